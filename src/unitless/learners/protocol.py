@@ -1,0 +1,211 @@
+"""What a learner is.
+
+- `predict(rows)` is pure: each row is scored as if it were the next trial.
+- `learn(rows)` scores each row before it uses the row's target, in order; a block equals its
+  rows one by one, to the bit, and the scores are those `predict` would have given.
+- `state` is a NamedTuple of arrays: all that is remembered, hence all that is saved.
+- `invariance` is a promise that the law tests read.
+
+A new learner subclasses `Learner`, fills in the five methods at the bottom, and is registered by
+one line in `unitless.learners`; the laws then test it.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unitless import losses
+from unitless.features import Names
+from unitless.losses import Loss
+from unitless.rows import Rows
+
+Float = NDArray[np.float64]
+EMPTY = np.empty(0)
+NO_INDICES = np.empty(0, dtype=np.int32)
+NO_STARTS = np.empty(0, dtype=np.int64)
+
+LIGHTEST, HEAVIEST = 2.0**-200, 2.0**200
+"""Sample weights between these leave every square and product within float64."""
+
+
+class Weights(NamedTuple):
+    """The score's coefficients at x = 0 with the current scales: score = intercept + features.x.
+
+    Learners whose weights depend on x (both algorithms of the paper do) are linear only locally.
+    """
+
+    intercept: float
+    features: Float
+    """By column, unit 1/[x_i]."""
+
+
+class Sums(NamedTuple):
+    """What a certificate is made of (docs/theory.md): regret(u) <= A + sum h_i u_i for every u.
+
+    Coordinate 0 is the constant 1 (s = 0 there without an intercept); column j is j + 1.
+    """
+
+    trials: int
+    dimension: int
+    """Coordinates with s > 0."""
+    A: float
+    """sum v g p, unit of the loss."""
+    z: Float
+    """h / s with h = -sum v g x and g the loss's own derivative: unit of the loss."""
+    s: Float
+    """sqrt(sum v^2 x^2), unit [x_i]."""
+
+
+class Learner(ABC):
+    """Base of all learners; see the module's docstring for the contract."""
+
+    name: ClassVar[str]
+    invariance: ClassVar[Literal["linear", "affine", "unit", "none"]]
+    needs_lipschitz: ClassVar[bool] = True
+    theorem: ClassVar[str | None] = None
+    """The regret theorem that holds for it, if one does."""
+    state: Any
+
+    def __init__(self, loss: str | Loss = "logistic", *, intercept: bool = True) -> None:
+        self.loss = losses.get(loss)
+        self.intercept = bool(intercept)
+        self.names = Names()
+        self._target, self._weight, self._score = np.empty(1), np.ones(1), np.empty(1)
+        if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
+            raise ValueError(
+                f"{type(self).__name__} needs a loss with a bounded derivative, and the "
+                f"{self.loss.name} loss has none: use 'absolute' or 'huber(delta)', or a learner "
+                "made for it"
+            )
+
+    # Blocks
+
+    def predict(self, rows: Rows) -> Float:
+        """Scores of the rows, each as if it were the next trial; the learner does not change."""
+        weights = _checked_weights(rows)
+        return self._predict(*_arrays(rows), weights, np.empty(len(rows)))
+
+    def learn(self, rows: Rows) -> Float:
+        """Scores made before each row's target was used; then the row is learned."""
+        weights = _checked_weights(rows)
+        if rows.targets is None:
+            raise ValueError("learning needs targets: as_rows(X, targets)")
+        losses.check_targets(self.loss, rows.targets)
+        self._reserve(rows.columns)
+        return self._learn(*_arrays(rows), rows.targets, weights, np.empty(len(rows)))
+
+    # One row, a dict of named features
+
+    def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> float:
+        """The score of one dict row. Absent is 0, None and NaN are missing, new names are fine."""
+        names = self.names
+        self._set_weight(weight)
+        names.load(x, add=False)
+        self._predict(names.values, names.indices, names.starts, 0, self._weight, self._score)
+        return self._one_score()
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
+        """Score one dict row, then learn from its target; returns the score."""
+        names = self.names
+        losses.check_target(self.loss, y)
+        self._set_weight(weight)
+        names.load(x, add=True)
+        self._reserve(len(names.columns))
+        self._target[0] = y
+        self._learn(
+            names.values, names.indices, names.starts, 0, self._target, self._weight, self._score
+        )
+        return self._one_score()
+
+    def _set_weight(self, weight: float) -> None:
+        if not (weight == 0 or LIGHTEST <= weight <= HEAVIEST):
+            raise ValueError(_bad_weight(weight))
+        self._weight[0] = weight
+
+    def _one_score(self) -> float:
+        score: float = self._score.item()
+        if score != score:  # the kernel met an infinite value and changed nothing
+            self.names.refuse_infinity()
+        return score
+
+    # What each learner fills in
+
+    @abstractmethod
+    def _reserve(self, columns: int) -> None:
+        """Make room for that many columns."""
+
+    @abstractmethod
+    def _predict(self, values, indices, starts, columns, weights, scores):  # type: ignore[no-untyped-def]
+        """Fill in `scores` and return them; columns not yet reserved are features not yet seen.
+
+        Dense rows have empty `indices` and `starts`; empty weights are all 1. A NaN score says
+        that a row, which can only be a dict row, holds an infinite value.
+        """
+
+    @abstractmethod
+    def _learn(self, values, indices, starts, columns, targets, weights, scores):  # type: ignore[no-untyped-def]
+        """Fill in `scores` and move the state on."""
+
+    @abstractmethod
+    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
+        """From now on column i arrives multiplied by factors[i]: continue as if it always had."""
+
+    @abstractmethod
+    def weights(self) -> Weights:
+        """The coefficients at x = 0 (see `Weights`)."""
+
+    @abstractmethod
+    def sums(self) -> Sums:
+        """The sums of a regret certificate."""
+
+
+def _arrays(rows: Rows) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
+    """The block as kernels take it: flat, so that dense and sparse rows have the same types."""
+    if not isinstance(rows, Rows):
+        raise TypeError(f"expected Rows, got {type(rows).__name__}: use as_rows(X, targets)")
+    if rows.indices is None or rows.starts is None:
+        return rows.values.reshape(-1), NO_INDICES, NO_STARTS, rows.columns
+    return rows.values, rows.indices, rows.starts, rows.columns
+
+
+def _checked_weights(rows: Rows) -> Float:
+    if rows.weights is None:
+        return EMPTY
+    good = (rows.weights == 0) | ((rows.weights >= LIGHTEST) & (rows.weights <= HEAVIEST))
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"row {row}: {_bad_weight(rows.weights[row])}")
+    return rows.weights
+
+
+def _bad_weight(weight: float) -> str:
+    return (
+        f"weight {weight:g} is neither 0 nor between {LIGHTEST:.0e} and {HEAVIEST:.0e}; "
+        "use 0 to leave a row out"
+    )
+
+
+def unit_factors(
+    factors: ArrayLike | Mapping[Any, float], names: Mapping[Any, int], columns: int
+) -> Float:
+    """The factor of each column, from an array or from {name or column: factor}."""
+    if isinstance(factors, Mapping):
+        full = np.ones(columns)
+        for name, factor in factors.items():
+            column = names.get(name, name if not names and isinstance(name, int) else None)
+            if column is None or not 0 <= column < columns:
+                raise ValueError(f"there is no feature {name!r} to rescale")
+            full[column] = factor
+    else:
+        full = np.asarray(factors, dtype=np.float64)
+        if full.shape != (columns,):
+            raise ValueError(f"{columns} columns need {columns} factors, got shape {full.shape}")
+    good = np.isfinite(full) & (full != 0)
+    if not good.all():
+        column = int(np.argmin(good))
+        raise ValueError(f"column {column}: a unit cannot change by a factor of {full[column]:g}")
+    return full

@@ -1,0 +1,230 @@
+"""Losses: value, derivative in the prediction, link, Lipschitz constant.
+
+A loss knows the target y and the score p, nothing else. Each formula is written once, as a
+compiled scalar function; the vectorised methods and every learner's kernel call that one
+function, choosing it by `Loss.code`.
+
+============== ======================== ============================ =========== ==============
+name           value                    derivative at the kink       Lipschitz   targets
+============== ======================== ============================ =========== ==============
+logistic       log(1 + exp(-y p))       none                         1           -1, +1
+hinge          max(0, 1 - y p)          0 at y p = 1                 1           -1, +1
+smoothed_hinge 1/2 - yp; (1-yp)^2/2; 0  none                         1           -1, +1
+absolute       abs(p - y)               0 at p = y                   1           real
+quantile       tau (y-p); (1-tau)(p-y)  0 at p = y                   max(tau,    real
+                                                                     1 - tau)
+huber          r^2/2; delta(abs r -     none                         delta       real
+               delta/2), r = p - y
+squared        (p - y)^2                none                         none        real
+linear         y p                      none                         1           [-1, 1]
+============== ======================== ============================ =========== ==============
+
+`linear` is the loss of the paper's proofs and of its adversaries: the target is the gradient
+itself. Values and derivatives beyond the largest float saturate there; none is ever infinite.
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unitless.numerics import exp, kernel
+
+__all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
+
+LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR = range(8)
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@kernel
+def sigmoid(p):
+    """1 / (1 + exp(-p)) without overflow and without cancellation at either end."""
+    e = exp(-abs(p))
+    return 1.0 / (1.0 + e) if p >= 0 else e / (1.0 + e)
+
+
+@kernel
+def _saturated(x):
+    return min(max(x, -_LARGEST), _LARGEST)
+
+
+@kernel
+def value(code, parameter, y, p):
+    """The loss of score p for target y."""
+    if code == LOGISTIC:
+        m = y * p
+        return max(-m, 0.0) + math.log1p(math.exp(-abs(m)))
+    if code == HINGE:
+        return _saturated(max(1.0 - y * p, 0.0))
+    if code == SMOOTHED_HINGE:
+        m = y * p
+        if m >= 1.0:
+            return 0.0
+        return (1.0 - m) ** 2 / 2 if m > 0 else 0.5 - m
+    if code == LINEAR:
+        return y * p
+    r = _saturated(p - y)
+    if code == ABSOLUTE:
+        return abs(r)
+    if code == QUANTILE:
+        return (1.0 - parameter) * r if r > 0 else -parameter * r
+    if code == HUBER:
+        if abs(r) <= parameter:
+            return r * r / 2
+        return _saturated(parameter * (abs(r) - parameter / 2))
+    return _saturated(r * r)
+
+
+@kernel
+def derivative(code, parameter, y, p):
+    """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
+    if code == LOGISTIC:
+        return -y * sigmoid(-y * p)
+    if code == HINGE:
+        return -y if y * p < 1.0 else 0.0
+    if code == SMOOTHED_HINGE:
+        return -y * min(max(1.0 - y * p, 0.0), 1.0)
+    if code == LINEAR:
+        return y
+    r = _saturated(p - y)
+    if code == ABSOLUTE:
+        return float(np.sign(r))
+    if code == QUANTILE:
+        return 1.0 - parameter if r > 0 else (-parameter if r < 0 else 0.0)
+    if code == HUBER:
+        return min(max(r, -parameter), parameter)
+    return _saturated(2.0 * r)
+
+
+@kernel
+def _values(code, parameter, y, p, out):
+    for i in range(out.size):
+        out[i] = value(code, parameter, y[i], p[i])
+
+
+@kernel
+def _derivatives(code, parameter, y, p, out):
+    for i in range(out.size):
+        out[i] = derivative(code, parameter, y[i], p[i])
+
+
+@kernel
+def _sigmoids(p, out):
+    for i in range(out.size):
+        out[i] = sigmoid(p[i])
+
+
+class Loss(NamedTuple):
+    """One loss with its parameter: a plain record, made by `get`.
+
+    >>> logistic = get("logistic")
+    >>> logistic.value([1, -1], [0.0, 0.0])
+    array([0.69314718, 0.69314718])
+    >>> logistic.derivative([1, -1], [0.0, 1e308])
+    array([-0.5,  1. ])
+    >>> logistic.link([0.0])
+    array([0.5])
+    >>> get("quantile(0.9)").lipschitz
+    0.9
+    """
+
+    name: str
+    code: int
+    parameter: float
+    lipschitz: float
+    """The largest |derivative|; infinite for the squared loss."""
+    targets: Literal["signs", "reals", "slopes"]
+
+    def value(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
+        """The loss of each score p for its target y."""
+        return self._broadcast(_values, y, p)
+
+    def derivative(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
+        """The derivative of the loss in p, at p; 0 on a kink."""
+        return self._broadcast(_derivatives, y, p)
+
+    def link(self, p: ArrayLike) -> NDArray[np.float64]:
+        """The score in the unit of the target: P(y = +1) for logistic, p itself otherwise."""
+        scores = np.array(p, dtype=np.float64)
+        if self.code == LOGISTIC:
+            _sigmoids(scores.ravel(), scores.reshape(-1))
+        return scores
+
+    def _broadcast(self, loop, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
+        targets, scores = np.broadcast_arrays(
+            np.asarray(y, dtype=np.float64), np.asarray(p, dtype=np.float64)
+        )
+        out = np.empty(targets.shape)
+        loop(self.code, self.parameter, targets.ravel(), scores.ravel(), out.reshape(-1))
+        return out
+
+
+_PLAIN = {
+    "logistic": Loss("logistic", LOGISTIC, 0.0, 1.0, "signs"),
+    "hinge": Loss("hinge", HINGE, 0.0, 1.0, "signs"),
+    "smoothed_hinge": Loss("smoothed_hinge", SMOOTHED_HINGE, 0.0, 1.0, "signs"),
+    "absolute": Loss("absolute", ABSOLUTE, 0.0, 1.0, "reals"),
+    "squared": Loss("squared", SQUARED, 0.0, math.inf, "reals"),
+    "linear": Loss("linear", LINEAR, 0.0, 1.0, "slopes"),
+}
+NAMES = (*_PLAIN, "quantile(tau)", "huber(delta)")
+
+
+def quantile(tau: float) -> Loss:
+    """The pinball loss, whose best constant is the tau-quantile."""
+    if not 0 < tau < 1:
+        raise ValueError(f"quantile needs 0 < tau < 1, not {tau}; the median is quantile(0.5)")
+    return Loss(f"quantile({tau:g})", QUANTILE, float(tau), max(tau, 1 - tau), "reals")
+
+
+def huber(delta: float) -> Loss:
+    """Squared near 0 and linear beyond delta, in the unit of the target."""
+    if not 0 < delta < math.inf:
+        raise ValueError(f"huber needs a finite delta > 0, not {delta}")
+    return Loss(f"huber({delta:g})", HUBER, float(delta), float(delta), "reals")
+
+
+def get(loss: str | Loss) -> Loss:
+    """The loss of that name; `quantile` and `huber` take their parameter in brackets.
+
+    >>> get("huber(2)").derivative(0.0, [-3.0, 1.0])
+    array([-2.,  1.])
+    """
+    if isinstance(loss, Loss):
+        return loss
+    name, bracket, argument = str(loss).partition("(")
+    try:
+        if name in _PLAIN and not bracket:
+            return _PLAIN[name]
+        if name == "quantile":
+            return quantile(float(argument.rstrip(")")) if bracket else 0.5)
+        if name == "huber":
+            return huber(float(argument.rstrip(")")) if bracket else 1.0)
+    except ValueError as error:
+        raise ValueError(f"loss {loss!r}: {error}") from None
+    raise ValueError(f"unknown loss {loss!r}; choose one of {', '.join(NAMES)}")
+
+
+_FITS = {
+    "signs": (lambda y: abs(y) == 1, "-1 or +1 (OnlineClassifier codes labels for you)"),
+    "reals": (lambda y: abs(y) < math.inf, "a finite number"),
+    "slopes": (lambda y: abs(y) <= 1, "a slope in [-1, 1]"),
+}
+
+
+def check_target(loss: Loss, target: float, row: int = 0) -> None:
+    """Refuse a target outside the loss's domain."""
+    fits, needed = _FITS[loss.targets]
+    if not fits(target):
+        raise ValueError(
+            f"row {row}: target {target!r} does not fit the {loss.name} loss, which needs {needed}"
+        )
+
+
+def check_targets(loss: Loss, targets: NDArray[np.float64]) -> None:
+    """Refuse a block in which one target is outside the loss's domain, naming its row."""
+    good = _FITS[loss.targets][0](targets)
+    if not good.all():
+        row = int(np.argmin(good))
+        check_target(loss, float(targets[row]), row)

@@ -1,0 +1,162 @@
+"""The few machine operations every kernel is built from.
+
+Bits are a promise here, so nothing is left to the compiler's mood: a fused
+multiply-add is asked for by name (`fma`, never fast-math), sums run in eight
+explicit lanes, and powers of two come from the exponent bits.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+LANES = 8
+"""Number of partial sums in which a row is added up; column j goes to lane j % LANES."""
+
+WIDE = 2.0**255
+"""A scaled value above this makes its column choose a new scale: squares stay below 2**510."""
+
+EXP_LIMIT = 700.0
+"""`exp` is clamped to exp(+-700): finite, normal, and far beyond any loss."""
+
+kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
+"""The decorator of every compiled function: cached, GIL released, x / 0 as in NumPy.
+
+(Under Python's rules a division is a branch that may raise, and no loop with one vectorises.)
+"""
+
+
+@intrinsic
+def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
+    """a * b + c, rounded once."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.fma(*args)
+
+    return types.float64(types.float64, types.float64, types.float64), codegen
+
+
+@intrinsic
+def _bits(typingctx, x):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), codegen
+
+
+@intrinsic
+def _from_bits(typingctx, i):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), codegen
+
+
+@intrinsic
+def prefetch(typingctx, array, index):  # type: ignore[no-untyped-def]
+    """Ask for the cache line of array[index] (first axis) before it is needed."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        ary = context.make_array(signature.args[0])(context, builder, args[0])
+        stride = builder.extract_value(ary.strides, 0)
+        base = builder.ptrtoint(ary.data, ir.IntType(64))
+        address = builder.add(base, builder.mul(args[1], stride))
+        pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
+        i32 = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, i32, i32, i32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(function, [pointer, i32(1), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+# exp(x) = 2^k exp(r), k = round(x / ln 2), |r| <= ln(2) / 2. Adding 1.5 * 2^52 rounds to the
+# nearest integer and leaves it in the low bits, from where it goes into the exponent field.
+_ROUND = 1.5 * 2.0**52
+_LOG2E = 1.4426950408889634
+_LN2_HIGH = float.fromhex("0x1.62e42fefa39efp-1")
+_LN2_LOW = float.fromhex("0x1.abc9e3b39803fp-56")
+# (exp(r) - 1 - r) / r^2 = _C2 + _C3 r + ... + _C11 r^9 within 2^-56: the Chebyshev fit
+# mpmath.chebyfit(f, [-a, a], 10), a = 1.0001 ln(2) / 2, rounded to float64.
+_C2 = float.fromhex("0x1.0000000000001p-1")
+_C3 = float.fromhex("0x1.5555555555556p-3")
+_C4 = float.fromhex("0x1.5555555553d63p-5")
+_C5 = float.fromhex("0x1.11111111109b3p-7")
+_C6 = float.fromhex("0x1.6c16c1788bd90p-10")
+_C7 = float.fromhex("0x1.a01a01a7c41d5p-13")
+_C8 = float.fromhex("0x1.a019b90d2ae7ap-16")
+_C9 = float.fromhex("0x1.71de0dae63bb3p-19")
+_C10 = float.fromhex("0x1.289185613a3d6p-22")
+_C11 = float.fromhex("0x1.af38a9b0ec855p-26")
+
+
+@kernel
+def exp(x: float) -> float:
+    """e**x within 2 ulp for |x| <= 700, clamped beyond; vectorises, unlike math.exp.
+
+    >>> exp(0.0), exp(1.0)
+    (1.0, 2.718281828459045)
+    """
+    return bounded_exp(min(max(x, -EXP_LIMIT), EXP_LIMIT))
+
+
+@kernel
+def bounded_exp(x: float) -> float:
+    """`exp` for an x known to lie within +-700."""
+    shifted = fma(x, _LOG2E, _ROUND)
+    k = shifted - _ROUND
+    r = fma(-k, _LN2_HIGH, x)
+    r = fma(-k, _LN2_LOW, r)
+    # p = 1 + r + r^2 (_C2 + r (_C3 + ...)), in Estrin's order: a third of Horner's latency.
+    r2 = r * r
+    r4 = r2 * r2
+    low = fma(fma(_C5, r, _C4), r2, fma(_C3, r, _C2))
+    high = fma(fma(_C9, r, _C8), r2, fma(_C7, r, _C6))
+    top = fma(_C11, r, _C10)
+    p = 1.0 + fma(fma(top, r4 * r4, fma(high, r4, low)), r2, r)
+    return _from_bits(_bits(p) + (_bits(shifted) << 52))
+
+
+@kernel
+def unit_of(x: float) -> float:
+    """The power of two that brings |x| near 1, for any finite x except 0.
+
+    Kept within 2^+-1000, so that it is a normal number even where x is not.
+
+    >>> unit_of(1000.0) * 1024, unit_of(-0.3) * 0.5, unit_of(5e-324) == 2.0**1000
+    (1.0, 1.0, True)
+    """
+    _, exponent = math.frexp(x)
+    return math.ldexp(1.0, min(max(-exponent, -1000), 1000))
+
+
+@kernel
+def lane_sum(terms: np.ndarray, n: int) -> float:
+    """terms[0] + ... + terms[n - 1], n a multiple of 8, in eight partial sums and a fixed order."""
+    a = b = c = d = e = f = g = h = 0.0
+    for k in range(0, n, LANES):
+        a += terms[k]
+        b += terms[k + 1]
+        c += terms[k + 2]
+        d += terms[k + 3]
+        e += terms[k + 4]
+        f += terms[k + 5]
+        g += terms[k + 6]
+        h += terms[k + 7]
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+def grown(array: np.ndarray, size: int, fill: float = 0) -> np.ndarray:
+    """`array` with at least `size` rows; spare room is a fifth, so growth stays linear."""
+    if len(array) >= size:
+        return array
+    room = size if len(array) == 0 else max(size, len(array) + len(array) // 5)
+    bigger = np.full((room, *array.shape[1:]), fill, dtype=array.dtype)
+    bigger[: len(array)] = array
+    return bigger
+
+

@@ -1,0 +1,9 @@
+"""Adversaries: games that force the regret which the lower bounds promise."""
+
+from unitless.regret.adversaries.game import Game, opponent
+from unitless.regret.adversaries.greedy import greedy
+from unitless.regret.adversaries.lattice import curve, lattice
+from unitless.regret.adversaries.no_growth import no_growth
+from unitless.regret.adversaries.theorem_3 import longest, theorem_3
+
+__all__ = ["Game", "curve", "greedy", "lattice", "longest", "no_growth", "opponent", "theorem_3"]

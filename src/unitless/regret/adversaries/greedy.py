@@ -1,0 +1,78 @@
+"""The greedy adversary: given instances, the sign of each gradient that hurts most.
+
+Hurting is the regret against the worst u of a ball, after the trial (theory.md 4):
+sum g p + B sum |h_i| / s_i for |u_i| s_i <= B, or sum g p + B |h|_{S^+} for |u|_S <= B.
+No promise goes with it: it is there to search for what the theorems exclude.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unitless.learners.protocol import Learner
+from unitless.regret.adversaries.game import Factor, Game, trial
+
+__all__ = ["greedy"]
+
+Float = NDArray[np.float64]
+
+
+class _Box:
+    """|u_i| s_i <= 1 for every i: the worst u is sign(h_i) / s_i."""
+
+    def __init__(self, d: int) -> None:
+        self.h, self.s2 = np.zeros(d), np.zeros(d)
+
+    def sizes(self, x: Float) -> tuple[float, float]:
+        """The largest h.u after g = +1 and after g = -1."""
+        scale = _inverse_root(self.s2 + x * x)
+        up, down = np.abs(self.h - x) @ scale, np.abs(self.h + x) @ scale
+        return float(up), float(down)
+
+    def append(self, x: Float, g: float) -> None:
+        self.h, self.s2 = self.h - g * x, self.s2 + x * x
+
+    def worst(self) -> Float:
+        return np.sign(self.h) * _inverse_root(self.s2)
+
+
+class _Ellipsoid(Factor):
+    """|u|_S <= 1: the worst u is S^+ h, scaled."""
+
+    def sizes(self, x: Float) -> tuple[float, float]:
+        Q = np.linalg.qr(np.vstack([self.R, x]))[0]
+        up, down = (np.linalg.norm(Q.T @ np.append(self.q, -g)) for g in (1.0, -1.0))
+        return float(up), float(down)
+
+    def worst(self) -> Float:
+        u = np.linalg.lstsq(self.R, self.q, rcond=None)[0]
+        return np.asarray(u / (np.linalg.norm(self.R @ u) or 1.0))
+
+
+def _inverse_root(s2: Float) -> Float:
+    return np.divide(1.0, np.sqrt(s2), out=np.zeros_like(s2), where=s2 > 0)
+
+
+def greedy(
+    learner: Learner, X: ArrayLike, *, B: float = 1.0, ball: Literal["box", "S"] = "box"
+) -> Game:
+    """Show the rows of X in order, each time with the worse of g = -1 and g = +1.
+
+    >>> from unitless.regret.adversaries import opponent
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> game = greedy(opponent("coordinate"), X)
+    >>> round(game.regret, 3)
+    5.476
+    """
+    X = np.asarray(X, dtype=np.float64)
+    state = _Box(X.shape[1]) if ball == "box" else _Ellipsoid(X.shape[1])
+    played = []
+    for x in X:
+        up, down = state.sizes(x)
+        hurt = B * (up - down)
+        p, g = trial(learner, x[None], 1.0, lambda p, hurt=hurt: 1.0 if 2 * p + hurt >= 0 else -1.0)
+        state.append(x, g)
+        played.append((p, g))
+    p, g = np.array(played).T
+    return Game(learner.name, X, g, p, B * state.worst(), None)

@@ -1,0 +1,99 @@
+"""The exact worst case of Algorithm 1 at d = 1, x = 1, over all 2^T sequences of signs.
+
+theory.md 5: the learner's state is then (t, h), so that the dearest way to reach h needs only
+the dearest ways to reach its two neighbours one trial earlier:
+
+    F_t(h) = max(F_{t-1}(h + 1) + w_t(h + 1), F_{t-1}(h - 1) - w_t(h - 1))
+
+and the worst regret(u) is max_h F_T(h) + h u, for all u at once. O(T^2). Fractional gradients
+can be up to 6 % worse.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from unitless.learners.coordinate import weight
+from unitless.regret.bounds import theorem_1, theorem_1_sharp
+from unitless.regret.lower_bounds import streeter_mcmahan, streeter_mcmahan_shape
+
+__all__ = ["Curve", "Lattice", "curve", "lattice"]
+
+Float = NDArray[np.float64]
+
+
+class Lattice(NamedTuple):
+    """The dearest way to each h = -sum g."""
+
+    h: Float
+    F: Float
+    """The largest sum g p over the sign sequences that end in h."""
+
+    def regret(self, u: ArrayLike) -> Float:
+        """The largest regret against u, for each u."""
+        size = np.asarray(u, dtype=np.float64)
+        return np.asarray(np.max(self.F + np.multiply.outer(size, self.h), axis=-1))
+
+
+class Curve(NamedTuple):
+    """Algorithm 1's worst case over u, between what no learner and what this one cannot exceed."""
+
+    u: Float
+    shape: Float
+    """Lemma 1's |u| sqrt(T log(|u| sqrt(T))), constant left out."""
+    lower: Float
+    """Lemma 1, exact, for learners that lose as little against u = 0 as this one."""
+    worst: Float
+    sharp: Float
+    theorem_1: Float
+
+
+@njit(cache=True)
+def _dearest(T, alpha, wealth):  # type: ignore[no-untyped-def]
+    """F_T at h = -T, -T + 2, .., T."""
+    F, old = np.zeros(T + 1), np.zeros(T + 1)
+    for t in range(1, T + 1):
+        F, old = old, F
+        factor = wealth / (alpha * t)
+        F[: t + 1] = -np.inf
+        for k in range(t):
+            w = factor * weight(2.0 * k - t + 1, float(t), 1.0, 0.5 / alpha)
+            F[k] = max(F[k], old[k] + w)
+            F[k + 1] = max(F[k + 1], old[k] - w)
+    return F
+
+
+def lattice(T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Lattice:
+    """The worst case over all sign sequences of length T.
+
+    >>> worst = lattice(100)
+    >>> worst.regret([0.0, 1.0, 10.0]).round(3)
+    array([  0.465,  34.192, 407.22 ])
+    """
+    if T < 1:
+        raise ValueError(f"T = {T}: there must be at least one trial")
+    return Lattice(np.arange(-T, T + 1, 2.0), _dearest(T, alpha, wealth))
+
+
+def curve(u: ArrayLike, T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Curve:
+    """The worst case over u with the bounds on either side.
+
+    >>> c = curve([1.0], 100)
+    >>> print(*(f"{field[0]:.1f}" for field in c[2:]))
+    13.4 34.2 37.9 4445.4
+    """
+    u = np.atleast_1d(np.asarray(u, dtype=np.float64))
+    worst = lattice(T, alpha=alpha, wealth=wealth)
+    at_zero = float(worst.regret(0.0))
+    data = {"d": 1, "T": T, "alpha": alpha, "wealth": wealth}
+    return Curve(
+        u,
+        streeter_mcmahan_shape(u, T),
+        streeter_mcmahan(u, T, at_zero),
+        worst.regret(u),
+        np.array([theorem_1_sharp([a], **data) for a in np.abs(u) * math.sqrt(T)]),
+        np.array([theorem_1([a], **data) for a in np.abs(u) * math.sqrt(T)]),
+    )

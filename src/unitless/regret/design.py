@@ -1,0 +1,100 @@
+"""Rows as a matrix fit for a solver: no units left in it, and predictions Z w for some w.
+
+Columns are divided by a power of two and by their norm; then, where the matrix is small enough
+to be dense, replaced by an orthonormal basis of their span (pivoted QR), so that correlated or
+linearly dependent features cost a solver nothing and |w| = |u|_S.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+from scipy.sparse import csr_array, hstack
+
+from unitless.learners.protocol import Weights
+from unitless.rows import Rows
+
+__all__ = ["Design", "design", "predictions"]
+
+Float = NDArray[np.float64]
+Matrix = Any  # a dense array or a SciPy sparse array
+
+LARGEST_DENSE = 30_000_000
+"""Entries up to which sparse rows are made dense: 240 MB."""
+
+
+class Design(NamedTuple):
+    """Predictions of weights u are Z w; `weights` turns w into u."""
+
+    Z: Matrix
+    R: Float | None
+    """Upper triangular with scaled columns[order] = Z R; None where Z has the scaled columns."""
+    order: NDArray[np.intp]
+    exponents: NDArray[np.int64]
+    norms: Float
+
+    def weights(self, w: Float) -> Weights:
+        """The weights by feature (zero for a feature that the others make superfluous)."""
+        u = np.zeros(len(self.norms))
+        u[self.order] = w if self.R is None else solve_triangular(self.R, w)
+        u = np.ldexp(np.divide(u, self.norms, out=u, where=self.norms > 0), -self.exponents)
+        return Weights(float(u[0]), u[1:])
+
+
+def predictions(rows: Rows, weights: Weights) -> Float:
+    """x.u of each row; missing values count as 0.
+
+    >>> from unitless.rows import as_rows
+    >>> predictions(as_rows([[1.0, 2.0], [3.0, float("nan")]]), Weights(1.0, np.array([1.0, 1.0])))
+    array([4., 4.])
+    """
+    return np.asarray(_matrix(rows) @ weights.features + weights.intercept)
+
+
+def design(rows: Rows, *, intercept: bool) -> Design:
+    """The matrix of the rows, coordinate 0 the constant 1 (a column of zeros without)."""
+    scaled, exponents = _without_units(_with_constant(_matrix(rows), intercept))
+    if not isinstance(scaled, np.ndarray) and np.prod(scaled.shape) <= LARGEST_DENSE:
+        scaled = scaled.toarray()
+    norms = np.sqrt(np.asarray((scaled * scaled).sum(axis=0)).ravel())
+    seen = np.flatnonzero(norms)
+    columns = scaled[:, seen] * (1 / norms[seen])
+    if not isinstance(columns, np.ndarray):
+        return Design(columns.tocsr(), None, seen, exponents, norms)
+    Q, R, pivots = qr(columns, mode="economic", pivoting=True)
+    rank = _rank(np.abs(np.diag(R)), max(columns.shape))
+    return Design(Q[:, :rank], R[:rank, :rank], seen[pivots[:rank]], exponents, norms)
+
+
+def _rank(diagonal: Float, size: int) -> int:
+    """How many of the decreasing diagonal stand out of rounding, as in NumPy's matrix_rank."""
+    if diagonal.size == 0:
+        return 0
+    return int(np.sum(diagonal > diagonal[0] * size * np.finfo(np.float64).eps))
+
+
+def _matrix(rows: Rows) -> Matrix:
+    values = np.nan_to_num(rows.values, nan=0.0)
+    if rows.indices is None or rows.starts is None:
+        return values
+    return csr_array((values, rows.indices, rows.starts), shape=(len(rows), rows.columns))
+
+
+def _with_constant(X: Matrix, intercept: bool) -> Matrix:
+    constant = np.full((X.shape[0], 1), 1.0 if intercept else 0.0)
+    if isinstance(X, np.ndarray):
+        return np.hstack([constant, X])
+    return hstack([csr_array(constant), X], format="csr")
+
+
+def _without_units(X: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
+    """Every column divided by the power of two that brings its largest entry into [1/2, 1)."""
+    if isinstance(X, np.ndarray):
+        largest = np.max(np.abs(X), axis=0, initial=0.0)
+        exponents = np.frexp(largest)[1].astype(np.int64)
+        return np.ldexp(X, -exponents), exponents
+    largest = abs(X).max(axis=0).toarray().ravel()
+    exponents = np.frexp(largest)[1].astype(np.int64)
+    X.data = np.ldexp(X.data, -exponents[X.indices])
+    return X, exponents

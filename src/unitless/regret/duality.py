@@ -1,0 +1,85 @@
+"""Fenchel duality: a lower bound on what any weights can reach, from the gradients of some.
+
+For any g_i in the domain of the loss's conjugate, loss(y, p) >= g p - conjugate(y, g). Summed
+over rows with weights v and predictions p = Z w,
+
+    sum v loss >= (Z'(v g)).w - sum v conjugate(y, g)   for every w,
+
+so that slopes with Z'(v g) = 0 bound the loss of all weights from below. At the optimum the
+bound is the loss itself. Rounding leaves a little of Z'(v g): that is why a radius of w is named.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, minres
+from scipy.special import xlogy
+
+from unitless import losses
+from unitless.losses import Loss
+
+__all__ = ["conjugate", "domain", "lower_bound"]
+
+Float = NDArray[np.float64]
+
+
+def domain(loss: Loss, y: Float) -> tuple[Float, Float]:
+    """The least and the largest slope of the loss at each target.
+
+    >>> domain(losses.get("hinge"), np.array([1.0, -1.0]))
+    (array([-1.,  0.]), array([0., 1.]))
+    """
+    if loss.targets == "signs":
+        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
+    if loss.targets == "slopes":
+        return y, y
+    low, high = -loss.lipschitz, loss.lipschitz
+    if loss.code == losses.QUANTILE:
+        low, high = -loss.parameter, 1 - loss.parameter
+    return np.full_like(y, low), np.full_like(y, high)
+
+
+def conjugate(loss: Loss, y: Float, g: Float) -> Float:
+    """sup over p of g p - loss(y, p), for g in the domain.
+
+    >>> conjugate(losses.get("logistic"), np.array([1.0]), np.array([-0.5])).round(6)
+    array([-0.693147])
+    """
+    if loss.code == losses.LOGISTIC:
+        q = np.abs(g)
+        return np.asarray(xlogy(q, q) + xlogy(1 - q, 1 - q))
+    if loss.code == losses.LINEAR:
+        return np.zeros_like(y)
+    curvature = {losses.SMOOTHED_HINGE: 0.5, losses.HUBER: 0.5, losses.SQUARED: 0.25}
+    return g * y + curvature.get(loss.code, 0.0) * g * g
+
+
+def lower_bound(loss: Loss, Z: Any, y: Float, v: Float, g: Float, radius: float) -> float:
+    """No w with |w| <= radius has less than this loss, by the slopes g or better ones near them."""
+    low, high = domain(loss, y)
+
+    def bound(g: Float) -> float:
+        return float(-np.sum(v * conjugate(loss, y, g)) - radius * np.linalg.norm(Z.T @ (v * g)))
+
+    g = np.clip(g, low, high)
+    best = bound(g)
+    for _ in range(4):  # each pass removes what clipping and rounding left of the one before
+        g = _balanced(Z, v, g, low, high)
+        best = max(best, bound(g))
+    return best
+
+
+def _balanced(Z: Any, v: Float, g: Float, low: Float, high: Float) -> Float:
+    """The slopes moved towards Z'(v g) = 0, each in proportion to its room."""
+    room = np.ones_like(g) if math.isinf(high.max(initial=0.0)) else (g - low) * (high - g)
+    residual = Z.T @ (v * g)
+    if isinstance(Z, np.ndarray):
+        step = np.linalg.lstsq((Z.T * (v * room)) @ Z, residual, rcond=None)[0]
+    else:
+        hessian = LinearOperator(
+            (Z.shape[1],) * 2, matvec=lambda w: Z.T @ (v * room * (Z @ w)), dtype=np.float64
+        )
+        step = minres(hessian, residual, rtol=1e-14, maxiter=300)[0]
+    return np.clip(g - room * (Z @ step), low, high)

@@ -1,0 +1,58 @@
+"""Lower bounds on the regret: what no learner can avoid.
+
+Kotlowski (2017), Theorem 3 and Lemma 1; Streeter and McMahan (2012), Theorem 7.
+`unitless.regret.adversary` plays the games that prove them.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+__all__ = ["streeter_mcmahan", "streeter_mcmahan_shape", "theorem_3"]
+
+Float = NDArray[np.float64]
+
+
+def theorem_3(norm: float, T: int, c: float = 1.0) -> float:
+    """Theorem 3: for any learner, d >= 2 and |u|_S some data cost |u|_S sqrt(T c / (1 + c)).
+
+    The paper has c = 1, x'S^-1 x of its instances. As c grows the constant goes to 1, where the
+    learner that predicts 0 (`bounds.zero`) shows that it must stop.
+
+    >>> theorem_3(1.0, 50), round(theorem_3(1.0, 50, c=100.0), 3)
+    (5.0, 7.036)
+    """
+    return norm * math.sqrt(T * c / (1 + c))
+
+
+def streeter_mcmahan(u: ArrayLike, T: int, wealth: float = 1.0) -> Float:
+    """Lemma 1 without its Omega: d = 1, x = 1, any learner whose regret against 0 is <= wealth.
+
+    Some signs g_1..g_T then give regret(u) at least what is returned, and no more can be said:
+    on fair coins every learner gains 0 on average, and must end with at least both -wealth and
+    u h - regret(u). So regret(u) = wealth + c where E max(0, |u| h - c) = wealth.
+
+    >>> streeter_mcmahan([0.0, 1.0, 10.0], T=100).round(2)
+    array([  0.  ,  10.05, 194.58])
+    """
+    size = np.abs(np.asarray(u, dtype=np.float64))
+    heads = np.arange(T + 1.0)
+    log_chance = gammaln(T + 1) - gammaln(heads + 1) - gammaln(T - heads + 1) - T * math.log(2)
+    tail = np.cumsum(np.exp(log_chance[::-1]))  # P(h >= T - 2k)
+    # E max(0, h - m) is linear between the values m = T, T - 2, .. of h; below -T it is -m.
+    excess = np.concatenate([[0.0], 2 * np.cumsum(tail)[:-1]])
+    need = np.divide(wealth, size, out=np.full(size.shape, np.inf), where=size > 0)
+    m = np.where(need < T, np.interp(need, excess, T - 2 * heads), -need)
+    return wealth + np.where(size > 0, size * np.where(size > 0, m, 0.0), -wealth)
+
+
+def streeter_mcmahan_shape(u: ArrayLike, T: int) -> Float:
+    """Lemma 1's shape |u| sqrt(T) sqrt(log(|u| sqrt(T))), 0 where |u| sqrt(T) <= 1 (erratum 14).
+
+    >>> streeter_mcmahan_shape([0.1, 1.0, 10.0], T=100).round(2)
+    array([  0.  ,  15.17, 214.6 ])
+    """
+    a = np.abs(np.asarray(u, dtype=np.float64)) * math.sqrt(T)
+    return np.asarray(a * np.sqrt(np.log(np.maximum(a, 1.0))))

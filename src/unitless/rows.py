@@ -1,0 +1,221 @@
+"""Rows: the only data shape inside.
+
+A block of rows is dense (n x d, C order) or CSR, float64, with optional targets and sample
+weights. A `Rows` is right by construction: no infinity, sparse indices strictly increasing
+within a row. So learners need not look again, and a bad block is refused before any update.
+
+NaN is a missing value. Absent (a sparse entry not stored) is zero.
+"""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unitless.numerics import kernel
+
+__all__ = ["Rows", "as_rows"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A block of rows; make one with `as_rows`.
+
+    ========= ==================================================================
+    field     meaning
+    ========= ==================================================================
+    values    dense: (n, columns); CSR: the stored values, row after row
+    indices   CSR: the column of each stored value (int32); dense: None
+    starts    CSR: row i owns values[starts[i] : starts[i + 1]]; dense: None
+    columns   number of columns
+    targets   one a row, or None
+    weights   importance of each row, >= 0, or None: all 1
+    ========= ==================================================================
+    """
+
+    values: Float
+    indices: NDArray[np.int32] | None
+    starts: NDArray[np.int64] | None
+    columns: int
+    targets: Float | None
+    weights: Float | None
+
+    def __len__(self) -> int:
+        return len(self.values) if self.starts is None else len(self.starts) - 1
+
+    def __getitem__(self, span: slice) -> "Rows":
+        """A run of consecutive rows, without copying."""
+        start, stop, step = span.indices(len(self))
+        if step != 1:
+            raise ValueError("Rows are cut into runs of consecutive rows; use a step of 1")
+        cut = slice(start, max(start, stop))
+        targets = None if self.targets is None else self.targets[cut]
+        weights = None if self.weights is None else self.weights[cut]
+        if self.starts is None or self.indices is None:
+            return Rows(self.values[cut], None, None, self.columns, targets, weights)
+        starts = self.starts[cut.start : cut.stop + 1]
+        run = slice(starts[0], starts[-1])
+        return Rows(
+            self.values[run], self.indices[run], starts - starts[0], self.columns, targets, weights
+        )
+
+
+@kernel
+def _first_infinity(flat):
+    """Position of the first infinite value, or -1."""
+    for block in range(0, flat.size, 4096):
+        run = flat[block : block + 4096]
+        bad = 0
+        for i in range(run.size):
+            bad |= abs(run[i]) == np.inf
+        if bad:
+            for i in range(run.size):
+                if abs(run[i]) == np.inf:
+                    return block + i
+    return -1
+
+
+@kernel
+def _indices_problem(indices, starts, columns):
+    """0 if sorted without repeats, 1 if not, 2 if one lies outside the columns."""
+    problem = 0
+    for row in range(starts.size - 1):
+        last = -1
+        for k in range(starts[row], starts[row + 1]):
+            j = indices[k]
+            if j < 0 or j >= columns:
+                return 2
+            if j <= last:
+                problem = 1
+            last = j
+    return problem
+
+
+def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
+    """Rows from a 2-d array or a SciPy sparse matrix, without copying where types allow.
+
+    Repeated indices of a sparse row are added up; unsorted ones are sorted (in a copy).
+
+    >>> rows = as_rows([[1.0, 2.0], [3.0, float("nan")]], targets=[1, -1])
+    >>> len(rows), rows.columns
+    (2, 2)
+    >>> as_rows([[1.0, float("inf")]])
+    Traceback (most recent call last):
+    ...
+    ValueError: row 0, column 1: inf is not a number to learn from; drop the row, or use NaN for a missing value
+    """
+    rows = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
+    return Rows(
+        *rows,
+        targets=_per_row("targets", targets, rows[0], rows[2]),
+        weights=_weights(weights, rows[0], rows[2]),
+    )
+
+
+def _dense(X: Any) -> tuple[Float, None, None, int]:
+    values = _as_float(X)
+    if values.ndim != 2:
+        raise ValueError(
+            f"expected a table of rows and columns, got an array of shape {values.shape}; "
+            "use X.reshape(1, -1) for one row or X.reshape(-1, 1) for one column"
+        )
+    _refuse_infinity(values, lambda k: divmod(k, values.shape[1]))
+    return values, None, None, values.shape[1]
+
+
+def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
+    matrix = X.tocsr()
+    columns = matrix.shape[1]
+    if columns >= 2**31:
+        raise ValueError(f"{columns} columns; at most 2**31 - 1 are possible: hash them into fewer")
+    starts = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
+    problem = _indices_problem(matrix.indices, starts, columns)
+    if problem == 2:
+        raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
+    if problem == 1:
+        matrix = matrix.copy()
+        matrix.has_canonical_format = False
+        matrix.sum_duplicates()
+        starts = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
+    values = _as_float(matrix.data)
+    indices = _one_type(np.ascontiguousarray(matrix.indices, dtype=np.int32))
+    _refuse_infinity(
+        values, lambda k: (int(np.searchsorted(starts, k, side="right")) - 1, int(indices[k]))
+    )
+    return values, indices, starts, columns
+
+
+def _one_type(array: NDArray) -> NDArray:
+    """A view of a read-only array that does not say so: Numba would compile for it again.
+
+    No kernel writes into the rows it is given.
+    """
+    if array.flags.writeable:
+        return array
+    interface = dict(array.__array_interface__)
+    interface["data"] = (interface["data"][0], False)
+    return np.asarray(SimpleNamespace(__array_interface__=interface, owner=array))
+
+
+def _as_float(X: Any) -> Float:
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError("complex numbers are not supported; give their parts as two columns")
+    if array.dtype.kind in "USmM":
+        raise ValueError(
+            f"expected numbers, got an array of {array.dtype}; "
+            "give categories and dates as a data frame to OnlineClassifier or OnlineRegressor"
+        )
+    try:
+        return _one_type(np.ascontiguousarray(array, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(_not_a_number(array)) from None
+
+
+def _not_a_number(array: NDArray) -> str:
+    for place, cell in np.ndenumerate(array):
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            where = ", ".join(
+                f"{axis} {k}" for axis, k in zip(("row", "column"), place, strict=False)
+            )
+            return f"{where}: {cell!r} is not a number; use NaN for a missing value"
+    return f"expected numbers, got an array of {array.dtype}"
+
+
+def _refuse_infinity(values: Float, place: Any) -> None:
+    first = _first_infinity(values.reshape(-1))
+    if first >= 0:
+        row, column = place(first)
+        raise ValueError(
+            f"row {row}, column {column}: {values.reshape(-1)[first]} is not a number to learn "
+            "from; drop the row, or use NaN for a missing value"
+        )
+
+
+def _per_row(name: str, given: ArrayLike | None, values: Float, starts: Any) -> Float | None:
+    if given is None:
+        return None
+    array = _as_float(given)
+    n = len(values) if starts is None else len(starts) - 1
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, but there are {n} rows: give one a row")
+    return array
+
+
+def _weights(given: ArrayLike | None, values: Float, starts: Any) -> Float | None:
+    weights = _per_row("weights", given, values, starts)
+    if weights is not None:
+        good = (weights >= 0) & (weights < np.inf)
+        if not good.all():
+            row = int(np.argmin(good))
+            raise ValueError(
+                f"row {row}: weight {weights[row]:g} is not a finite number >= 0; "
+                "use 0 to leave a row out"
+            )
+    return weights

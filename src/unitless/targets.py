@@ -1,0 +1,29 @@
+"""Class labels <-> -1 and +1: the only place where labels are coded."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def as_signs(labels: ArrayLike, classes: NDArray) -> NDArray[np.float64]:
+    """-1 for the first class, +1 for the second; an unknown label is an error with its row.
+
+    >>> as_signs(["no", "yes", "no"], np.array(["no", "yes"]))
+    array([-1.,  1., -1.])
+    """
+    given = np.asarray(labels)
+    known = np.isin(given, classes)
+    if not known.all():
+        row = int(np.argmin(known))
+        raise ValueError(
+            f"row {row}: label {given[row]!r} is not one of the classes {classes.tolist()}"
+        )
+    return np.where(given == classes[-1], 1.0, -1.0)
+
+
+def as_labels(scores: NDArray[np.float64], classes: NDArray) -> NDArray:
+    """The class on the side of each score; a score of 0 takes the second, as 'at least 1/2' does.
+
+    >>> as_labels(np.array([-0.1, 0.0, 2.0]), np.array(["no", "yes"]))
+    array(['no', 'yes', 'yes'], dtype='<U3')
+    """
+    return classes[(scores >= 0).astype(int)]

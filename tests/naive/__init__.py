@@ -1,0 +1,1 @@
+"""Slow, plain, obviously right twins of the kernels, in more digits than float64 has."""
