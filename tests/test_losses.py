@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from naive import losses as naive
 from naive.digits import precision
-
 from unitless import losses
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -24,8 +24,8 @@ TARGETS = {
     "reals": [0.0, -1.0, 3.7, 1e-300, 1e15, -1e308, LARGEST],
 }
 SIZES = [
-    0.0, 5e-324, 1e-300, 1e-17, 1e-9, 0.3, 0.5, math.nextafter(1, 0), 1.0, math.nextafter(1, 2), 2.0,
-    3.7, 30.0, 37.0, 700.0, 708.0, 745.0, 1e3, 1e15, 1e154, 1.4e154, 1e200, 1e308, LARGEST,
+    0.0, 5e-324, 1e-300, 1e-17, 1e-9, 0.3, 0.5, math.nextafter(1, 0), 1.0, math.nextafter(1, 2),
+    2.0, 3.7, 30.0, 37.0, 700.0, 708.0, 745.0, 1e3, 1e15, 1e154, 1.4e154, 1e200, 1e308, LARGEST,
 ]  # fmt: skip
 SCORES = np.array([sign * size for size in SIZES for sign in (1, -1)])
 
@@ -232,11 +232,12 @@ def test_unknown_names(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["quantile(0)", "quantile(1)", "quantile(-0.1)", "quantile(1.5)", "quantile(nan)", "quantile(x)",
-     "quantile()", "huber(0)", "huber(-1)", "huber(inf)", "huber(nan)", "huber(2, 3)"],
+    ["quantile(0)", "quantile(1)", "quantile(-0.1)", "quantile(1.5)", "quantile(nan)",
+     "quantile(x)", "quantile()", "huber(0)", "huber(-1)", "huber(inf)", "huber(nan)",
+     "huber(2, 3)"],
 )  # fmt: skip
 def test_bad_parameters(name):
-    with pytest.raises(ValueError, match="^loss ") as error:
+    with pytest.raises(ValueError, match=r"^loss ") as error:
         losses.get(name)
     assert repr(name) in str(error.value)
 
@@ -271,7 +272,7 @@ def test_targets_outside_the_domain_name_their_row(name, good, bad):
             losses.check_targets(loss, targets)
         assert repr(float(target)) in str(error.value)
         assert loss.name in str(error.value)
-        with pytest.raises(ValueError, match="^row 0: target"):
+        with pytest.raises(ValueError, match=r"^row 0: target"):
             losses.check_target(loss, target)
     for target in good:
         losses.check_target(loss, target)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.digits import precision
 
+from naive.digits import precision
 from unitless import numerics
 from unitless.numerics import exp, grown, lane_sum, unit_of
 

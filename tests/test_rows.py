@@ -203,20 +203,20 @@ def test_infinity_names_row_and_column(value, place):
 
 def test_infinity_in_csr_after_empty_rows():
     X = sp.csr_array(([1.0, math.inf], [4, 2], [0, 0, 1, 1, 1, 2, 2]), shape=(6, 5))
-    with pytest.raises(ValueError, match="^row 4, column 2: inf"):
+    with pytest.raises(ValueError, match=r"^row 4, column 2: inf"):
         as_rows(X)
 
 
 def test_infinity_hidden_by_a_sum():
     """inf - inf is NaN, which would pass for a missing value."""
     X = sp.csr_array(([math.inf, -math.inf], [2, 2], [0, 0, 2]), shape=(2, 5))
-    with pytest.raises(ValueError, match="^row 1, column 2: inf"):
+    with pytest.raises(ValueError, match=r"^row 1, column 2: inf"):
         as_rows(X)
 
 
 def test_infinity_made_by_a_sum():
     X = sp.csr_array(([1e308, 1e308], [2, 2], [0, 0, 2]), shape=(2, 5))
-    with pytest.raises(ValueError, match="^row 1, column 2: inf"):
+    with pytest.raises(ValueError, match=r"^row 1, column 2: inf"):
         as_rows(X)
 
 
@@ -260,7 +260,7 @@ def test_one_target_and_one_weight_a_row(name, given, make):
 
 @pytest.mark.parametrize("bad", [-1.0, -5e-324, math.nan, math.inf, -math.inf])
 def test_bad_weights_name_their_row(bad):
-    with pytest.raises(ValueError, match="^row 2: weight .* >= 0"):
+    with pytest.raises(ValueError, match=r"^row 2: weight .* >= 0"):
         as_rows(DENSE, weights=[1.0, 0.0, bad, bad])
     assert as_rows(DENSE, weights=[0.0, -0.0, 5e-324, 1e308]).weights[3] == 1e308
 
@@ -280,9 +280,9 @@ def test_a_cell_that_is_no_number_is_named(cell):
     """A string is refused even where float() would take it: a category is not a quantity."""
     X = np.array([[1.0, None], [2.0, 3.0]], dtype=object)
     X[1, 0] = cell
-    with pytest.raises(ValueError, match="^row 1, column 0: .* is not a number"):
+    with pytest.raises(ValueError, match=r"^row 1, column 0: .* is not a number"):
         as_rows(X)
-    with pytest.raises(ValueError, match="^row 1: .* is not a number"):
+    with pytest.raises(ValueError, match=r"^row 1: .* is not a number"):
         as_rows(DENSE[:2], targets=X[:, 0])
 
 

@@ -10,12 +10,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+
 from naive import streams
 from naive.coordinate import coordinate
 from naive.digits import precision
 from naive.full import full, full_long, full_pinv
-from sklearn.datasets import load_breast_cancer
-
 from unitless import learners
 from unitless.rows import as_rows
 
@@ -145,11 +145,22 @@ def test_full_at_its_smallest_alpha():
 @BOTH
 @pytest.mark.parametrize("stream", ["random", "one-hot", "columns from 1e-150 to 1e150"])
 def test_weights(name, stream):
-    """Weights over twelve orders of magnitude; those of 0 come late, in directions known by then."""
+    """Weights over twelve orders of magnitude, and weights of 0, also in the very first rows."""
     X, rng = STREAMS[stream], np.random.default_rng(5)
     weights = 10.0 ** rng.uniform(-6, 6, len(X))
-    weights[len(X) // 2 :: 5] = 0
+    weights[::5] = 0
     assert compare(name, X, targets_for("logistic", X), weights=weights) < 1e-12
+
+
+@BOTH
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("weight", [2.0**-200, 2.0**200])
+def test_weights_at_the_ends_of_the_range(name, size, weight):
+    """The product of weight and value is no float64 here."""
+    X = size * np.array([[1.0], [0.7], [1.3], [-0.4], [1.1]])
+    y = np.array([1.0, 1.0, -1.0, 1.0, 1.0])
+    for weights in ([weight] * 5, [1.0, 1.0, weight, 1.0, 1.0]):
+        assert compare(name, X, y, weights=weights, intercept=False) < 1e-12
 
 
 @BOTH
@@ -201,7 +212,7 @@ SMALL = st.integers(-3, 3)
 
 
 @given(
-    st.lists(st.tuples(st.tuples(SMALL, SMALL, SMALL), SIGN, st.just(1.0)), min_size=1, max_size=9),
+    st.lists(st.tuples(st.tuples(SMALL, SMALL, SMALL), SIGN, WEIGHT), min_size=1, max_size=9),
     st.tuples(*[st.integers(-400, 400)] * 3),
 )
 def test_full_on_any_short_stream(rows, exponents):

@@ -3,7 +3,8 @@
 Added to the pseudocode, each as docs/theory.md (1) has it: the initial wealth; d_t, the number of
 coordinates seen so far, where d is not given; sample weights v, which scale the instance in
 everything but the score; g/L for a loss of Lipschitz constant L; the intercept, a coordinate
-whose value is always 1.
+whose value is always 1. A row of weight 0 is scored like one of weight 1 (with v = 0 in the
+formula the score would have no bound) and leaves everything alone, t included.
 """
 
 from collections import defaultdict
@@ -24,23 +25,21 @@ def coordinate(
         s2, h = defaultdict(Decimal), defaultdict(Decimal)
         t, scores = 0, []
         for row, y, weight in zip(rows, targets, weights, strict=False):
-            x, y, v = instance(row, intercept), Decimal(float(y)), Decimal(float(weight))
-            t += 1
-            w = {}
+            x, y = instance(row, intercept), Decimal(float(y))
+            v = Decimal(float(weight)) or Decimal(1)
+            now = {i: s2[i] + (v * x_i) ** 2 for i, x_i in x.items()}
+            dimension = d or len({i for i in s2 if s2[i] > 0} | now.keys())
+            p = Decimal(0)
             for i, x_i in x.items():
-                if v > 0:
-                    s2[i] += (v * x_i) ** 2
-            for i, x_i in x.items():
-                if i in s2:
-                    exponent = (h[i] ** 2 + (v * x_i) ** 2) / (2 * alpha * s2[i])
-                    eta = wealth / (alpha * t * (d or len(s2))) * exponent.exp()
-                    w[i] = eta * h[i] / s2[i]
-            p = sum((w[i] * x[i] for i in w), Decimal(0))
+                exponent = (h[i] ** 2 + (v * x_i) ** 2) / (2 * alpha * now[i])
+                eta = wealth / (alpha * (t + 1) * dimension) * exponent.exp()
+                w = eta * h[i] / now[i]
+                p += w * x_i
             scores.append(p)
-            if v > 0:
+            if weight > 0:
+                t += 1
+                s2.update(now)
                 g = loss.derivative(y, p) / loss.lipschitz
                 for i, x_i in x.items():
                     h[i] -= g * v * x_i
-            else:
-                t -= 1  # a row of weight 0 is scored as the next trial, and is none
         return scores

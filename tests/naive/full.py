@@ -26,19 +26,21 @@ def full(rows, targets, loss, *, alpha=9 / 8, wealth=1.0, intercept=True, weight
         alpha, wealth = Decimal(alpha), Decimal(wealth)
         S = [[Fraction(0) for _ in order] for _ in order]
         h, Gamma, scores = [Fraction(0) for _ in order], Decimal(0), []
-        for x, y, v in trials:
-            x, v = [Fraction(x.get(i, 0)) for i in order], Fraction(v)
+        for x, y, weight in trials:
+            x, v = [Fraction(x.get(i, 0)) for i in order], Fraction(weight or 1)
             vx = [v * x_i for x_i in x]
-            for i, vx_i in enumerate(vx):
-                for j, vx_j in enumerate(vx):
-                    S[i][j] += vx_i * vx_j
-            Sh, Sx = solutions(S, h, vx)  # S^+ h and S^+ v x, as far as h and x can tell
+            now = [
+                [S[i][j] + vx_i * vx_j for j, vx_j in enumerate(vx)] for i, vx_i in enumerate(vx)
+            ]
+            Sh, Sx = solutions(now, h, vx)  # S^+ h and S^+ v x, as far as h and x can tell
             exponent = (as_decimal(dot(h, Sh)) - Gamma) / (2 * alpha)
             p = wealth / alpha * exponent.exp() * as_decimal(dot(x, Sh))
             scores.append(p)
-            g = loss.derivative(y, p) / loss.lipschitz
-            h = [h_i - Fraction(g) * vx_i for h_i, vx_i in zip(h, vx, strict=True)]
-            Gamma += g**2 * as_decimal(dot(vx, Sx))
+            if weight > 0:
+                S = now
+                g = loss.derivative(y, p) / loss.lipschitz
+                h = [h_i - Fraction(g) * vx_i for h_i, vx_i in zip(h, vx, strict=True)]
+                Gamma += g**2 * as_decimal(dot(vx, Sx))
         return scores
 
 
@@ -69,7 +71,7 @@ def solutions(S, *sides):
 def full_long(
     rows, targets, loss, *, alpha=9 / 8, wealth=1.0, intercept=True, weights=None, digits=40
 ):
-    """As `full`, for rows in general position: the first d rows are linearly independent."""
+    """As `full`, for weights > 0 and rows of which the first d are linearly independent."""
     loss, (order, trials) = get(loss), _trials(rows, targets, weights, intercept)
     with precision(digits):
         alpha, wealth = Decimal(alpha), Decimal(wealth)

@@ -16,7 +16,7 @@ def ordinary(rng, n=200, d=4):
     common = rng.normal(size=(n, 1))
     return {
         "random": Z,
-        "shifted": Z + [0, 1, 10, 100],
+        "shifted": Z + 10.0 ** np.arange(d),
         "correlated": common + 0.1 * Z,
         "sparse": Z * (rng.random((n, d)) < 0.2),
         "growing scale": Z * np.exp(np.linspace(0, 10, n))[:, None],

@@ -152,20 +152,21 @@ def gradient_descent(U: float, X: float, T: int) -> float:
     return U * X * math.sqrt(T)
 
 
-def theorem_2(norm: float, *, gamma: float, alpha: float) -> float:
+def theorem_2(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
     """Theorem 2, corrected: Algorithm 2 against any u, norm = |u|_S, gamma = Gamma_T.
 
     |u|_S sqrt(alpha log(1 + alpha |u|_S^2) + Gamma_T) + 1. The paper prints log(alpha) Gamma_T,
-    which is false (erratum 1). Gamma_T = sum g^2 x'S^+x <= T.
+    which is false (erratum 1). Gamma_T = sum g^2 x'S^+x <= T. With `wealth` eps the |u|_S inside
+    the logarithm is divided by eps and the 1 is eps.
 
     >>> round(theorem_2(2.2704, gamma=5.0, alpha=9 / 8), 3)
     7.074
     """
-    root = math.sqrt(alpha * np.logaddexp(0, math.log(alpha) + 2 * _log(norm)) + gamma)
-    return norm * root + 1
+    log_square = math.log(alpha) + 2 * (float(_log(norm)) - math.log(wealth))
+    return norm * math.sqrt(alpha * np.logaddexp(0.0, log_square) + gamma) + wealth
 
 
-def theorem_2_sharp(norm: float, *, gamma: float, alpha: float) -> float:
+def theorem_2_sharp(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
     """Theorem 2 before its last step: |u|_S sqrt(alpha log(1 + alpha |u|_S^2 e^(Gamma/alpha))) + 1.
 
     >>> round(theorem_2_sharp(2.2704, gamma=5.0, alpha=9 / 8), 3)
@@ -173,16 +174,16 @@ def theorem_2_sharp(norm: float, *, gamma: float, alpha: float) -> float:
     >>> round(theorem_2_sharp(1.0, gamma=1e6, alpha=9 / 8), 3)
     1001.0
     """
-    return float(penalty(norm, alpha, gamma / (2 * alpha))) + 1
+    return float(penalty(norm, alpha, gamma / (2 * alpha) - math.log(wealth))) + wealth
 
 
-def theorem_2_sharpest(norm: float, *, gamma: float, alpha: float) -> float:
+def theorem_2_sharpest(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
     """Theorem 2 with `lambert` for f: all that Algorithm 2's lemma gives.
 
     >>> round(theorem_2_sharpest(2.2704, gamma=5.0, alpha=9 / 8), 3)
     5.085
     """
-    return float(lambert(norm, alpha, gamma / (2 * alpha))) + 1
+    return float(lambert(norm, alpha, gamma / (2 * alpha) - math.log(wealth))) + wealth
 
 
 def luo(rank: int, total: float, smallest: float) -> float:
@@ -202,14 +203,14 @@ def luo(rank: int, total: float, smallest: float) -> float:
 
 
 def theorem_2_luo(
-    norm: float, *, rank: int, total: float, smallest: float, alpha: float
+    norm: float, *, rank: int, total: float, smallest: float, alpha: float, wealth: float = 1.0
 ) -> float:
     """Theorem 2, corrected, with Lemma 6 for Gamma_T: no gradient needs to be known.
 
     >>> round(theorem_2_luo(1.0, rank=2, total=300.0, smallest=1.0, alpha=9 / 8), 2)
     5.09
     """
-    return theorem_2(norm, gamma=luo(rank, total, smallest), alpha=alpha)
+    return theorem_2(norm, gamma=luo(rank, total, smallest), alpha=alpha, wealth=wealth)
 
 
 def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:

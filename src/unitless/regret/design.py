@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, hstack
 from unitless.learners.protocol import Weights
 from unitless.rows import Rows
 
-__all__ = ["Design", "design", "predictions"]
+__all__ = ["Design", "design", "matrix", "predictions"]
 
 Float = NDArray[np.float64]
 Matrix = Any  # a dense array or a SciPy sparse array
@@ -49,12 +49,25 @@ def predictions(rows: Rows, weights: Weights) -> Float:
     >>> predictions(as_rows([[1.0, 2.0], [3.0, float("nan")]]), Weights(1.0, np.array([1.0, 1.0])))
     array([4., 4.])
     """
-    return np.asarray(_matrix(rows) @ weights.features + weights.intercept)
+    return np.asarray(matrix(rows) @ weights.features + weights.intercept)
 
 
-def design(rows: Rows, *, intercept: bool) -> Design:
-    """The matrix of the rows, coordinate 0 the constant 1 (a column of zeros without)."""
-    scaled, exponents = _without_units(_with_constant(_matrix(rows), intercept))
+def matrix(rows: Rows) -> Matrix:
+    """The values as a NumPy or SciPy matrix, missing ones 0."""
+    values = np.nan_to_num(rows.values, nan=0.0)
+    if rows.indices is None or rows.starts is None:
+        return values
+    return csr_array((values, rows.indices, rows.starts), shape=(len(rows), rows.columns))
+
+
+def design(X: Matrix, *, intercept: bool) -> Design:
+    """The design of a matrix; coordinate 0 is the constant 1, without an intercept 0.
+
+    >>> made = design(np.array([[1e-200, 2e200], [3e-200, 1e200]]), intercept=False)
+    >>> made.weights(made.Z.T @ [5.0, 5.0]).features.tolist()
+    [1e+200, 2e-200]
+    """
+    scaled, exponents = _without_units(_with_constant(X, intercept))
     if not isinstance(scaled, np.ndarray) and np.prod(scaled.shape) <= LARGEST_DENSE:
         scaled = scaled.toarray()
     norms = np.sqrt(np.asarray((scaled * scaled).sum(axis=0)).ravel())
@@ -72,13 +85,6 @@ def _rank(diagonal: Float, size: int) -> int:
     if diagonal.size == 0:
         return 0
     return int(np.sum(diagonal > diagonal[0] * size * np.finfo(np.float64).eps))
-
-
-def _matrix(rows: Rows) -> Matrix:
-    values = np.nan_to_num(rows.values, nan=0.0)
-    if rows.indices is None or rows.starts is None:
-        return values
-    return csr_array((values, rows.indices, rows.starts), shape=(len(rows), rows.columns))
 
 
 def _with_constant(X: Matrix, intercept: bool) -> Matrix:

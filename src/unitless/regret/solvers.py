@@ -18,14 +18,21 @@ __all__ = ["minimised"]
 
 Float = NDArray[np.float64]
 
+LARGEST_HESSIAN = 500
+"""Weights up to which the second derivatives are kept as a matrix."""
+
 
 def minimised(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float, Float]:
     """(w, g): weights that minimise sum v loss(y, Z w), and the slopes that go with them."""
     if loss.code in (losses.HINGE, losses.ABSOLUTE, losses.QUANTILE):
         return _by_linear_programme(loss, Z, y, v)
-    w = _least_squares(Z, y, v) if loss.targets == "reals" else np.zeros(Z.shape[1])
-    if loss.code != losses.SQUARED:
-        w = _by_newton(loss, Z, y, v, w)
+    if loss.code == losses.SQUARED:
+        w = _least_squares(Z, y, v)
+    else:
+        start = np.zeros(Z.shape[1])
+        if loss.code == losses.HUBER:  # far from its kinks it is the absolute loss
+            start = _by_linear_programme(losses.get("absolute"), Z, y, v)[0]
+        w = _by_newton(loss, Z, y, v, start)
     return w, loss.derivative(y, Z @ w)
 
 
@@ -37,26 +44,31 @@ def _least_squares(Z: Any, y: Float, v: Float) -> Float:
 
 
 def _by_newton(loss: Loss, Z: Any, y: Float, v: Float, start: Float) -> Float:
+    """SciPy's trust regions; weights and values are counted in units of their own size."""
+    size = float(np.linalg.norm(y)) or 1.0
+    worth = float(np.sum(v * loss.value(y, Z @ start))) or 1.0
+
     def value(w: Float) -> float:
-        return float(np.sum(v * loss.value(y, Z @ w)))
+        return float(np.sum(v * loss.value(y, Z @ (size * w)))) / worth
 
     def gradient(w: Float) -> Float:
-        return np.asarray(Z.T @ (v * loss.derivative(y, Z @ w)))
+        return np.asarray(Z.T @ (v * loss.derivative(y, Z @ (size * w)))) * (size / worth)
 
-    def hessian(w: Float) -> Float:
-        return np.asarray((Z.T * (v * _curvature(loss, y, Z @ w))) @ Z)
+    def curvature(w: Float) -> Float:
+        return v * _curvature(loss, y, Z @ (size * w)) * (size * size / worth)
 
-    import os
-    return np.asarray(
-        minimize(
-            value, start, jac=gradient, hess=hessian, method=os.environ.get("METH","trust-exact"),
-            options={"gtol": 1e-9 , "maxiter": 500},
-        ).x
-    )  # fmt: skip
+    how: dict[str, Any] = {
+        "method": "trust-ncg",
+        "hessp": lambda w, direction: Z.T @ (curvature(w) * (Z @ direction)),
+    }
+    if isinstance(Z, np.ndarray) and Z.shape[1] <= LARGEST_HESSIAN:
+        how = {"method": "trust-exact", "hess": lambda w: (Z.T * curvature(w)) @ Z}
+    options = {"gtol": 1e-11, "maxiter": 500, "max_trust_radius": 1e9}
+    return size * np.asarray(minimize(value, start / size, jac=gradient, options=options, **how).x)
 
 
 def _curvature(loss: Loss, y: Float, p: Float) -> Float:
-    """The second derivative, that of the middle piece where there are pieces."""
+    """The second derivative; that of the curved piece where there are pieces."""
     g = loss.derivative(y, p)
     if loss.code == losses.LOGISTIC:
         return np.abs(g) * (1 - np.abs(g))
@@ -67,13 +79,14 @@ def _curvature(loss: Loss, y: Float, p: Float) -> Float:
 def _by_linear_programme(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float, Float]:
     """The dual: the largest -sum v g y with Z'(v g) = 0. Its own multipliers are the weights.
 
-    For these three losses the conjugate is g y (with labels of +-1 for hinge).
+    For these three losses the conjugate is g y (with labels of +-1 for hinge). The unknown is
+    v g rather than g, which keeps the weights out of the matrix.
     """
     scale = np.max(np.abs(y), initial=0.0) or 1.0
     low, high = domain(loss, y)
-    solved = linprog(  # in v g rather than g: the matrix stays free of the weights
-        y / scale, A_eq=Z.T, b_eq=np.zeros(Z.shape[1]), bounds=np.column_stack([v * low, v * high]),
-        method="highs",
+    solved = linprog(
+        y / scale, A_eq=Z.T, b_eq=np.zeros(Z.shape[1]),
+        bounds=np.column_stack([v * low, v * high]), method="highs",
     )  # fmt: skip
     if solved.x is None:
         raise RuntimeError(f"HiGHS found no best comparator: {solved.message}")
