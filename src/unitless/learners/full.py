@@ -34,6 +34,7 @@ ALPHA_0 = 1.1148186546427592
 
 T, A, D, RANK, ACTIVE = range(5)  # the fields of totals
 NOISE = 128 * 2.0**-53  # what rounding leaves of a dependent direction, relative to its column
+PAD = 4
 SMALL = 2.0**-900  # squares below this have lost digits
 
 
@@ -46,7 +47,7 @@ class FullState(NamedTuple):
     ============ ================ ====================================================== ========
     paper        field            meaning                                                unit
     ============ ================ ====================================================== ========
-    S = R'R      R[k, n]          row k, position n >= k, times units[n]                 [x_n]
+    S = R'R      R[k, n]          row k, position n >= k, times units[n]; ends in PAD 0s  [x_n]
     h = R'q      q[k]             -sum g x in the frame of R's rows                      1
     h'S^+h-Gamma totals[D]        the exponent, without 1/(2 alpha)                      1
     --           squares[n]       sum x_n^2, times units[n]^2, for the rank rule         [x_n]^2
@@ -89,51 +90,59 @@ def givens(a, b):
 
 
 # R comes flat with the length of its rows, arrays come one by one and no slice is taken: each
-# would cost an atomic reference count a row. Indices known not to be negative are unsigned,
-# which spares the wrap-around test and lets the loop vectorise.
+# would cost an atomic reference count a row. Loops count from 0 and index with an unsigned sum:
+# without the test for negative indices they vectorise.
+
+
+@kernel
+def _padded(n):
+    """n rounded up to whole vectors: R and the buffers end in PAD zeros, so none is left over."""
+    return (n + PAD - 1) // PAD * PAD
 
 
 @kernel
 def _rotate(R, width, k, w, n, keep):
     """Rotate w against row k of R so that w[k] vanishes; with `keep`, R's row turns as well."""
-    row = k * width
     if w[k] == 0:
         return 1.0, 0.0
-    c, s, rho = givens(R[row + k], w[k])
+    at, right = k * width + k, k + 1
+    c, s, rho = givens(R[at], w[k])
     if keep:
-        R[row + k] = rho
-        for j in range(k + 1, n):
-            r = R[np.uint64(row + j)]
-            R[np.uint64(row + j)] = mix(c, r, s, w[j])
-            w[j] = mix(c, w[j], -s, r)
-    else:
-        for j in range(k + 1, n):
-            w[j] = mix(c, w[j], -s, R[np.uint64(row + j)])
+        R[at] = rho
+    at += 1
+    for j in range(_padded(n - right)):
+        r, wj = R[np.uint64(at + j)], w[np.uint64(right + j)]
+        if keep:
+            R[np.uint64(at + j)] = mix(c, r, s, wj)
+        w[np.uint64(right + j)] = mix(c, wj, -s, r)
     return c, s
 
 
 @kernel
 def _rotate_tile(R, width, k, a, b, n, cos_a, sin_a, cos_b, sin_b):
     """Rotate a, then b, against rows k and k + 1 of R: `_rotate` four times, in one sweep."""
-    top, low = k * width, k * width + width
-    r, u, aj, bj = R[top + k + 1], R[low + k + 1], a[k + 1], b[k + 1]
-    ca, sa, rho = givens(R[top + k], a[k])
+    top, right = k * width + k, k + 2
+    low = top + width
+    r, u, aj, bj = R[top + 1], R[low + 1], a[k + 1], b[k + 1]
+    ca, sa, rho = givens(R[top], a[k])
     r, aj = mix(ca, r, sa, aj), mix(ca, aj, -sa, r)
     da, ta, u = givens(u, aj)
     cb, sb, rho = givens(rho, b[k])
     r, bj = mix(cb, r, sb, bj), mix(cb, bj, -sb, r)
     db, tb, u = givens(u, bj)
-    R[top + k], R[top + k + 1], R[low + k + 1] = rho, r, u
-    for j in range(k + 2, n):
-        r, u, aj, bj = R[np.uint64(top + j)], R[np.uint64(low + j)], a[j], b[j]
+    R[top], R[top + 1], R[low + 1] = rho, r, u
+    top, low = top + 2, low + 2
+    for j in range(_padded(n - right)):
+        r, u = R[np.uint64(top + j)], R[np.uint64(low + j)]
+        aj, bj = a[np.uint64(right + j)], b[np.uint64(right + j)]
         r, aj = mix(ca, r, sa, aj), mix(ca, aj, -sa, r)
         u, aj = mix(da, u, ta, aj), mix(da, aj, -ta, u)
         r, bj = mix(cb, r, sb, bj), mix(cb, bj, -sb, r)
         u, bj = mix(db, u, tb, bj), mix(db, bj, -tb, u)
         R[np.uint64(top + j)] = r
         R[np.uint64(low + j)] = u
-        a[j] = aj
-        b[j] = bj
+        a[np.uint64(right + j)] = aj
+        b[np.uint64(right + j)] = bj
     cos_a[k], sin_a[k], cos_a[k + 1], sin_a[k + 1] = ca, sa, da, ta
     cos_b[k], sin_b[k], cos_b[k + 1], sin_b[k + 1] = cb, sb, db, tb
 
@@ -310,6 +319,11 @@ def _is_infinite(values, start, n):
 
 
 @kernel
+def _four(n):
+    return np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+
+
+@kernel
 def _run(values, indices, starts, width, targets, weights, scores, first, state, settings):
     """Score rows from `first` on and, where there are targets, learn them.
 
@@ -319,8 +333,9 @@ def _run(values, indices, starts, width, targets, weights, scores, first, state,
     places, coordinates = state.places, state.coordinates
     R, length = state.R.reshape(-1), state.R.shape[1]
     columns = indices if starts.size else np.arange(width).astype(np.int32)
-    cos_a, sin_a, cos_b, sin_b = np.empty((4, length))
-    a, b, xa, xb, turned = np.empty((5, length))
+    cos_a, sin_a, cos_b, sin_b = _four(length)
+    a, b, xa, xb = _four(length)
+    turned = np.empty(length)
     rows, r = scores.size, first
     while r < rows:
         start, origin, n, v, y = _trial(r, starts, width, targets, weights)
@@ -402,10 +417,10 @@ def _refactor(W, h, state):
     """Factor W'W anew, with W'h for the gradients: h and W are q and R of another frame."""
     R, q, squares, units, places, coordinates, totals = state
     rank, active = 0, W.shape[1]
-    x, cos, sin = np.empty(active), np.empty(active), np.empty(active)
+    w, x, cos, sin = _four(active + PAD)
     for row in range(W.shape[0]):
-        w = W[row]
-        x[:] = w
+        for n in range(active):
+            w[n] = x[n] = W[row, n]
         _turn(R.reshape(-1), R.shape[1], rank, w, active, cos, sin, True)
         rest = h[row]
         for k in range(rank):
@@ -494,7 +509,7 @@ class Full(Learner):
             raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
         self.alpha, self.wealth = float(alpha), float(wealth)
         self.state = FullState(
-            R=np.zeros((1, 1)),
+            R=np.zeros((1, 1 + PAD)),
             q=np.zeros(1),
             squares=np.zeros(1),
             units=np.ones(1),
@@ -522,8 +537,8 @@ class Full(Learner):
         if count <= size:
             return
         room = max(count, size + size // 5)
-        R = np.zeros((room, room))
-        R[:size, :size] = state.R
+        R = np.zeros((room, room + PAD))
+        R[:size, :size] = state.R[:, :size]
         self.state = state._replace(
             R=R,
             q=grown(state.q, room),
@@ -594,7 +609,7 @@ class Full(Learner):
             W = np.column_stack([old.R[:rank, old.places[0]], W])
             coordinates, units = np.append(0, coordinates), np.append(1.0, units)
         self.state = old._replace(
-            R=np.zeros((len(coordinates), len(coordinates))),
+            R=np.zeros((len(coordinates), len(coordinates) + PAD)),
             q=np.zeros(len(coordinates)),
             squares=np.zeros(len(coordinates)),
             units=units,

@@ -13,62 +13,18 @@ products, so that e^Gamma may lie far beyond float64.
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import wrightomega
+from numpy.typing import ArrayLike
+
+from unitless.regret.penalties import lambert, log_of, penalty
 
 __all__ = [
-    "SHARP_ALPHA", "additive", "conjugate_bound", "gradient_descent", "kappa", "lambert", "luo",
-    "luo_quantities", "penalty", "theorem_1", "theorem_1_bounded", "theorem_1_sharp", "theorem_2",
-    "theorem_2_luo", "theorem_2_sharp", "theorem_2_sharpest", "zero",
+    "SHARP_ALPHA", "additive", "gradient_descent", "kappa", "luo", "luo_quantities", "theorem_1",
+    "theorem_1_bounded", "theorem_1_sharp", "theorem_2", "theorem_2_luo", "theorem_2_sharp",
+    "theorem_2_sharpest", "zero",
 ]  # fmt: skip
-
-Float = NDArray[np.float64]
 
 SHARP_ALPHA = 1.177397641
 """From here on `additive` may do without kappa: where appendix A's middle case turns negative."""
-
-
-def _log(x: ArrayLike) -> Float:
-    values = np.abs(np.asarray(x, dtype=np.float64))
-    return np.log(values, out=np.full(values.shape, -np.inf), where=values > 0)
-
-
-def penalty(a: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
-    """The paper's f(a) = a sqrt(alpha log(1 + alpha beta^2 a^2)), equation (2).
-
-    >>> print(penalty([0.0, 1.0, 1e200], alpha=1.2))
-    [0.00000000e+000 9.72701821e-001 3.32484531e+201]
-    """
-    inside = np.logaddexp(0.0, math.log(alpha) + 2 * (log_beta + _log(a)))
-    return np.asarray(np.abs(a) * np.sqrt(alpha * inside))
-
-
-def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
-    """Lemma 2: the conjugate of `penalty` is at most exp(theta^2 / (2 alpha)) / beta.
-
-    It is loose by a factor of 2 (erratum 15); `lambert` is what is left without that loss.
-
-    >>> conjugate_bound([0.0, 2.0], alpha=1.2).round(4)
-    array([1.    , 5.2945])
-    """
-    return np.exp(np.square(theta) / (2 * alpha) - log_beta)
-
-
-def lambert(a: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
-    """The conjugate of exp(theta^2 / (2 alpha)) / beta: `penalty`'s place, with nothing lost.
-
-    sup over theta of a theta - exp(theta^2 / (2 alpha)) / beta
-    = a sqrt(alpha) (sqrt W - 1 / sqrt W), W e^W = alpha beta^2 a^2;  -1 / beta at a = 0.
-
-    >>> print(lambert([0.0, 1.0, 1e200], alpha=1.2))
-    [-1.00000000e+000 -5.00762991e-001  3.30889562e+201]
-    """
-    a = np.abs(np.asarray(a, dtype=np.float64))
-    w = wrightomega(math.log(alpha) + 2 * (log_beta + _log(a)))
-    # a sqrt(alpha / W) = e^(W/2) / beta: the right side is exact where W has underflowed.
-    small = np.exp(np.minimum(w, 1.0) / 2 - log_beta)
-    lost = np.where(w > 1, a * np.sqrt(alpha / np.maximum(w, 1.0)), small)
-    return np.asarray(a * np.sqrt(alpha * w) - lost)
 
 
 def kappa(alpha: float) -> float:
@@ -162,7 +118,7 @@ def theorem_2(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -
     >>> round(theorem_2(2.2704, gamma=5.0, alpha=9 / 8), 3)
     7.074
     """
-    log_square = math.log(alpha) + 2 * (float(_log(norm)) - math.log(wealth))
+    log_square = math.log(alpha) + 2 * (float(log_of(norm)) - math.log(wealth))
     return norm * math.sqrt(alpha * np.logaddexp(0.0, log_square) + gamma) + wealth
 
 

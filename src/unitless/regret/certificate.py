@@ -16,79 +16,20 @@ Beside these facts stands what a theorem had promised in advance, where the lear
 
 import inspect
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.learners.protocol import Learner, Sums, Weights
-from unitless.regret.comparator import Comparator, best_comparator
+from unitless.regret.claims import Certificate, Claim
+from unitless.regret.comparator import best_comparator
 from unitless.regret.design import predictions
-from unitless.regret.promise import promised
+from unitless.regret.promise import Size, promised, size_of
 from unitless.rows import Rows
 
-__all__ = ["Certificate", "Claim", "certificate"]
+__all__ = ["certificate"]
 
 Float = NDArray[np.float64]
-
-
-class Claim(NamedTuple):
-    """Four numbers about one comparator, or one ball of them, each at most the next."""
-
-    comparator: str
-    regret: float | None
-    """The regret itself, where rows are kept."""
-    certificate: float
-    """A + h.u: exact for linear losses, an upper bound for convex ones."""
-    sharp: float | None
-    """The theorem in its sharpest form."""
-    theorem: float | None
-    """The theorem as the paper states it, corrected."""
-
-
-class Certificate(NamedTuple):
-    """What is certain about a learner's regret; print it for a table."""
-
-    learner: str
-    loss: str
-    trials: int
-    dimension: int
-    theorem: str | None
-    """The theorem that holds for this learner, if one does."""
-    A: float
-    """sum v g p."""
-    origin: Claim
-    """u = 0."""
-    given: Claim | None
-    """The u that was asked about."""
-    best: Claim | None
-    """The best u in hindsight, where rows are kept."""
-    box: Claim
-    simplex: Claim
-    ellipsoid: Claim | None
-    hindsight: Comparator | None
-
-    @property
-    def claims(self) -> list[Claim]:
-        """All claims made, in order."""
-        made = (self.origin, self.given, self.best, self.simplex, self.box, self.ellipsoid)
-        return [claim for claim in made if claim is not None]
-
-    def __str__(self) -> str:
-        head = f"{self.learner}, {self.loss} loss: {self.trials} trials, {self.dimension} dimensions"
-        theorem = self.theorem or "no theorem holds for this learner; its certificate does"
-        width = max(len(claim.comparator) for claim in self.claims)
-        title = f"{'regret against':<{width}}  {'true':>11}  {'certified':>11}  {'sharp':>11}  theorem"
-        lines = [
-            f"{claim.comparator:<{width}}  " + "  ".join(_cell(number) for number in claim[1:])
-            for claim in self.claims
-        ]
-        foot = [f"hindsight: {self.hindsight}"] if self.hindsight else []
-        return "\n".join([f"{head} ({theorem})", title, *lines, *foot])
-
-
-def _cell(number: float | None) -> str:
-    return f"{'-':>11}" if number is None else f"{number:>11.5g}"
 
 
 def certificate(
@@ -122,24 +63,88 @@ def certificate(
     >>> rows = as_rows(X[:, :2], 2 * y - 1)
     >>> learner = Coordinate()
     >>> scores = learner.learn(rows)
-    >>> print(certificate(learner, rows=rows))
+    >>> made = certificate(learner, rows=rows)
+    >>> print(f"{made.best.regret:.1f} <= {made.best.certificate:.1f} <= {made.best.sharp:.1f}")
+    247.4 <= 903.8 <= 4828.3
+    >>> print(certificate(learner))
+    coordinate, logistic loss: 569 trials, 3 dimensions (Theorem 1)
+    regret against                true   certified       sharp     theorem
+    u = 0                            -     -1.3553      11.138      5770.6
+    any sum |u_i| s_i <= 1           -      1.7374      14.708      5774.9
+    any |u_i| s_i <= 1               -      4.6858      21.849      5783.4
     """
     sums = learner.sums()
-    losses_ = None if rows is None else _losses(learner, rows, scores, sums)
-    hindsight = None
+    asked: list[tuple[str, Weights]] = [("u = 0", Weights(0.0, np.zeros(len(sums.s) - 1)))]
+    hindsight, paid = None, None
+    if u is not None:
+        asked.append(("u given", u if isinstance(u, Weights) else Weights(0.0, np.asarray(u))))
     if rows is not None:
+        paid = _paid(learner, rows, scores, sums)
         hindsight = best_comparator(learner.loss, rows, intercept=learner.intercept)
-    zero = Weights(0.0, np.zeros(len(sums.s) - 1))
-    given = None if u is None else u if isinstance(u, Weights) else Weights(0.0, np.asarray(u))
-
-    def claim(name: str, weights: Weights | None) -> Claim | None:
-        return None if weights is None else _claim(name, learner, sums, weights, rows, losses_)
-
-    origin = claim("u = 0", zero)
-    assert origin is not None
+        asked.append(("u best in hindsight", hindsight.weights))
+    claims = {name: _claim(name, learner, sums, weights, rows, paid) for name, weights in asked}
     return Certificate(
         learner.name, learner.loss.name, sums.trials, sums.dimension, learner.theorem, sums.A,
-        origin, claim("u given", given),
-        claim("u best in hindsight", hindsight.weights if hindsight else None),
+        claims["u = 0"], claims.get("u given"), claims.get("u best in hindsight"),
         *_balls(learner, sums, ball), hindsight,
     )  # fmt: skip
+
+
+def _claim(
+    name: str, learner: Learner, sums: Sums, u: Weights, rows: Rows | None, paid: float | None
+) -> Claim:
+    if u.features.shape != (len(sums.s) - 1,):
+        raise ValueError(
+            f"{name}: weights of shape {u.features.shape}, but the learner has seen "
+            f"{len(sums.s) - 1} columns: give one weight a column"
+        )
+    terms = sums.z * (sums.s * np.append(u.intercept, u.features))
+    regret = None
+    if rows is not None and paid is not None:
+        regret = paid - _total(learner, rows, predictions(rows, u))
+    promise = promised(learner, sums, size_of(u, learner, sums))
+    return Claim(name, regret, sums.A + float(np.sum(terms)), *promise)
+
+
+def _balls(learner: Learner, sums: Sums, B: float) -> tuple[Claim, Claim, Claim | None]:
+    """The worst u in the box, in the simplex, in the ellipsoid."""
+    if not 0 <= B < math.inf:
+        raise ValueError(f"ball = {B}: a ball has a finite radius >= 0")
+    z = np.abs(sums.z[sums.s > 0])
+    corner, vertex = np.full(len(z), B), np.where(np.arange(len(z)) == 0, B, 0.0)
+
+    def claim(name: str, reach: float, size: Size) -> Claim:
+        return Claim(name, None, sums.A + B * reach, *promised(learner, sums, size))
+
+    box = claim(f"any |u_i| s_i <= {B:g}", float(np.sum(z)), Size(corner, B * len(z)))
+    simplex = claim(f"any sum |u_i| s_i <= {B:g}", float(np.max(z, initial=0.0)), Size(vertex, B))
+    if not hasattr(learner, "norm_h"):
+        return box, simplex, None
+    return box, simplex, claim(f"any |u|_S <= {B:g}", learner.norm_h(), Size(vertex, B))
+
+
+def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) -> float:
+    """The loss the learner paid for the rows, from its scores or by repeating them."""
+    if scores is None:
+        again = _fresh(learner)
+        scores = again.learn(rows)
+        repeated = again.sums()
+        if repeated.A != sums.A or not np.array_equal(repeated.z, sums.z):
+            raise ValueError(
+                "these are not the rows the learner learned, in order and in their units: give "
+                "those, or the scores that learn returned"
+            )
+    return _total(learner, rows, np.asarray(scores, dtype=np.float64))
+
+
+def _fresh(learner: Learner) -> Learner:
+    """A learner of the same parameters that has learned nothing."""
+    names = inspect.signature(type(learner)).parameters
+    return type(learner)(**{name: getattr(learner, name) for name in names})
+
+
+def _total(learner: Learner, rows: Rows, p: Float) -> float:
+    """sum v loss(y, p)."""
+    assert rows.targets is not None
+    each = learner.loss.value(rows.targets, p)
+    return float(np.sum(each if rows.weights is None else rows.weights * each))

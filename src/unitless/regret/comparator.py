@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unitless import losses
 from unitless.learners.protocol import Weights
 from unitless.losses import Loss
-from unitless.regret.design import Design, design, matrix
+from unitless.regret.design import Design, Matrix, design, matrix
 from unitless.regret.duality import lower_bound
 from unitless.regret.separable import separation
 from unitless.regret.solvers import minimised
@@ -82,7 +82,7 @@ def best_comparator(loss: str | Loss, rows: Rows, *, intercept: bool = True) -> 
     return _slope(made, y, v) if loss.code == losses.LINEAR else _best(loss, X, made, y, v)
 
 
-def _best(loss: Loss, X: NDArray, made: Design, y: Float, v: Float) -> Comparator:
+def _best(loss: Loss, X: Matrix, made: Design, y: Float, v: Float) -> Comparator:
     Z, unit = made.Z, _power_of_two(v)
     w, g = minimised(loss, Z, y, v * unit)
     separated, direction = np.zeros(len(y), dtype=bool), None
@@ -102,7 +102,9 @@ def _best(loss: Loss, X: NDArray, made: Design, y: Float, v: Float) -> Comparato
     )  # fmt: skip
 
 
-def _far_along(direction: Float, w: Float, y: Float, Z: NDArray, separated: NDArray) -> Float:
+def _far_along(
+    direction: Float, w: Float, y: Float, Z: Matrix, separated: NDArray[np.bool_]
+) -> Float:
     """w moved along the direction until the separated rows have their margin."""
     missing = MARGIN - y[separated] * (Z[separated] @ w)
     steps = missing / (y[separated] * (Z[separated] @ direction))

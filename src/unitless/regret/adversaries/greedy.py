@@ -5,6 +5,7 @@ sum g p + B sum |h_i| / s_i for |u_i| s_i <= B, or sum g p + B |h|_{S^+} for |u|
 No promise goes with it: it is there to search for what the theorems exclude.
 """
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -54,6 +55,10 @@ def _inverse_root(s2: Float) -> Float:
     return np.divide(1.0, np.sqrt(s2), out=np.zeros_like(s2), where=s2 > 0)
 
 
+def _above(limit: float, p: float) -> float:
+    return 1.0 if p >= limit else -1.0
+
+
 def greedy(
     learner: Learner, X: ArrayLike, *, B: float = 1.0, ball: Literal["box", "S"] = "box"
 ) -> Game:
@@ -70,9 +75,9 @@ def greedy(
     played = []
     for x in X:
         up, down = state.sizes(x)
-        hurt = B * (up - down)
-        p, g = trial(learner, x[None], 1.0, lambda p, hurt=hurt: 1.0 if 2 * p + hurt >= 0 else -1.0)
+        indifferent = B * (down - up) / 2  # p + B up = -p + B down
+        p, g = trial(learner, x[None], 1.0, partial(_above, indifferent))
         state.append(x, g)
         played.append((p, g))
-    p, g = np.array(played).T
-    return Game(learner.name, X, g, p, B * state.worst(), None)
+    predictions, gradients = np.array(played).T
+    return Game(learner.name, X, gradients, predictions, B * state.worst(), None)

@@ -10,7 +10,7 @@ can be up to 6 % worse.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -88,7 +88,7 @@ def curve(u: ArrayLike, T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> C
     u = np.atleast_1d(np.asarray(u, dtype=np.float64))
     worst = lattice(T, alpha=alpha, wealth=wealth)
     at_zero = float(worst.regret(0.0))
-    data = {"d": 1, "T": T, "alpha": alpha, "wealth": wealth}
+    data: dict[str, Any] = {"d": 1, "T": T, "alpha": alpha, "wealth": wealth}
     return Curve(
         u,
         streeter_mcmahan_shape(u, T),

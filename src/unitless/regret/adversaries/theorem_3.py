@@ -50,8 +50,9 @@ def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float =
         p, g = trial(learner, x[None], size, against)
         state.append(x, g)
         shown.append((x, p, g))
-    X, p, g = (np.array(column) for column in zip(*shown, strict=True))
-    return Game(learner.name, X, g, p, _comparator(state, norm), lower_bound(norm, T, c))
+    X, predictions, gradients = (np.array(column) for column in zip(*shown, strict=True))
+    u = _comparator(state, norm)
+    return Game(learner.name, X, gradients, predictions, u, lower_bound(norm, T, c))
 
 
 def _instance(state: Factor, c: float) -> Float:
@@ -77,12 +78,13 @@ def _refuse(d: int, T: int, c: float, norm: float) -> None:
         raise ValueError(f"d = {d}: Theorem 3 needs two dimensions, for x orthogonal to S^-1 h")
     if T < 1 or not 0 < c < math.inf or not 0 < norm < math.inf:
         raise ValueError(f"T = {T}, c = {c}, norm = {norm}: all three must be positive and finite")
-    if T > longest(d, c):
+    limit = longest(d, c)
+    if limit < T:
         raise ValueError(
-            f"T = {T} is more than {longest(d, c)}: each trial multiplies det S by 1 + c = {1 + c:g}"
-            f", and once S has grown {DOUBLINGS} times twofold in each of d - 1 = {d - 1} directions "
-            f"x can no longer be shown precisely enough; use d >= {_dimension(T, c)}, a smaller c, "
-            "or the no_growth adversary, which takes any T"
+            f"T = {T} is beyond {limit}, the most in {d} dimensions: each trial multiplies det S "
+            f"by 1 + c = {1 + c:g}, and past {DOUBLINGS} doublings in each of d - 1 directions x "
+            f"cannot be shown precisely enough; use d >= {_dimension(T, c)}, a smaller c, or the "
+            "no_growth adversary, which takes any T"
         )
 
 

@@ -1,0 +1,1 @@
+"""Estimators for scikit-learn: the learners in the clothes most people know."""
