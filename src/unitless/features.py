@@ -2,7 +2,8 @@
 
 import math
 import struct
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,38 +13,44 @@ from numpy.typing import NDArray
 class Names:
     """The columns of named features, in order of first appearance, and room for one dict row.
 
-    A stream of dicts mostly repeats its keys in one order. `load` remembers the last order, so
-    that such a row costs one comparison of keys and one pass over its values.
+    A stream of dicts mostly repeats its keys. `load` remembers the last ones, so that such a row
+    costs one look-up a value, in whatever order its keys come.
 
     >>> names = Names()
-    >>> names.load({"height": 1.8, "weight": None}, add=True)
-    >>> names.values, names.indices
-    (array([1.8, nan]), array([0, 1], dtype=int32))
+    >>> names.load({"height": 1.8, "weight": None})
+    True
+    >>> names.add_unknown()
+    >>> names.values, names.indices, names.load({"weight": 70, "height": 1.7})
+    (array([1.8, nan]), array([0, 1], dtype=int32), False)
     """
 
     def __init__(self, columns: Mapping[Hashable, int] | None = None) -> None:
         self.columns: dict[Hashable, int] = dict(columns or {})
-        self.starts = np.zeros(2, dtype=np.int64)
         self._set_order({})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Names, (self.columns,)
 
-    def load(self, x: Mapping[Hashable, Any], *, add: bool) -> None:
-        """Put the row into `values` and `indices`; unknown names are kept only with `add`.
+    def load(self, x: Mapping[Hashable, Any]) -> bool:
+        """Put the row into `values` and `indices`; True if some of its names are unknown.
 
-        Without `add`, an unknown name gets a column beyond the known ones for this row only.
+        An unknown name gets a column beyond the known ones, which `add_unknown` makes its own.
         """
-        if list(x) != self.order:
-            self._set_order(x)
         try:
-            self._pack(self.values, 0, *x.values())
+            found = self._values_of(x) if len(x) == self._size else self._set_order(x)
+        except KeyError:
+            found = self._set_order(x)
+        try:
+            self._pack(self.values, 0, *found)
         except struct.error:
-            self.values[:] = [_as_number(name, value) for name, value in x.items()]
-        if add and self._unknown:
-            self.refuse_infinity()
-            self.columns.update(self._unknown)
-            self._unknown = {}
+            named = zip(self.order, found, strict=True)
+            self.values[:] = [_as_number(name, value) for name, value in named]
+        return bool(self.unknown)
+
+    def add_unknown(self) -> None:
+        """Keep the names of the loaded row that were unknown."""
+        self.columns.update(self.unknown)
+        self.unknown = {}
 
     def refuse_infinity(self) -> None:
         """An infinite value in the loaded row is an error that names it."""
@@ -54,15 +61,22 @@ class Names:
                     "use None for a missing value"
                 )
 
-    def _set_order(self, x: Mapping[Hashable, Any]) -> None:
+    def _set_order(self, x: Mapping[Hashable, Any]) -> tuple[Any, ...]:
+        """Expect these keys from now on; returns the values of x."""
         new = [name for name in x if name not in self.columns]
-        self._unknown = {name: len(self.columns) + k for k, name in enumerate(new)}
-        columns = {**self.columns, **self._unknown} if new else self.columns
+        self.unknown = {name: len(self.columns) + k for k, name in enumerate(new)}
+        columns = {**self.columns, **self.unknown} if new else self.columns
         self.order = list(x)
+        self._size = len(x)
+        self._values_of: Callable[[Mapping[Hashable, Any]], tuple[Any, ...]]
         self.values: NDArray[np.float64] = np.empty(len(x))
         self.indices = np.array([columns[name] for name in x], dtype=np.int32)
-        self.starts[1] = len(x)
         self._pack = struct.Struct(f"{len(x)}d").pack_into
+        if len(x) > 1:
+            self._values_of = itemgetter(*x)
+        else:  # itemgetter of one key does not give a tuple
+            self._values_of = lambda x: tuple(x[name] for name in self.order)
+        return tuple(x.values())
 
 
 def _as_number(name: Hashable, value: Any) -> float:

@@ -24,7 +24,8 @@ itself. Values and derivatives beyond the largest float saturate there; none is 
 """
 
 import math
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,7 +72,7 @@ def value(code, parameter, y, p):
         return (1.0 - parameter) * r if r > 0 else -parameter * r
     if code == HUBER:
         if abs(r) <= parameter:
-            return r * r / 2
+            return _saturated(r * (r / 2))
         return _saturated(parameter * (abs(r) - parameter / 2))
     return _saturated(r * r)
 
@@ -146,7 +147,7 @@ class Loss(NamedTuple):
 
     def link(self, p: ArrayLike) -> NDArray[np.float64]:
         """The score in the unit of the target: P(y = +1) for logistic, p itself otherwise."""
-        scores = np.array(p, dtype=np.float64)
+        scores = np.array(p, dtype=np.float64, order="C")
         if self.code == LOGISTIC:
             _sigmoids(scores.ravel(), scores.reshape(-1))
         return scores
@@ -171,18 +172,25 @@ _PLAIN = {
 NAMES = (*_PLAIN, "quantile(tau)", "huber(delta)")
 
 
+def _digits(parameter: float) -> str:
+    """Every digit, so that `get(loss.name)` is the same loss."""
+    return repr(parameter).removesuffix(".0")
+
+
 def quantile(tau: float) -> Loss:
     """The pinball loss, whose best constant is the tau-quantile."""
     if not 0 < tau < 1:
         raise ValueError(f"quantile needs 0 < tau < 1, not {tau}; the median is quantile(0.5)")
-    return Loss(f"quantile({tau:g})", QUANTILE, float(tau), max(tau, 1 - tau), "reals")
+    tau = float(tau)
+    return Loss(f"quantile({_digits(tau)})", QUANTILE, tau, max(tau, 1 - tau), "reals")
 
 
 def huber(delta: float) -> Loss:
     """Squared near 0 and linear beyond delta, in the unit of the target."""
     if not 0 < delta < math.inf:
         raise ValueError(f"huber needs a finite delta > 0, not {delta}")
-    return Loss(f"huber({delta:g})", HUBER, float(delta), float(delta), "reals")
+    delta = float(delta)
+    return Loss(f"huber({_digits(delta)})", HUBER, delta, delta, "reals")
 
 
 def get(loss: str | Loss) -> Loss:
@@ -206,7 +214,7 @@ def get(loss: str | Loss) -> Loss:
     raise ValueError(f"unknown loss {loss!r}; choose one of {', '.join(NAMES)}")
 
 
-_FITS = {
+FITS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "signs": (lambda y: abs(y) == 1, "-1 or +1 (OnlineClassifier codes labels for you)"),
     "reals": (lambda y: abs(y) < math.inf, "a finite number"),
     "slopes": (lambda y: abs(y) <= 1, "a slope in [-1, 1]"),
@@ -215,7 +223,7 @@ _FITS = {
 
 def check_target(loss: Loss, target: float, row: int = 0) -> None:
     """Refuse a target outside the loss's domain."""
-    fits, needed = _FITS[loss.targets]
+    fits, needed = FITS[loss.targets]
     if not fits(target):
         raise ValueError(
             f"row {row}: target {target!r} does not fit the {loss.name} loss, which needs {needed}"
@@ -224,7 +232,7 @@ def check_target(loss: Loss, target: float, row: int = 0) -> None:
 
 def check_targets(loss: Loss, targets: NDArray[np.float64]) -> None:
     """Refuse a block in which one target is outside the loss's domain, naming its row."""
-    good = _FITS[loss.targets][0](targets)
+    good = FITS[loss.targets][0](targets)
     if not good.all():
         row = int(np.argmin(good))
         check_target(loss, float(targets[row]), row)

@@ -129,6 +129,10 @@ def _dense(X: Any) -> tuple[Float, None, None, int]:
 
 def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     matrix = X.tocsr()
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"expected a table of rows and columns, got a sparse array of shape {matrix.shape}"
+        )
     columns = matrix.shape[1]
     if columns >= 2**31:
         raise ValueError(f"{columns} columns; at most 2**31 - 1 are possible: hash them into fewer")
@@ -136,16 +140,16 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     problem = _indices_problem(matrix.indices, starts, columns)
     if problem == 2:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
-    if problem == 1:
-        matrix = matrix.copy()
-        matrix.has_canonical_format = False
-        matrix.sum_duplicates()
-        starts = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
     values = _as_float(matrix.data)
     indices = _one_type(np.ascontiguousarray(matrix.indices, dtype=np.int32))
     _refuse_infinity(
         values, lambda k: (int(np.searchsorted(starts, k, side="right")) - 1, int(indices[k]))
     )
+    if problem == 1:  # added up as float64: 100 + 100 is no int8
+        parts = (values, matrix.indices, matrix.indptr)
+        summed = type(matrix)(parts, shape=matrix.shape, copy=True)
+        summed.sum_duplicates()
+        return _sparse(summed)
     return values, indices, starts, columns
 
 
@@ -170,22 +174,20 @@ def _as_float(X: Any) -> Float:
             f"expected numbers, got an array of {array.dtype}; "
             "give categories and dates as a data frame to OnlineClassifier or OnlineRegressor"
         )
-    try:
-        return _one_type(np.ascontiguousarray(array, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ValueError(_not_a_number(array)) from None
+    if array.dtype.kind == "O":
+        _refuse_non_numbers(array)
+    return _one_type(np.ascontiguousarray(array, dtype=np.float64))
 
 
-def _not_a_number(array: NDArray) -> str:
+def _refuse_non_numbers(array: NDArray) -> None:
     for place, cell in np.ndenumerate(array):
         try:
-            float(cell)
+            if cell is None or (not isinstance(cell, str | bytes) and float(cell) is not None):
+                continue
         except (TypeError, ValueError):
-            where = ", ".join(
-                f"{axis} {k}" for axis, k in zip(("row", "column"), place, strict=False)
-            )
-            return f"{where}: {cell!r} is not a number; use NaN for a missing value"
-    return f"expected numbers, got an array of {array.dtype}"
+            pass
+        where = ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), place, strict=False))
+        raise ValueError(f"{where}: {cell!r} is not a number; use NaN for a missing value")
 
 
 def _refuse_infinity(values: Float, place: Any) -> None:

@@ -2,8 +2,8 @@
 
 `full` is the pseudocode with S and h in fractions, so that the rank is exact: x and h lie in the
 range of S, hence every solution z of S z = h gives the same h'z and x'z as the pseudo-inverse,
-and elimination finds one. `full_long` updates the pseudo-inverse by the formulas of the paper's
-last appendix, in decimals, and is fast enough for long streams. `full_pinv` is NumPy.
+and elimination finds one. `full_long` updates the inverse by the formula of Sherman and Morrison,
+as the paper suggests, in decimals, and is fast enough for long streams. `full_pinv` is NumPy.
 
 The initial wealth, the weights, the Lipschitz constant and the intercept enter as in
 `naive.coordinate`.
@@ -45,7 +45,7 @@ def full(rows, targets, loss, *, alpha=9 / 8, wealth=1.0, intercept=True, weight
 
 
 def solutions(S, *sides):
-    """For each right-hand side b a solution z of S z = b, by Gauss and Jordan; S is singular."""
+    """For each right-hand side b a solution z of S z = b, by Gauss and Jordan; S any rank."""
     d = len(S)
     table = [[*S[i], *(b[i] for b in sides)] for i in range(d)]
     pivots = []
@@ -75,38 +75,39 @@ def full_long(
     loss, (order, trials) = get(loss), _trials(rows, targets, weights, intercept)
     with precision(digits):
         alpha, wealth = Decimal(alpha), Decimal(wealth)
-        zero, d = Decimal(0), len(order)
-        S = [[zero] * d for _ in order]  # its pseudo-inverse is P
-        P = [[zero] * d for _ in order]
-        h, Gamma, scores = [zero] * d, zero, []
-        for t, (x, y, v) in enumerate(trials, 1):
+        d, zero = len(order), Decimal(0)
+        first, P, h, Gamma, scores = [], None, [zero] * d, zero, []
+        for x, y, v in trials:
             x = [x.get(i, zero) for i in order]
             vx = [v * x_i for x_i in x]
-            Px = [dot(P_i, vx) for P_i in P]
-            beta = 1 + dot(vx, Px)
-            if t <= d:  # a new direction
-                across = [vx_i - dot(S_i, Px) for vx_i, S_i in zip(vx, S, strict=True)]
-                n2 = dot(across, across)
-                for i in range(d):
-                    for j in range(d):
-                        S[i][j] += vx[i] * vx[j]
-                        P[i][j] += (
-                            beta * across[i] * across[j] / n2
-                            - Px[i] * across[j]
-                            - across[i] * Px[j]
-                        ) / n2
+            if P is None:  # a new direction: x'S^+h = 0 and x'S^+x = 1
+                p, leverage = zero, 1
+                first.append(vx)
+                if len(first) == d:
+                    P = _inverse_of_sum(first)
             else:  # Sherman and Morrison
+                Px = [dot(P_i, vx) for P_i in P]
+                beta = 1 + dot(vx, Px)
                 for i in range(d):
                     for j in range(i, d):
-                        P[i][j] -= Px[i] * Px[j] / beta
-                        P[j][i] = P[i][j]
-            Ph = [dot(P_i, h) for P_i in P]
-            p = wealth / alpha * ((dot(h, Ph) - Gamma) / (2 * alpha)).exp() * dot(x, Ph)
+                        P[i][j] = P[j][i] = P[i][j] - Px[i] * Px[j] / beta
+                Ph = [dot(P_i, h) for P_i in P]
+                p = wealth / alpha * ((dot(h, Ph) - Gamma) / (2 * alpha)).exp() * dot(x, Ph)
+                leverage = (beta - 1) / beta
             scores.append(p)
             g = loss.derivative(y, p) / loss.lipschitz
             h = [h_i - g * vx_i for h_i, vx_i in zip(h, vx, strict=True)]
-            Gamma += g**2 * dot(vx, [dot(P_i, vx) for P_i in P])
+            Gamma += g**2 * leverage
         return scores
+
+
+def _inverse_of_sum(rows):
+    """The inverse of the sum of x x' over d rows x, found exactly, as decimals."""
+    exact = [[Fraction(x_i) for x_i in x] for x in rows]
+    d = range(len(rows))
+    S = [[sum(x[i] * x[j] for x in exact) for j in d] for i in d]
+    columns = solutions(S, *([Fraction(i == j) for i in d] for j in d))
+    return [[as_decimal(entry) for entry in column] for column in columns]
 
 
 def full_pinv(rows, targets, loss, *, alpha=9 / 8):

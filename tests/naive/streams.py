@@ -10,15 +10,15 @@ def signs(X, rng):
     return np.where(Z.sum(axis=1) + 0.5 * rng.normal(size=len(X)) > 0, 1.0, -1.0)
 
 
-def ordinary(rng, n=200, d=4):
+def ordinary(rng, n=200):
     """Tame data of the kinds found everywhere."""
-    Z = rng.normal(size=(n, d))
+    Z = rng.normal(size=(n, 4))
     common = rng.normal(size=(n, 1))
     return {
         "random": Z,
-        "shifted": Z + 10.0 ** np.arange(d),
+        "shifted": Z + np.array([0, 1, 10, 100]),
         "correlated": common + 0.1 * Z,
-        "sparse": Z * (rng.random((n, d)) < 0.2),
+        "sparse": Z * (rng.random((n, 4)) < 0.2),
         "growing scale": Z * np.exp(np.linspace(0, 10, n))[:, None],
         "shrinking scale": Z * np.exp(-np.linspace(0, 10, n))[:, None],
     }
@@ -69,7 +69,7 @@ def mixed(rng, n=60):
     sizes = rng.choice([5e-324, 1e-300, 1e-160, 1.0, 1e160, 1e300], size=(n, 2))
     Z = rng.uniform(1, 2, size=(n, 2)) * rng.choice([-1, 1], size=(n, 2))
     return {
-        "mixed sizes": Z * sizes,
         "growing sizes": Z * np.sort(sizes, axis=0),
         "shrinking sizes": Z * -np.sort(-sizes, axis=0),
+        "mixed sizes": (Z * sizes)[:, :1],
     }

@@ -27,9 +27,9 @@ def demo() -> None:
     data = load_breast_cancer()
     X, y = data.data, 2.0 * data.target - 1
     console.print(
-        f"[bold]Breast cancer[/bold]: {len(X)} tumours, {X.shape[1]} raw measurements between "
-        f"{X[X > 0].min():.1g} and {X.max():.0f}; is it benign?\n"
-        "Each row is predicted first, then its label is used. One pass, no scaling, no rate.\n"
+        f"[bold]Breast cancer[/bold]: {len(X)} tumours, {X.shape[1]} raw measurements from "
+        f"{X[X > 0].min():.1g} to {X.max():.0f}.\n"
+        "Each row is predicted first, then its label is used: one pass, nothing to set.\n"
     )
     with console.status("compiling kernels (the first time only) ..."):
         _warm_up()
@@ -38,8 +38,9 @@ def demo() -> None:
     console.print(_units(X, y, scores))
     console.print(_certificate(learner))
     console.print(
-        "[dim]Size: root mean square of the scores. At most: computed from this run, and true for\n"
-        "every such choice of weights. Promised: by Theorem 2, before the first row.[/dim]"
+        "\n[dim]size: root mean square of the scores, a score of 1 being 73%\n"
+        "at most: computed from this run, true for every such choice of weights\n"
+        "promised: by Theorem 2 for these rows, whatever their labels[/dim]"
     )
 
 
@@ -145,8 +146,8 @@ def _certificate(learner: "Learner") -> "Table":
 def _two_columns(title: str, first: str, second: str) -> "Table":
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2), title=title, title_justify="left", title_style="bold")
-    table.add_column("")
-    table.add_column(first, justify="right")
-    table.add_column(second, justify="right")
+    table = Table(box=None, padding=(0, 2))
+    table.add_column(f"\n{title}")
+    table.add_column(f"\n{first}", justify="right")
+    table.add_column(f"\n{second}", justify="right")
     return table

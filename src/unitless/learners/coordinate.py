@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.learners.protocol import EMPTY, Learner, Sums, Weights, unit_factors
@@ -32,9 +33,11 @@ from unitless.numerics import (
     unit_of,
 )
 
-H, S2 = 0, 1  # a record; kernels see the records as one flat array h, s2, h, s2, ...
+H, S2 = 0, 1  # a record
 T, D, A = 0, 1, 2  # the fields of totals
-AHEAD = 24  # stored values between a prefetch and its use
+# One array holds all numbers, because each array handed to a kernel costs a one-row call 0.15 us:
+# seven settings, the totals from TOTALS on, and from RECORDS on h, s2, h, s2, ...
+ALPHA, WEALTH, FIXED_D, INTERCEPT, LOSS, PARAMETER, LIPSCHITZ, TOTALS, RECORDS = *range(8), 16
 NARROW = 1 / WIDE
 SMALLEST = 2.0**-1022  # stands for s2 = 0, where h and x are 0 as well; no unit is this small
 EXPONENT_LIMIT = 500.0  # potentials stop growing at e^500, so that sums of them stay finite
@@ -82,20 +85,59 @@ def weight(h, s2, x, half):
 
 
 # The functions below run once a row. They take arrays one by one, with offsets: a slice or a tuple
-# made inside the loop over rows would cost atomic reference counts, 200 ns a row in all. Buffers
-# and records end in zeros, so that `padded`, n rounded up to whole lanes, leaves no scalar rest.
+# made inside the loop over rows would cost atomic reference counts, 200 ns a row in all. Slot 0 of
+# a row's buffers is the constant, its values follow; buffers and records end in zeros, so that
+# loops run over whole lanes and leave no scalar rest.
 
 
 @kernel
-def _parts(padded, records, x, exponent, term, half):
+def _slots(n):
+    """The slots of a row of n values, rounded up to whole lanes."""
+    return (n + LANES) // LANES * LANES
+
+
+@kernel
+def _load_dense(values, start, n, v, x):
+    """x = the values, 0 for NaN; whether one is too large, or has vanished in the product."""
+    outside = False
+    for k in range(n):
+        value = values[np.uint64(start + k)]
+        z = value * v
+        outside |= (abs(z) > WIDE) | ((z == 0) & (value != 0))
+        x[k + 1] = z if z == z else 0.0
+    return outside
+
+
+@kernel
+def _load_sparse(values, start, columns, origin, n, v, records, units, row, x):
+    """The same for values with columns, and row = their records, side by side."""
+    last = records.size // 2 - 1  # one of the records that stay zero, for features unknown
+    outside = False
+    row[0], row[1] = records[0], records[1]
+    for k in range(n):
+        i = min(np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1, last)
+        row[2 * k + 2] = records[2 * i]
+        row[2 * k + 3] = records[2 * i + 1]
+        value = values[np.uint64(start + k)]
+        z = value * units[i] * v if units.size else value * v
+        outside |= (abs(z) > WIDE) | ((z == 0) & (value != 0))
+        x[k + 1] = z if z == z else 0.0
+    for k in range(n + 1, _slots(n)):
+        row[2 * k] = row[2 * k + 1] = x[k] = 0.0
+    return outside
+
+
+@kernel
+def _parts(slots, records, x, exponent, term, half, all_seen):
     """Both parts of every term; (number of new features, whether one is too small for unit 1)."""
     new = 0
     tiny = False
-    for k in range(padded):
+    for k in range(slots):
         h, s2, z = records[2 * k], records[2 * k + 1], x[k]
-        fresh = (s2 == 0) & (z != 0)
-        new += fresh
-        tiny |= fresh & (abs(z) < NARROW)
+        if not all_seen:
+            fresh = (s2 == 0) & (z != 0)
+            new += fresh
+            tiny |= fresh & (abs(z) < NARROW)
         c, e = parts(h, fma(z, z, s2), z, half)
         exponent[k] = e
         term[k] = c * z
@@ -103,80 +145,37 @@ def _parts(padded, records, x, exponent, term, half):
 
 
 @kernel
-def _dense_total(values, start, n, v, records, x, exponent, term, half):
-    """(sum of weight * x, number of new features, whether a value needs units); all units are 1."""
-    wide = False
-    for k in range(n):
-        z = values[np.uint64(start + k)] * v
-        z = z if z == z else 0.0
-        wide |= abs(z) > WIDE
-        x[k] = z
-    padded = -(-n // LANES) * LANES
-    new, tiny = _parts(padded, records, x, exponent, term, half)
-    for k in range(padded):
+def _total(slots, exponent, term):
+    """The sum of weight * x, in lanes."""
+    for k in range(slots):
         term[k] *= bounded_exp(exponent[k])
-    return lane_sum(term, padded), new, wide | tiny
-
-
-@kernel
-def _sparse_total(
-    values, start, columns, origin, n, v, records, units, row, x, exponent, term, lanes, half,
-    commit,
-):  # fmt: skip
-    """The same for values with explicit columns and for units other than 1.
-
-    With units, a row in which a feature is new or too wide chooses its units anew: in the
-    buffers, and with `commit` in `units`. An infinite value is reported as -1 new features.
-    """
-    last = records.size // 2 - 1  # one of the records that stay zero, for features unknown
-    wide = False
-    for k in range(n):
-        i = min(np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1, last)
-        row[2 * k] = records[2 * i]
-        row[2 * k + 1] = records[2 * i + 1]
-        z = values[np.uint64(start + k)] * v
-        if units.size:
-            z *= units[i]
-        z = z if z == z else 0.0
-        wide |= abs(z) > WIDE
-        x[k] = z
-    padded = -(-n // LANES) * LANES
-    for k in range(n, padded):
-        row[2 * k] = row[2 * k + 1] = x[k] = 0.0
-    new, tiny = _parts(padded, row, x, exponent, term, half)
-    if units.size and (wide or new):
-        new = _fit_units(values, start, columns, origin, n, v, units, row, x, commit)
-        _parts(padded, row, x, exponent, term, half)
-        wide = tiny = False
-    for k in range(padded):
-        term[k] *= bounded_exp(exponent[k])
-    for lane in range(LANES):
-        lanes[lane] = 0.0
-    for k in range(n):
-        lanes[columns[np.uint64(origin + k)] & (LANES - 1)] += term[k]
-    return lane_sum(lanes, LANES), new, wide | tiny
+    return lane_sum(term, slots)
 
 
 @kernel
 def _fit_units(values, start, columns, origin, n, v, units, row, x, commit):
-    """Units in which the row's values are near 1 where they are new, and below 2^255 elsewhere."""
+    """Units in which the row's values are near 1 where they are new, and below 2^255 elsewhere.
+
+    In the buffers, and with `commit` in `units`. Returns the number of new features, or -1, with
+    nothing done, for an infinite value.
+    """
     new = 0
     for k in range(start, start + n):
         if abs(values[k]) == np.inf:
             return -1
     for k in range(n):
-        value, i = values[start + k], columns[origin + k] + 1
+        value, i, slot = values[start + k], columns[origin + k] + 1, k + 1
         if value != value or value == 0:
             continue
         unit = units[min(i, units.size - 1)]
-        if row[2 * k + 1] == 0:
+        if row[2 * slot + 1] == 0:
             new += 1
             unit = unit_of(value)
-            x[k] = value * unit * v
+            x[slot] = value * unit * v
         elif abs(value * unit * v) > WIDE:
-            x[k], e = _widened(value, v, unit)
-            row[2 * k] = math.ldexp(row[2 * k], -e)
-            row[2 * k + 1] = math.ldexp(row[2 * k + 1], -2 * e)
+            x[slot], e = _widened(value, v, unit)
+            row[2 * slot] = math.ldexp(row[2 * slot], -e)
+            row[2 * slot + 1] = math.ldexp(row[2 * slot + 1], -2 * e)
             unit = math.ldexp(unit, -e)
         if commit:
             units[i] = unit
@@ -195,92 +194,115 @@ def _widened(x, v, unit):
 
 
 @kernel
-def _update(n, g, x, records):
+def _update_dense(slots, g, x, records):
     """h -= g x, s2 += x^2."""
-    for k in range(n):
+    for k in range(slots):
         records[2 * k] -= g * x[k]
         records[2 * k + 1] = fma(x[k], x[k], records[2 * k + 1])
 
 
 @kernel
-def _scatter(columns, origin, n, row, records):
+def _update_sparse(columns, origin, n, g, row, x, records):
+    """The same, from the buffers to the records they came from."""
+    records[0] = row[0] - g * x[0]
+    records[1] = fma(x[0], x[0], row[1])
     for k in range(n):
         i = np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1
-        records[2 * i] = row[2 * k]
-        records[2 * i + 1] = row[2 * k + 1]
+        records[2 * i] = row[2 * k + 2] - g * x[k + 1]
+        records[2 * i + 1] = fma(x[k + 1], x[k + 1], row[2 * k + 3])
 
 
 @kernel
-def _run(values, indices, starts, width, targets, weights, scores, first, state, settings):
-    """Score rows from `first` on and, where there are targets, learn them.
+def _trial(
+    values, start, columns, origin, n, v, y, memory, records, units, row, x, exponent, term, dense
+):  # fmt: skip
+    """One trial: the score; with a target (y is not NaN) it is learned.
 
-    Returns the row before which units are needed, or the number of rows.
+    inf says that units are needed first, NaN that a value is infinite: nothing was done.
     """
-    alpha, eps, fixed_d, intercept = settings[0], settings[1], settings[2], settings[3] > 0
-    code, parameter, lipschitz = int(settings[4]), settings[5], settings[6]
-    half = 0.5 / alpha
-    units, totals = state.units, state.totals
-    records = state.records.reshape(-1)
-    features = records[2:]
-    dense = starts.size == 0 and units.size == 0 and 2 * (width + LANES) <= features.size
+    alpha, half = memory[ALPHA], 0.5 / memory[ALPHA]
+    learns, slots = y == y, _slots(n)
+    all_seen = memory[TOTALS + D] >= records.size // 2 - LANES - (memory[INTERCEPT] == 0)
+    x[0] = memory[INTERCEPT] * v
+    if dense:
+        outside = _load_dense(values, start, n, v, x)
+        new, tiny = _parts(slots, records, x, exponent, term, half, all_seen)
+    else:
+        outside = _load_sparse(values, start, columns, origin, n, v, records, units, row, x)
+        new, tiny = _parts(slots, row, x, exponent, term, half, all_seen)
+    if outside or tiny or (new and units.size):
+        if units.size == 0:
+            return math.inf
+        new = _fit_units(values, start, columns, origin, n, v, units, row, x, learns)
+        if new < 0:
+            return math.nan
+        new += x[0] != 0 and row[1] == 0
+        _parts(slots, row, x, exponent, term, half, True)
+    t, d = memory[TOTALS + T] + 1, memory[TOTALS + D] + new
+    factor = memory[WEALTH] / (alpha * t * max(memory[FIXED_D] or d, 1.0))
+    vp = factor * _total(slots, exponent, term)
+    p = vp * (1 / v)
+    if learns:
+        g = derivative(int(memory[LOSS]), memory[PARAMETER], y, p) * (1 / memory[LIPSCHITZ])
+        if dense:
+            _update_dense(slots, g, x, records)
+        else:
+            _update_sparse(columns, origin, n, g, row, x, records)
+        memory[TOTALS + T], memory[TOTALS + D] = t, d
+        memory[TOTALS + A] += g * vp
+    return p
+
+
+@kernel
+def _run(values, indices, starts, width, targets, weights, scores, first, memory, units):
+    """Trials from row `first` on; the row before which units are needed, or the number of rows."""
+    records = memory[RECORDS:]
+    dense = starts.size == 0 and units.size == 0 and 2 * _slots(width) <= records.size
     columns = indices if starts.size else np.arange(0 if dense else width).astype(np.int32)
     room = width
     for r in range(starts.size - 1):
         room = max(room, starts[r + 1] - starts[r])
-    room += LANES
-    row, x, lanes = np.empty(2 * room), np.zeros(room), np.empty(LANES)
-    exponent, term = np.empty(room), np.empty(room)
+    room += 2 * LANES
+    row, x, exponent, term = np.empty(2 * room), np.zeros(room), np.empty(room), np.empty(room)
     for r in range(first, scores.size):
         start, origin, n = r * width, 0, width
         if starts.size:
             start = origin = starts[r]
             n = starts[r + 1] - start
-            for k in range(min(start + AHEAD, columns.size), min(start + n + AHEAD, columns.size)):
-                prefetch(features, 2 * np.int64(columns[k]))
-        learns = targets.size > 0 and (weights.size == 0 or weights[r] > 0)
+            for k in range(min(start + n, columns.size), min(start + 2 * n, columns.size)):
+                prefetch(records, 2 * np.int64(np.uint32(columns[np.uint64(k)])) + 2)
         v = weights[r] if weights.size and weights[r] > 0 else 1.0
-        constant = weight(records[0], fma(v, v, records[1]), v, half) * v if intercept else 0.0
-        if dense:
-            total, new, extreme = _dense_total(
-                values, start, n, v, features, x, exponent, term, half
-            )
-        else:
-            total, new, extreme = _sparse_total(
-                values, start, columns, origin, n, v, records, units, row, x, exponent, term,
-                lanes, half, learns,
-            )  # fmt: skip
-        if extreme:
+        y = targets[r] if targets.size and (weights.size == 0 or weights[r] > 0) else math.nan
+        p = _trial(
+            values, start, columns, origin, n, v, y, memory, records, units, row, x, exponent, term,
+            dense,
+        )  # fmt: skip
+        if p == math.inf:
             return r
-        if new < 0:
-            scores[r] = math.nan
-            continue
-        d = totals[D] + new + (intercept and records[1] == 0)
-        vp = eps / (alpha * (totals[T] + 1) * max(fixed_d or d, 1.0)) * (total + constant)
-        p = vp * (1 / v)
         scores[r] = p
-        if learns:
-            g = derivative(code, parameter, targets[r], p) * (1 / lipschitz)
-            if dense:
-                _update(-(-n // LANES) * LANES, g, x, features)
-            else:
-                _update(n, g, x, row)
-                _scatter(columns, origin, n, row, records)
-            if intercept:
-                records[0] -= g * v
-                records[1] = fma(v, v, records[1])
-            totals[T] += 1
-            totals[D] = d
-            totals[A] += g * vp
     return scores.size
 
 
+@njit(cache=True, error_model="numpy")
+def _run_one(values, indices, y, v, memory, units):
+    """One trial on one row. A kernel of its own: fewer arguments, and the GIL is not given up."""
+    n = values.size
+    room = n + 2 * LANES
+    row, x, exponent, term = np.empty(2 * room), np.empty(room), np.empty(room), np.empty(room)
+    return _trial(
+        values, 0, indices, 0, n, v, y, memory, memory[RECORDS:], units, row, x, exponent, term,
+        False,
+    )  # fmt: skip
+
+
 @kernel
-def _weights(state, settings, out):
-    records, units, totals = state
-    factor = settings[1] / (settings[0] * (totals[T] + 1) * max(settings[2] or totals[D], 1.0))
+def _weights(memory, units, out):
+    d = max(memory[FIXED_D] or memory[TOTALS + D], 1.0)
+    factor = memory[WEALTH] / (memory[ALPHA] * (memory[TOTALS + T] + 1) * d)
     for i in range(out.size):
+        h, s2 = memory[RECORDS + 2 * i], memory[RECORDS + 2 * i + 1]
         unit = units[i] if units.size else 1.0
-        out[i] = factor * weight(records[i, H], records[i, S2], 0.0, 0.5 / settings[0]) * unit
+        out[i] = factor * weight(h, s2, 0.0, 0.5 / memory[ALPHA]) * unit
 
 
 class Coordinate(Learner):
@@ -311,7 +333,6 @@ class Coordinate(Learner):
     name: ClassVar[str] = "coordinate"
     invariance: ClassVar[Any] = "unit"
     theorem: ClassVar[str | None] = "Theorem 1"
-    state: CoordinateState
 
     def __init__(
         self,
@@ -333,14 +354,25 @@ class Coordinate(Learner):
         if d is not None and d < 1:
             raise ValueError(f"d = {d}: there is at least one coordinate; None counts them")
         self.alpha, self.wealth, self.d = float(alpha), float(wealth), d
-        self.state = CoordinateState(np.zeros((1 + LANES, 2)), np.empty(0), np.zeros(3))
-        self._spare = self.state.records
-        self._settings = np.array(
-            [
-                *(alpha, wealth, d or 0, self.intercept),
-                *(self.loss.code, self.loss.parameter, self.loss.lipschitz),
-            ]
+        self._memory = np.zeros(RECORDS + 2 * (1 + LANES))
+        self._memory[:TOTALS] = [
+            *(alpha, wealth, d or 0, self.intercept),
+            *(self.loss.code, self.loss.parameter, self.loss.lipschitz),
+        ]
+        self._units = np.empty(0)
+        self._spare = self._memory
+
+    @property
+    def state(self) -> CoordinateState:
+        """What is remembered; the arrays are the learner's own."""
+        memory = self._memory
+        return CoordinateState(
+            memory[RECORDS:].reshape(-1, 2), self._units, memory[TOTALS : TOTALS + 3]
         )
+
+    @property
+    def _columns(self) -> int:
+        return (len(self._memory) - RECORDS) // 2 - LANES - 1
 
     def _reserve(self, columns: int) -> None:
         if self.d is not None and columns + self.intercept > self.d:
@@ -349,60 +381,72 @@ class Coordinate(Learner):
                 f"{' and an intercept' if self.intercept else ''}: use d=None to count them"
             )
         if columns > self._columns:
-            size = 1 + columns + LANES
+            size = RECORDS + 2 * (1 + columns + LANES)
             self._spare = grown(self._spare, size)
-            self.state = self.state._replace(records=self._spare[:size])
-            if self.state.units.size:
+            self._memory = self._spare[:size]
+            if self._units.size:
                 self._use_units()
 
-    @property
-    def _columns(self) -> int:
-        return len(self.state.records) - LANES - 1
-
     def _use_units(self) -> None:
-        units = np.ones(len(self.state.records))
-        units[: self.state.units.size] = self.state.units
-        self.state = self.state._replace(units=units)
+        units = np.ones(1 + self._columns + LANES)
+        units[: self._units.size] = self._units
+        self._units = units
 
     def _predict(self, values, indices, starts, columns, weights, scores):  # type: ignore[no-untyped-def]
         block = (values, indices, starts, columns, EMPTY, weights, scores)
-        row = _run(*block, 0, self.state, self._settings)
+        row = _run(*block, 0, self._memory, self._units)
         if row < len(scores):  # a value beyond 2^+-255: the same state, with units
-            state = self.state._replace(units=np.ones(len(self.state.records)))
-            _run(*block, row, state, self._settings)
+            _run(*block, row, self._memory, np.ones(1 + self._columns + LANES))
         return scores
 
     def _learn(self, values, indices, starts, columns, targets, weights, scores):  # type: ignore[no-untyped-def]
         block = (values, indices, starts, columns, targets, weights, scores)
-        row = _run(*block, 0, self.state, self._settings)
+        row = _run(*block, 0, self._memory, self._units)
         if row < len(scores):
             self._use_units()
-            _run(*block, row, self.state, self._settings)
+            _run(*block, row, self._memory, self._units)
         return scores
+
+    def _predict_one(self, values, indices, weight):  # type: ignore[no-untyped-def]
+        p = _run_one(values, indices, math.nan, weight or 1.0, self._memory, self._units)
+        if p == math.inf:
+            units = np.ones(1 + self._columns + LANES)
+            return _run_one(values, indices, math.nan, weight or 1.0, self._memory, units)
+        return p
+
+    def _learn_one(self, values, indices, y, weight):  # type: ignore[no-untyped-def]
+        if weight == 0:
+            return self._predict_one(values, indices, weight)
+        p = _run_one(values, indices, y, weight, self._memory, self._units)
+        if p == math.inf:
+            self._use_units()
+            return _run_one(values, indices, y, weight, self._memory, self._units)
+        return p
 
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
         factors = unit_factors(factors, self.names.columns, self._columns)
         self._use_units()
         mantissas, exponents = np.frexp(factors)
-        self.state.records[1:-LANES, H] *= mantissas
-        self.state.records[1:-LANES, S2] *= mantissas**2
-        self.state.units[1:-LANES] = np.ldexp(self.state.units[1:-LANES], -exponents)
+        records, units, _ = self.state
+        records[1:-LANES, H] *= mantissas
+        records[1:-LANES, S2] *= mantissas**2
+        units[1:-LANES] = np.ldexp(units[1:-LANES], -exponents)
         return self
 
     def weights(self) -> Weights:
         """w_i of the next trial as x_i goes to 0, by column."""
         w = np.empty(1 + self._columns)
-        _weights(self.state, self._settings, w)
+        _weights(self._memory, self._units, w)
         return Weights(float(w[0]), w[1:])
 
     def sums(self) -> Sums:
         """A, h / s and s, of the loss itself rather than of loss / L."""
-        h, s2 = self.state.records[:-LANES].T
+        records, units, (t, d, a) = self.state
+        h, s2 = records[:-LANES].T
         s = np.sqrt(s2)
         z = np.divide(h, s, out=np.zeros_like(h), where=s > 0)
-        if self.state.units.size:
-            s /= self.state.units[:-LANES]
-        t, d, a = self.state.totals
+        if units.size:
+            s /= units[:-LANES]
         lipschitz = self.loss.lipschitz
         return Sums(int(t), int(d), float(a) * lipschitz, z * lipschitz, s)

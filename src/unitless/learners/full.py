@@ -170,11 +170,12 @@ def _turn(R, width, rank, w, n, cos, sin, keep):
 
 
 @kernel
-def _pivot(w, x, rank, active, first_new, squares):
+def _pivot(w, x, rank, active, first_new, constant, squares):
     """The position in which w, the rest of row x, opens a new direction, or -1 if it is noise.
 
     Noise is set to 0. A feature's first nonzero value always opens a direction: its column of R
-    is exactly zero, so nothing was cancelled.
+    is exactly zero, so nothing was cancelled. The constant never grows, so it gives way to its
+    equals: as a pivot it would drown when one of them turns huge.
     """
     best, pivot = 0.0, -1
     for n in range(rank, active):
@@ -182,7 +183,7 @@ def _pivot(w, x, rank, active, first_new, squares):
             ratio = abs(w[n]) / math.sqrt(fma(x[n], x[n], squares[n]))
             if ratio <= NOISE and n < first_new:
                 w[n] = 0.0
-            elif ratio > best:
+            elif ratio > best or (ratio == best and pivot == constant):
                 best, pivot = ratio, n
     return pivot
 
@@ -370,7 +371,7 @@ def _run(values, indices, starts, width, targets, weights, scores, first, state,
             _turn_pair(R, length, rank, a, b, active, cos_a, sin_a, cos_b, sin_b)
         else:
             _turn(R, length, rank, a, active, cos_a, sin_a, y == y)
-        pivot = _pivot(a, xa, rank, active, old, squares)
+        pivot = _pivot(a, xa, rank, active, old, places[0], squares)
         if y == y:
             for k in range(active):
                 squares[k] = fma(xa[k], xa[k], squares[k])
@@ -389,7 +390,7 @@ def _run(values, indices, starts, width, targets, weights, scores, first, state,
                 _exchange(xb, rank, pivot)
                 cos_b[rank], sin_b[rank] = _rotate(R, length, rank, b, active, True)
                 rank += 1
-            pivot = _pivot(b, xb, rank, active, active, squares)
+            pivot = _pivot(b, xb, rank, active, active, places[0], squares)
             for k in range(active):
                 squares[k] = fma(xb[k], xb[k], squares[k])
             if pivot >= 0:
@@ -426,7 +427,7 @@ def _refactor(W, h, state):
         for k in range(rank):
             old = q[k]
             q[k], rest = mix(cos[k], old, sin[k], rest), mix(cos[k], rest, -sin[k], old)
-        pivot = _pivot(w, x, rank, active, active, squares)
+        pivot = _pivot(w, x, rank, active, active, places[0], squares)
         for n in range(active):
             squares[n] = fma(x[n], x[n], squares[n])
         if pivot >= 0:
@@ -548,22 +549,21 @@ class Full(Learner):
         )
 
     def _predict(self, values, indices, starts, columns, weights, scores):  # type: ignore[no-untyped-def]
-        block = (values, indices, starts, columns, EMPTY, weights)
-        row = _run(*block, scores, 0, self.state, self._settings)
-        while row < len(scores):  # score a row beyond the range of its units in a copy's
-            copy = FullState(*(array.copy() for array in self.state))
-            _settle_row(values, indices, starts, columns, weights, row, copy)
-            _run(*block, scores[: row + 1], row, copy, self._settings)
-            row = _run(*block, scores, row + 1, self.state, self._settings)
-        return scores
+        return self._run(values, indices, starts, columns, EMPTY, weights, scores)
 
     def _learn(self, values, indices, starts, columns, targets, weights, scores):  # type: ignore[no-untyped-def]
         new = _count_new(values, indices, starts, columns, self.state.places)
         self._reserve_positions(int(self.state.totals[ACTIVE]) + new + 1)
-        _run(
-            *(values, indices, starts, columns, targets, weights, scores),
-            *(0, self.state, self._settings),
-        )
+        return self._run(values, indices, starts, columns, targets, weights, scores)
+
+    def _run(self, values, indices, starts, columns, targets, weights, scores):  # type: ignore[no-untyped-def]
+        block = (values, indices, starts, columns, targets, weights)
+        row = _run(*block, scores, 0, self.state, self._settings)
+        while row < len(scores):  # to be scored only, and beyond its units: use a copy's
+            copy = FullState(*(array.copy() for array in self.state))
+            _settle_row(values, indices, starts, columns, weights, row, copy)
+            _run(*block, scores[: row + 1], row, copy, self._settings)
+            row = _run(*block, scores, row + 1, self.state, self._settings)
         return scores
 
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:

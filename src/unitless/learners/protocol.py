@@ -74,7 +74,7 @@ class Learner(ABC):
         self.loss = losses.get(loss)
         self.intercept = bool(intercept)
         self.names = Names()
-        self._target, self._weight, self._score = np.empty(1), np.ones(1), np.empty(1)
+        self._fits = losses.FITS[self.loss.targets][0]
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(
                 f"{type(self).__name__} needs a loss with a bounded derivative, and the "
@@ -103,34 +103,40 @@ class Learner(ABC):
     def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> float:
         """The score of one dict row. Absent is 0, None and NaN are missing, new names are fine."""
         names = self.names
-        self._set_weight(weight)
-        names.load(x, add=False)
-        self._predict(names.values, names.indices, names.starts, 0, self._weight, self._score)
-        return self._one_score()
+        names.load(x)
+        if weight != 1:
+            _check_weight(weight)
+        score = self._predict_one(names.values, names.indices, weight)
+        if score != score:  # the kernel met an infinite value and did nothing
+            names.refuse_infinity()
+        return score
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
         """Score one dict row, then learn from its target; returns the score."""
         names = self.names
-        losses.check_target(self.loss, y)
-        self._set_weight(weight)
-        names.load(x, add=True)
-        self._reserve(len(names.columns))
-        self._target[0] = y
-        self._learn(
-            names.values, names.indices, names.starts, 0, self._target, self._weight, self._score
-        )
-        return self._one_score()
-
-    def _set_weight(self, weight: float) -> None:
-        if not (weight == 0 or LIGHTEST <= weight <= HEAVIEST):
-            raise ValueError(_bad_weight(weight))
-        self._weight[0] = weight
-
-    def _one_score(self) -> float:
-        score: float = self._score.item()
-        if score != score:  # the kernel met an infinite value and changed nothing
-            self.names.refuse_infinity()
+        if not self._fits(y):
+            losses.check_target(self.loss, y)
+        if weight != 1:
+            _check_weight(weight)
+        if names.load(x):
+            names.refuse_infinity()
+            self._reserve(len(names.columns) + len(names.unknown))
+            names.add_unknown()
+        score = self._learn_one(names.values, names.indices, y, weight)
+        if score != score:
+            names.refuse_infinity()
         return score
+
+    def _predict_one(self, values: Float, indices: NDArray[np.int32], weight: float) -> float:
+        block = values, indices, np.array([0, len(values)]), 0
+        return float(self._predict(*block, np.array([float(weight)]), np.empty(1))[0])
+
+    def _learn_one(
+        self, values: Float, indices: NDArray[np.int32], y: float, weight: float
+    ) -> float:
+        block = values, indices, np.array([0, len(values)]), 0
+        per_row = np.array([float(y)]), np.array([float(weight)]), np.empty(1)
+        return float(self._learn(*block, *per_row)[0])
 
     # What each learner fills in
 
@@ -178,15 +184,16 @@ def _checked_weights(rows: Rows) -> Float:
     good = (rows.weights == 0) | ((rows.weights >= LIGHTEST) & (rows.weights <= HEAVIEST))
     if not good.all():
         row = int(np.argmin(good))
-        raise ValueError(f"row {row}: {_bad_weight(rows.weights[row])}")
+        _check_weight(float(rows.weights[row]), row)
     return rows.weights
 
 
-def _bad_weight(weight: float) -> str:
-    return (
-        f"weight {weight:g} is neither 0 nor between {LIGHTEST:.0e} and {HEAVIEST:.0e}; "
-        "use 0 to leave a row out"
-    )
+def _check_weight(weight: float, row: int = 0) -> None:
+    if not (weight == 0 or LIGHTEST <= weight <= HEAVIEST):
+        raise ValueError(
+            f"row {row}: weight {weight:g} is neither 0 nor between {LIGHTEST:.0e} and "
+            f"{HEAVIEST:.0e}; use 0 to leave a row out"
+        )
 
 
 def unit_factors(

@@ -7,7 +7,7 @@ and s2, the sums of a certificate, are kept as ever. The state is `CoordinateSta
 
 from typing import Any, ClassVar
 
-from unitless.learners.coordinate import Coordinate
+from unitless.learners.coordinate import WEALTH, Coordinate
 from unitless.losses import Loss
 
 
@@ -24,4 +24,4 @@ class Zero(Coordinate):
 
     def __init__(self, loss: str | Loss = "logistic", *, intercept: bool = True) -> None:
         super().__init__(loss, intercept=intercept)
-        self.wealth = self._settings[1] = 0.0
+        self.wealth = self._memory[WEALTH] = 0.0

@@ -26,8 +26,8 @@ Float = NDArray[np.float64]
 RADIUS = 1e3
 """The proof covers comparators this many times larger than the one found."""
 
-MARGIN = 40.0
-"""Weights that stand for infinite ones give separated rows this margin: a loss of e^-40 each."""
+MARGIN = 25.0
+"""Weights that stand for infinite ones give separated rows this margin: a loss of e^-25 each."""
 
 
 class Comparator(NamedTuple):
@@ -87,7 +87,7 @@ def _best(loss: Loss, X: Matrix, made: Design, y: Float, v: Float) -> Comparator
     w, g = minimised(loss, Z, y, v * unit)
     separated, direction = np.zeros(len(y), dtype=bool), None
     if loss.code == losses.LOGISTIC:
-        found = separation(Z, y, y * (Z @ w), g)
+        found = separation(Z, y, w, g)
         if found.rows.any():
             separated, direction = found.rows, made.weights(found.direction)
             w = _far_along(found.direction, w, y, Z, separated)

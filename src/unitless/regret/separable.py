@@ -30,12 +30,15 @@ class Separation(NamedTuple):
     direction: Float
 
 
-def separation(Z: Any, y: Float, margins: Float, slopes: Float) -> Separation:
-    """What can be separated, given the margins and slopes at weights that (nearly) minimise."""
+def separation(Z: Any, y: Float, w: Float, slopes: Float) -> Separation:
+    """What can be separated, given weights that (nearly) minimise the loss and its slopes there."""
+    margins = y * (Z @ w)
+    least = np.min(margins, initial=np.inf)
+    if least > SURE * np.max(margins, initial=0.0):  # w itself is the direction
+        return Separation(np.ones(len(y), dtype=bool), w / least)
     none = Separation(np.zeros(len(y), dtype=bool), np.zeros(Z.shape[1]))
-    held = np.abs(slopes) > SURE
-    if np.min(margins, initial=np.inf) <= 0 and _rank(Z[held]) == Z.shape[1]:
-        return none  # no direction is 0 on all held rows, because they span everything
+    if _rank(Z[np.abs(slopes) > SURE]) == Z.shape[1]:
+        return none  # a direction is 0 on the rows that hold, and here they span everything
     found = _by_linear_programme(Z, y)
     return found if _holds(found, Z, y) else none
 
@@ -52,12 +55,15 @@ def _by_linear_programme(Z: Any, y: Float) -> Separation:
     n, k = Z.shape
     signed = (Z.T * y) if isinstance(Z, np.ndarray) else Z.T.multiply(y).tocsr()
     both = np.hstack([signed, signed]) if isinstance(Z, np.ndarray) else hstack([signed, signed])
-    solved = linprog(
-        np.repeat([-1.0, 0.0], n), A_eq=both, b_eq=np.zeros(k),
-        bounds=np.repeat([[0.0, 1.0], [0.0, np.inf]], n, axis=0), method="highs",
-    )  # fmt: skip
-    if solved.x is None:
-        raise RuntimeError(f"HiGHS could not tell whether the rows are separable: {solved.message}")
+    for method in ("highs", "highs-ipm"):
+        solved = linprog(
+            np.repeat([-1.0, 0.0], n), A_eq=both, b_eq=np.zeros(k),
+            bounds=np.repeat([[0.0, 1.0], [0.0, np.inf]], n, axis=0), method=method,
+        )  # fmt: skip
+        if solved.x is not None:
+            break
+    else:
+        raise RuntimeError(f"HiGHS cannot tell whether the rows are separable: {solved.message}")
     return Separation(solved.x[:n] + solved.x[n:] < 0.5, -np.asarray(solved.eqlin.marginals))
 
 

@@ -1,0 +1,146 @@
+"""How tight are the certificate and the theorems on real data?
+
+    python benchmarks/bounds.py              run, write results/bounds.json, print a table
+    python benchmarks/bounds.py --markdown   the README's table, from the file alone
+
+Each binary set of ../shared/data (and scikit-learn's breast cancer, always) is learned once, in
+the benchmark's order and in raw units, by Algorithms 1 and 2 with the logistic loss. Compared are
+the true regret, what the learner certifies from its own sums, and what its theorem promised.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+
+from unitless.learners import get
+from unitless.learners.protocol import Weights
+from unitless.regret import best_comparator, certificate
+from unitless.regret.design import predictions
+from unitless.rows import as_rows
+
+HERE = Path(__file__).parent
+DATA = HERE.parents[1] / "shared" / "data"
+RESULTS = HERE / "results" / "bounds.json"
+WIDEST_FOR_FULL = 1000  # d^2 numbers of state, and as many operations a row
+
+
+def sets(limit):
+    """(name, X, y) of every binary set that is here, at most `limit` rows of each."""
+    X, y = load_breast_cancer(return_X_y=True)
+    yield "breast_cancer", *shuffled(X, 2.0 * y - 1, limit)
+    for path in sorted(DATA.glob("*.npz")):
+        with np.load(path, allow_pickle=True) as z:
+            if str(z["task"]) != "binary" or path.stem == "breast_cancer":
+                continue
+            parts = (z["data"], z["indices"], z["indptr"]) if "data" in z else None
+            X = z["X"] if parts is None else sp.csr_array(parts, tuple(z["shape"]))
+            yield path.stem, *shuffled(X, z["y"].astype(float), limit)
+
+
+def shuffled(X, y, limit):
+    order = np.random.default_rng(0).permutation(len(y))[:limit]
+    return X[order], y[order]
+
+
+def measured(name, X, y):
+    """One record a learner: the regret and its bounds, all in total loss."""
+    rows = as_rows(X, y)
+    started = time.perf_counter()
+    best = best_comparator("logistic", rows)
+    print(f"{name}: {X.shape}, {best}, {time.perf_counter() - started:.1f} s", flush=True)
+    for learner_name in ("coordinate", "full"):
+        if learner_name == "full" and X.shape[1] > WIDEST_FOR_FULL:
+            continue
+        learner = get(learner_name)()
+        scores = learner.learn(rows)
+        paid = float(np.sum(learner.loss.value(y, scores)))
+        yield {
+            "set": name, "learner": learner_name, "rows": len(y), "columns": X.shape[1],
+            "loss": paid, "infimum": best.infimum, "gap": best.gap, "attained": best.attained,
+            "separated": best.separated, "best": claim(learner, rows, paid, best.weights),
+            "affordable": affordable(learner, rows, paid, best.weights),
+        }  # fmt: skip
+
+
+def claim(learner, rows, paid, u):
+    """The regret against u, and its three bounds."""
+    theirs = float(np.sum(learner.loss.value(rows.targets, predictions(rows, u))))
+    made = certificate(learner, u).given
+    numbers = {"certificate": made.certificate, "sharp": made.sharp, "theorem": made.theorem}
+    return {"comparator_loss": theirs, "regret": paid - theirs, **numbers}
+
+
+def affordable(learner, rows, paid, best):
+    """The same for the multiple of the best weights that bounds the learner's own loss best.
+
+    Where rows are separable the best weights are infinite, and so is every bound against them;
+    a finite multiple is nearly as good, and there are bounds against it.
+    """
+    multiples = np.concatenate([[1.0], np.geomspace(1e-6, 1, 49)])
+    tried = [
+        {
+            "multiple": m,
+            **claim(learner, rows, paid, Weights(m * best.intercept, m * best.features)),
+        }
+        for m in multiples
+    ]
+    return min(tried, key=lambda one: one["comparator_loss"] + one["certificate"])
+
+
+def line(record):
+    """(set, T, d, algorithm, comparator's loss, regret, certified, sharp, theorem) as text."""
+    separable = record["infimum"] == 0
+    shown = record["affordable" if separable else "best"]
+    name = record["set"] + ("*" if separable else "")
+    algorithm = {"coordinate": "1", "full": "2"}[record["learner"]]
+    numbers = [
+        shown[key] for key in ("comparator_loss", "regret", "certificate", "sharp", "theorem")
+    ]
+    size = (str(record["rows"]), str(record["columns"]))
+    return [name, *size, algorithm, *(f"{number:,.0f}" for number in numbers)]
+
+
+HEADINGS = [
+    "set", "T", "d", "algorithm", "loss of u", "true regret", "certified", "sharp form", "theorem",
+]  # fmt: skip
+NOTE = (
+    "Logistic loss, summed over T rows in raw units; u: the best weights in hindsight. "
+    "*: separable, no weights are best; u: their multiple with the smallest certified loss."
+)
+
+
+def table(records):
+    lines = [HEADINGS, *(line(record) for record in records)]
+    widths = [max(len(cells[k]) for cells in lines) for k in range(len(HEADINGS))]
+    return "\n".join(
+        "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        for cells in lines
+    )
+
+
+def markdown(records):
+    rows = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *map(line, records)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + f"\n\n{NOTE}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=2000, help="at most so many of each set")
+    parser.add_argument("--markdown", action="store_true", help="print the kept table, run nothing")
+    options = parser.parse_args()
+    if options.markdown:
+        print(markdown(json.loads(RESULTS.read_text())))
+        return
+    records = [record for data in sets(options.rows) for record in measured(*data)]
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(records, indent=1) + "\n")
+    print(f"\n{table(records)}\n{NOTE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Speed as ratios in one run: `python benchmarks/speed.py [name ...]`, names as printed by --list.
+
+Needs the extra `bench` (Vowpal Wabbit and River). Every line says what was compared, the ratio and
+what it must reach. Absolute times vary with the machine and its neighbours; ratios much less.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from timing import fastest, report  # pins threads: keep it before NumPy
+
+import numpy as np
+import scipy.sparse as sp
+from river import linear_model, preprocessing
+from sklearn.linear_model import SGDClassifier
+from vowpalwabbit import Workspace
+
+from unitless.learners import Coordinate, Full
+from unitless.rows import as_rows
+
+rng = np.random.default_rng(0)
+
+
+def _labels(n: int) -> np.ndarray:
+    return rng.choice([-1.0, 1.0], n)
+
+
+def _csr(bits: int, rows: int = 100_000, values: int = 55) -> sp.csr_array:
+    """Rows of distinct columns, drawn evenly from 2^bits."""
+    columns = np.sort(rng.integers(0, 2**bits, (rows, values)), axis=1)
+    starts = np.arange(0, rows * values + 1, values)
+    X = sp.csr_array(
+        (rng.standard_normal(rows * values), columns.ravel().astype(np.int32), starts),
+        shape=(rows, 2**bits),
+    )
+    X.sum_duplicates()
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
+
+
+def _sgd(X: object, y: np.ndarray) -> Callable[[], object]:
+    return lambda: SGDClassifier(loss="log_loss", shuffle=False).partial_fit(X, y, classes=[-1, 1])
+
+
+def _vw_cache(X: sp.csr_array, y: np.ndarray, folder: str) -> Callable[[], object]:
+    text = Path(folder, "rows.vw")
+    with text.open("w") as file:
+        for row, label in enumerate(y):
+            span = slice(X.indptr[row], X.indptr[row + 1])
+            values = zip(X.indices[span], X.data[span], strict=True)
+            file.write(f"{label:g} | " + " ".join(f"{j}:{v:.6g}" for j, v in values) + "\n")
+    arguments = f"-d {text} --loss_function logistic -b 18 --quiet -c"
+    Workspace(f"{arguments} -k").finish()  # writes the cache
+    return lambda: Workspace(arguments).finish()
+
+
+def coordinate_sparse() -> None:
+    X = _csr(18)
+    y = _labels(X.shape[0])
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = fastest(
+            {
+                "ours": lambda: Coordinate().learn(as_rows(X, y)),
+                "sgd": _sgd(X, y),
+                "vw": _vw_cache(X, y, folder),
+            },
+            5,
+        )
+    ours = seconds["ours"]
+    print(f"  Coordinate on CSR: {ours / X.nnz * 1e9:.1f} ns a value")
+    report("Coordinate / SGD, CSR 2^18", ours / seconds["sgd"], 1.15, at_most=True)
+    report("VW from its cache / Coordinate", seconds["vw"] / ours, 4, at_most=False)
+
+
+def coordinate_dense() -> None:
+    for d, limit in ((50, 1.0), (500, 1.25)):
+        X = rng.standard_normal((5_000_000 // d, d))
+        y = _labels(len(X))
+        rows = as_rows(X, y)
+        seconds = fastest(
+            {
+                "ours": lambda X=X, y=y: Coordinate().learn(as_rows(X, y)),
+                "unguarded": lambda rows=rows: Coordinate().learn(rows),
+                "sgd": _sgd(X, y),
+            }
+        )
+        ours, sgd = seconds["ours"], seconds["sgd"]
+        guard = (ours - seconds["unguarded"]) / sgd
+        print(f"  d = {d}: {ours / X.size * 1e9:.2f} ns a value, {guard:.2f} of it the guard")
+        report(f"Coordinate / SGD, dense d = {d}, guards included", ours / sgd, limit, at_most=True)
+
+
+def coordinate_growth() -> None:
+    jobs, values = {}, {}
+    for bits in (18, 20, 24):
+        X = _csr(bits)
+        rows = as_rows(X, _labels(X.shape[0]))
+        values[bits] = X.nnz
+        learner = Coordinate()
+        learner.learn(rows)  # the cost of a value, not of the first allocation
+        jobs[bits] = lambda learner=learner, rows=rows: learner.learn(rows)
+    seconds = fastest(jobs, 5)
+    cost = {bits: seconds[bits] / values[bits] for bits in jobs}
+    print(f"  ns a value: {', '.join(f'2^{b} {c * 1e9:.1f}' for b, c in cost.items())}")
+    report("Coordinate, cost a value, 2^20 / 2^18", cost[20] / cost[18], 1.5, at_most=True)
+    report("Coordinate, cost a value, 2^24 / 2^18", cost[24] / cost[18], 2.2, at_most=True)
+
+
+def full() -> None:
+    A = rng.standard_normal((800, 800))
+    for d, rows, limit in ((10, 20_000, 0), (100, 4000, 30), (1000, 120, 55)):
+        learner = Full(intercept=False)
+        learner.learn(as_rows(rng.standard_normal((d + 8, d)), _labels(d + 8)))
+        block = as_rows(rng.standard_normal((rows, d)), _labels(rows))
+        seconds = fastest({"ours": lambda f=learner, b=block: f.learn(b), "dgemm": lambda: A @ A})
+        rate = 3 * d**2 * rows / seconds["ours"] / (2 * len(A) ** 3 / seconds["dgemm"])
+        print(f"  d = {d}: {seconds['ours'] / rows * 1e6:.2f} us a row")
+        report(f"Full, flop rate of dgemm, d = {d}", 100 * rate, limit, at_most=False, unit="%")
+    d = 100
+    block = as_rows(rng.standard_normal((2000, d)), _labels(2000))
+    S = np.cov(rng.standard_normal((d, 2 * d)))
+    learner = Full(intercept=False)
+    learner.learn(block)
+    seconds = fastest({"ours": lambda: learner.learn(block), "pinv": lambda: np.linalg.pinv(S)})
+    ratio = seconds["pinv"] / (seconds["ours"] / 2000)
+    report("NumPy pinv / Full, a row, d = 100", ratio, 300, at_most=False)
+
+
+def dicts() -> None:
+    rows = [dict(zip("abcdefghij", map(float, x), strict=True)) for x in rng.standard_normal((2000, 10))]
+    labels = [int(y) for y in _labels(2000)]
+    ours, theirs = Coordinate(), preprocessing.StandardScaler() | linear_model.LogisticRegression()
+
+    def run_ours() -> None:
+        for x, y in zip(rows, labels, strict=True):
+            ours.predict_one(x)
+            ours.learn_one(x, y)
+
+    def run_river() -> None:
+        for x, y in zip(rows, labels, strict=True):
+            theirs.predict_proba_one(x)
+            theirs.learn_one(x, y > 0)
+
+    seconds = fastest({"ours": run_ours, "river": run_river})
+    print(f"  {seconds['ours'] / 2000 * 1e6:.2f} us a row, predicted and learned")
+    ratio = seconds["river"] / seconds["ours"]
+    report("River scaler + regression / Coordinate, dicts d = 10", ratio, 3.5, at_most=False)
+
+
+def memory() -> None:
+    X = _csr(18)
+    learner = Coordinate()
+    learner.learn(as_rows(X, _labels(X.shape[0])))
+    held = sum(array.nbytes for array in learner.state)
+    seen = learner.sums().dimension
+    report("memory of Coordinate, a feature seen", held / seen, 40, at_most=True, unit="B")
+
+
+BENCHMARKS = [coordinate_sparse, coordinate_dense, coordinate_growth, full, dicts, memory]
+
+if __name__ == "__main__":
+    if "--list" in sys.argv:
+        print("\n".join(benchmark.__name__ for benchmark in BENCHMARKS))
+    else:
+        for benchmark in BENCHMARKS:
+            if len(sys.argv) == 1 or benchmark.__name__ in sys.argv[1:]:
+                benchmark()

@@ -1,0 +1,1 @@
+"""Laws: what holds for every registered learner and every loss it accepts."""

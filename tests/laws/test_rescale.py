@@ -1,0 +1,218 @@
+"""A change of units in mid-stream: predictions go on as if the past had been in the new unit."""
+
+import numpy as np
+import pytest
+
+from laws.streams import (
+    Stream,
+    close,
+    dicts,
+    each_form,
+    each_learner,
+    each_pair,
+    late,
+    learn_dicts,
+    linear_map,
+    powers_of_two,
+    same_bits,
+    snapshot,
+    tame,
+    targets,
+)
+from unitless.learners import get
+from unitless.rows import as_rows
+
+
+def continued(learner, stream, factors, form="dense"):
+    """Scores of a run whose second half comes in other units."""
+    first, second = stream[:30], stream[30:]
+    scores = learner.learn(first.rows(form))
+    assert learner.rescale(factors) is learner
+    other = second._replace(X=second.X * factors)
+    return np.concatenate([scores, learner.learn(other.rows(form))])
+
+
+@each_pair
+@each_form
+@pytest.mark.parametrize("intercept", [True, False])
+def test_powers_of_two(name, loss, form, intercept):
+    """With features not yet seen when the unit changes."""
+    for seed in range(3):
+        stream = tame(loss, seed, d=10)
+        stream = stream._replace(X=late(stream.X))
+        factors = powers_of_two(np.random.default_rng(seed), 10)
+        straight = get(name)(loss, intercept=intercept).learn(stream.rows(form))
+        same_bits(continued(get(name)(loss, intercept=intercept), stream, factors, form), straight)
+
+
+@each_pair
+@each_form
+def test_other_factors(name, loss, form):
+    for seed in range(3):
+        stream, rng = tame(loss, seed, d=10), np.random.default_rng(seed)
+        factors = 10.0 ** rng.uniform(-120, 120, 10) * rng.choice([-1, 1], 10)
+        straight = get(name)(loss).learn(stream.rows(form))
+        close(continued(get(name)(loss), stream, factors, form), straight, 1e-9)
+
+
+@each_pair
+def test_there_and_back(name, loss):
+    """Many changes in a row, far beyond float64 in between."""
+    stream = tame(loss, d=4)
+    straight, learner = get(name)(loss), get(name)(loss)
+    straight.learn(stream[:30].rows())
+    learner.learn(stream[:30].rows())
+    for exponent in (400, 400, 400, 400, -400, -400, -400, -400, -400, -400, 400, 400):
+        learner.rescale(np.full(4, 2.0**exponent))
+    same_bits(learner.learn(stream[30:].rows()), straight.learn(stream[30:].rows()))
+
+
+@each_pair
+def test_by_name(name, loss):
+    stream = tame(loss, d=4)
+    rows = [{f"x{j}": x for j, x in row.items()} for row in dicts(stream.X)]
+    other = [row | {"x2": row["x2"] * 1024, "x0": -row["x0"]} for row in rows]
+    straight = learn_dicts(get(name)(loss), rows, stream.y)
+    learner = get(name)(loss)
+    scores = learn_dicts(learner, rows[:30], stream.y[:30])
+    learner.rescale({"x2": 1024.0, "x0": -1})
+    same_bits(scores + learn_dicts(learner, other[30:], stream.y[30:]), straight)
+
+
+@each_pair
+def test_by_column(name, loss):
+    stream = tame(loss, d=4)
+    one, two = get(name)(loss), get(name)(loss)
+    for learner in (one, two):
+        learner.learn(stream[:30].rows())
+    one.rescale({2: 1024.0})
+    two.rescale([1, 1, 1024.0, 1])
+    same_bits(one.learn(stream[30:].rows()), two.learn(stream[30:].rows()))
+
+
+@each_pair
+def test_weights_move_the_other_way(name, loss):
+    """A weight has the unit 1 / [x]."""
+    stream = tame(loss, d=10)
+    learner = get(name)(loss)
+    learner.learn(stream.rows())
+    before, factors = learner.weights(), powers_of_two(np.random.default_rng(0), 10)
+    after = learner.rescale(factors).weights()
+    assert after.intercept == before.intercept
+    same_bits(after.features, before.features / factors)
+
+
+# Algorithm 2 takes any invertible matrix
+
+
+@pytest.mark.parametrize("loss", ["logistic", "absolute"])
+@pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_full_by_a_matrix(loss, condition, intercept):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 5)), targets(loss, rng, 60)
+        M = linear_map(rng, 5, condition)
+        straight = get("full")(loss, intercept=intercept).learn(as_rows(X, y))
+        learner = get("full")(loss, intercept=intercept)
+        scores = learner.learn(as_rows(X[:30], y[:30]))
+        rest = learner.rescale(M).learn(as_rows(X[30:] @ M.T, y[30:]))
+        close(np.append(scores, rest), straight, 1e-9)
+
+
+def test_full_by_a_matrix_before_all_directions_are_seen():
+    """Features that never moved, two that moved together, and one still to come."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    X[:30, 0], X[:30, 2] = 0, 2 * X[:30, 1]
+    y = targets("logistic", rng, 60)
+    M = rng.integers(-4, 5, (5, 5)) + 20.0 * np.eye(5)
+    straight = get("full")().learn(as_rows(X, y))
+    learner = get("full")()
+    scores = learner.learn(as_rows(X[:30], y[:30]))
+    rest = learner.rescale(M).learn(as_rows(X[30:] @ M.T, y[30:]))
+    close(np.append(scores, rest), straight, 1e-9)
+
+
+def test_full_by_a_permutation():
+    stream, order = tame(d=6), [3, 1, 5, 0, 4, 2]
+    straight = get("full")().learn(stream.rows())
+    learner = get("full")()
+    scores = learner.learn(stream[:30].rows())
+    rest = stream[30:]._replace(X=stream.X[30:, order])
+    learner.rescale(np.eye(6)[order])
+    close(np.append(scores, learner.learn(rest.rows())), straight, 1e-9)
+
+
+# What cannot be a change of units
+
+
+BAD_FACTORS = {
+    "zero": ([1.0, 0.0, 1.0], "column 1"),
+    "infinite": ([1.0, 1.0, np.inf], "column 2"),
+    "missing": ([np.nan, 1.0, 1.0], "column 0"),
+    "too few": ([1.0, 1.0], "3 columns need 3 factors"),
+    "too many": ([1.0] * 4, "3 columns need 3 factors"),
+    "an unknown name": ({"weight": 2.0}, "'weight'"),
+    "an unknown column": ({7: 2.0}, "7"),
+    "a negative column": ({-1: 2.0}, "-1"),
+    "zero by column": ({1: 0.0}, "column 1"),
+}
+
+
+def refuses(learner, factors, words):
+    """The factors are refused, and nothing has changed."""
+    before = snapshot(learner)
+    with pytest.raises(ValueError, match=words):
+        learner.rescale(factors)
+    assert snapshot(learner) == before
+
+
+@each_learner
+@pytest.mark.parametrize(("factors", "words"), BAD_FACTORS.values(), ids=BAD_FACTORS)
+def test_bad_factors(name, factors, words):
+    learner = get(name)()
+    learner.learn(tame(d=3).rows())
+    refuses(learner, factors, words)
+
+
+@each_learner
+def test_bad_names(name):
+    learner = get(name)()
+    learner.learn_one({"a": 1.0, "b": 2.0}, 1)
+    refuses(learner, {"a": 2.0, "c": 3.0}, "'c'")
+    refuses(learner, {"b": 0.0}, "factor of 0")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (np.ones((3, 3)), "not invertible"),
+        (np.full((3, 3), np.nan), "not invertible"),
+        (np.eye(2), "3 x 3"),
+        (np.ones((3, 2)), "3 x 3"),
+    ],
+)
+def test_bad_matrices(matrix, words):
+    learner = get("full")()
+    learner.learn(tame(d=3).rows())
+    refuses(learner, matrix, words)
+
+
+@each_learner
+def test_nothing_to_rescale(name):
+    learner = get(name)().rescale([])
+    same_bits(learner.learn(tame().rows()), get(name)().learn(tame().rows()))
+
+
+@each_learner
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_finite_after_any_change(name, factor):
+    """A user who gets it wrong, twice, has no use of the feature but keeps the learner."""
+    stream = tame(d=3)
+    learner = get(name)()
+    learner.learn(stream[:30].rows())
+    learner.rescale([factor, 1, 1]).rescale([factor, 1, 1])
+    nasty = Stream(np.array([[1.0, 1, 1], [1e300, 1, 1], [5e-324, 1, 1]]), np.ones(3))
+    assert np.isfinite(learner.learn(nasty.rows())).all()
+    assert np.isfinite(learner.learn(stream[30:].rows())).all()

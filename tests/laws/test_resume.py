@@ -1,0 +1,113 @@
+"""A learner copied or pickled in mid-stream goes on as if nothing had happened, to the bit."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from laws.streams import (
+    dicts,
+    each_form,
+    each_pair,
+    late,
+    learn_dicts,
+    outlook,
+    same_bits,
+    snapshot,
+    tame,
+)
+from unitless.learners import get
+
+COPIES = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda learner: pickle.loads(pickle.dumps(learner)),
+}
+each_copy = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+
+
+def growing(loss, n=200):
+    """Blocks of ten rows, two of each width, with features that first appear half way.
+
+    Two, so that a copy learns at one width before it needs another.
+    """
+    stream = tame(loss, n=n, d=20, weighted=True)
+    X = late(stream.X, columns=5)
+    starts = range(0, n, 10)
+    return [stream._replace(X=X[:, : 10 + t // 20])[t : t + 10] for t in starts]
+
+
+@each_pair
+@each_form
+@each_copy
+def test_blocks(name, loss, form, copied):
+    """Copied after every block: room for more columns must not be shared, lost or stale."""
+    straight, resumed = get(name)(loss), get(name)(loss)
+    for block in growing(loss):
+        scores = straight.learn(block.rows(form))
+        resumed = copied(resumed)
+        same_bits(resumed.learn(block.rows(form)), scores)
+    same_bits(outlook(resumed, 20), outlook(straight, 20))
+
+
+@each_pair
+@each_copy
+def test_copied_once(name, loss, copied):
+    """Several blocks on one copy: it grows from what it learned, not from what was copied."""
+    blocks = growing(loss)
+    straight = get(name)(loss)
+    for block in blocks[:2]:
+        straight.learn(block.rows())
+    resumed = copied(straight)
+    for block in blocks[2:]:
+        same_bits(resumed.learn(block.rows()), straight.learn(block.rows()))
+    same_bits(outlook(resumed, 20), outlook(straight, 20))
+
+
+@each_pair
+@each_copy
+def test_dicts_with_names(name, loss, copied):
+    stream = tame(loss, n=60, d=10, density=0.3)
+    rows = [{f"feature {j}": x for j, x in row.items()} for row in dicts(stream.X, absent=(0,))]
+    straight = get(name)(loss)
+    learn_dicts(straight, rows[:20], stream.y[:20])
+    resumed = copied(straight)
+    assert list(resumed.names.columns) == list(straight.names.columns)
+    scores = learn_dicts(straight, rows[20:], stream.y[20:])
+    same_bits(learn_dicts(resumed, rows[20:], stream.y[20:]), scores)
+    same_bits(outlook(resumed, 10), outlook(straight, 10))
+
+
+@each_pair
+@each_copy
+def test_beyond_the_range_of_squares(name, loss, copied):
+    stream = tame(loss, n=40, d=4)
+    stream = stream._replace(X=stream.X * [1e-300, 1.0, 1e200, 1e-310])
+    straight = get(name)(loss)
+    straight.learn(stream[:20].rows())
+    resumed = copied(straight)
+    same_bits(resumed.learn(stream[20:].rows()), straight.learn(stream[20:].rows()))
+
+
+@each_pair
+@each_copy
+def test_a_copy_goes_its_own_way(name, loss, copied):
+    blocks = growing(loss)
+    learner = get(name)(loss)
+    for block in blocks[:3]:
+        learner.learn(block.rows())
+    before, twin = snapshot(learner), copied(learner)
+    assert snapshot(twin) == before
+    for block in blocks[3:]:
+        twin.learn(block.rows())
+    assert snapshot(learner) == before
+    assert twin.sums().trials > learner.sums().trials
+
+
+@each_pair
+@each_copy
+def test_parameters_survive(name, loss, copied):
+    learner = copied(get(name)(loss, intercept=False))
+    assert (learner.loss.name, learner.intercept) == (loss, False)
+    assert learner.learn(tame(loss).rows()).shape == (60,)
+    assert not np.any(learner.sums().s[0])

@@ -1,0 +1,143 @@
+"""What a learner declares invariant does not move; what it does not declare does."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from laws.streams import (
+    PAIRS,
+    close,
+    each_form,
+    linear_map,
+    pairs_of,
+    powers_of_two,
+    same_bits,
+    tame,
+    targets,
+)
+from unitless.learners import get
+from unitless.rows import as_rows
+
+in_any_unit = pytest.mark.parametrize(("name", "loss"), pairs_of("unit", "affine", "linear"))
+under_shifts = pytest.mark.parametrize(("name", "loss"), pairs_of("affine", "linear"))
+under_maps = pytest.mark.parametrize(("name", "loss"), pairs_of("linear"))
+with_and_without_intercept = pytest.mark.parametrize("intercept", [True, False])
+
+
+@in_any_unit
+@each_form
+@with_and_without_intercept
+@pytest.mark.parametrize("weighted", [False, True])
+def test_powers_of_two_change_no_bit(name, loss, form, intercept, weighted):
+    for seed in range(3):
+        stream = tame(loss, seed, d=10, weighted=weighted)
+        factors = powers_of_two(np.random.default_rng(seed), 10)
+        other = stream._replace(X=stream.X * factors)
+        one, two = (get(name)(loss, intercept=intercept) for _ in range(2))
+        same_bits(one.learn(stream.rows(form)), two.learn(other.rows(form)))
+        same_bits(one.predict(stream.rows(form)), two.predict(other.rows(form)))
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in pairs_of("unit", "affine", "linear")}))
+@given(st.data())
+def test_no_power_of_two_is_special(name, data):
+    """Also where a column's own numbers are 2^100 apart, and whatever comes first."""
+    sizes = st.integers(-50, 50).map(lambda e: 1.37 * 2.0**e)
+    values = st.one_of(st.just(0.0), sizes, sizes.map(lambda x: -x))
+    X = np.array(data.draw(st.lists(st.tuples(values, values), min_size=1, max_size=8)))
+    exponents = data.draw(st.tuples(st.integers(-400, 400), st.integers(-400, 400)))
+    y = targets("logistic", np.random.default_rng(0), len(X))
+    other = X * 2.0 ** np.array(exponents)
+    one, two = (get(name)("logistic").learn(as_rows(Z, y)) for Z in (X, other))
+    same_bits(one, two)
+
+
+@in_any_unit
+def test_what_is_certified_has_no_unit(name, loss):
+    stream = tame(loss, d=10)
+    factors = powers_of_two(np.random.default_rng(1), 10)
+    one, two = get(name)(loss), get(name)(loss)
+    one.learn(stream.rows())
+    two.learn(stream._replace(X=stream.X * factors).rows())
+    a, b = one.sums(), two.sums()
+    assert (a.trials, a.dimension, a.A) == (b.trials, b.dimension, b.A)
+    same_bits(a.z * np.sign([1, *factors]), b.z)
+    same_bits(a.s * np.abs([1, *factors]), b.s)
+
+
+@in_any_unit
+@each_form
+@with_and_without_intercept
+def test_other_factors(name, loss, form, intercept):
+    for seed in range(3):
+        stream = tame(loss, seed, d=10)
+        factors = 10.0 ** np.random.default_rng(seed).uniform(-120, 120, 10)
+        other = stream._replace(X=stream.X * factors)
+        one, two = (get(name)(loss, intercept=intercept) for _ in range(2))
+        close(one.learn(stream.rows(form)), two.learn(other.rows(form)), 1e-9)
+
+
+@in_any_unit
+@each_form
+@with_and_without_intercept
+def test_permutations(name, loss, form, intercept):
+    for seed in range(3):
+        stream = tame(loss, seed, d=20)
+        other = stream._replace(X=np.random.default_rng(seed).permutation(stream.X, axis=1))
+        one, two = (get(name)(loss, intercept=intercept) for _ in range(2))
+        close(one.learn(stream.rows(form)), two.learn(other.rows(form)), 1e-9)
+
+
+@under_maps
+@with_and_without_intercept
+@pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
+def test_linear_maps(name, loss, intercept, condition):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(80, 5)), targets(loss, rng, 80)
+        other = X @ linear_map(rng, 5, condition).T
+        one, two = (get(name)(loss, intercept=intercept).learn(as_rows(Z, y)) for Z in (X, other))
+        close(one, two, 1e-9)
+
+
+@under_maps
+def test_linear_maps_of_dependent_columns(name, loss):
+    """One-hot columns beside an intercept, and two that come late: rank 5 of 7."""
+    rng = np.random.default_rng(0)
+    X = np.eye(5)[rng.integers(0, 5, 80)]
+    X = np.column_stack([X, X[:, 0] - X[:, 1], rng.normal(size=80) * (np.arange(80) > 40)])
+    y = targets(loss, rng, 80)
+    other = X @ linear_map(rng, 7, 1e4).T
+    one, two = (get(name)(loss).learn(as_rows(Z, y)) for Z in (X, other))
+    close(one, two, 1e-9)
+
+
+@under_shifts
+def test_shifts(name, loss):
+    """With an intercept, x + b is a linear map of (1, x)."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(80, 5)), targets(loss, rng, 80)
+        other = X + rng.uniform(-100, 100, 5)
+        one, two = (get(name)(loss).learn(as_rows(Z, y)) for Z in (X, other))
+        close(one, two, 1e-9)
+
+
+UNDECLARED = {
+    "none": lambda X: X * [1e-3, 1, 1e3],
+    "unit": lambda X: X + np.array([10, -10, 10]),
+    "affine": lambda X: X @ [[1, 1, 0], [0, 1, 1], [0, 0, 1.0]],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"), [pair for pair in PAIRS if get(pair[0]).invariance in UNDECLARED]
+)
+def test_a_learner_declares_all_it_has(name, loss):
+    """Else the laws above would pass by testing too little."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), targets(loss, rng, 80)
+    other = UNDECLARED[get(name).invariance](X)
+    one, two = (get(name)(loss).learn(as_rows(Z, y)) for Z in (X, other))
+    assert np.abs(one - two).max() > 1e-3 * np.abs(one).max()

@@ -1,0 +1,158 @@
+"""The bounds against the same formulas in 50 digits, and where their names say they lie."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unitless.regret import bounds, lower_bounds, penalties
+
+mp.mp.dps = 50
+SIZES = st.floats(1e-150, 1e150)
+ALPHAS = st.floats(1.13, 10.0)
+LOG_BETAS = st.floats(-20.0, 1e4)
+
+
+def exactly_penalty(a, alpha, log_beta):
+    a, alpha, beta = mp.mpf(a), mp.mpf(alpha), mp.exp(mp.mpf(log_beta))
+    return a * mp.sqrt(alpha * mp.log1p(alpha * beta**2 * a**2))
+
+
+def exactly_lambert(a, alpha, log_beta):
+    a, alpha, beta = mp.mpf(a), mp.mpf(alpha), mp.exp(mp.mpf(log_beta))
+    W = mp.lambertw(alpha * beta**2 * a**2).real
+    return a * mp.sqrt(alpha) * (mp.sqrt(W) - 1 / mp.sqrt(W))
+
+
+@given(SIZES, ALPHAS, LOG_BETAS)
+def test_penalty_and_lambert_in_50_digits(a, alpha, log_beta):
+    # log alpha + 2 (log beta + log a) is rounded relative to its terms, not to the sum.
+    terms = 1 + abs(log_beta) + abs(math.log(a))
+    f = exactly_penalty(a, alpha, log_beta)
+    assert float(penalties.penalty(a, alpha, log_beta)) == pytest.approx(
+        float(f), rel=1e-15 * terms, abs=0
+    )
+    exact = exactly_lambert(a, alpha, log_beta)
+    scale = float(abs(exact) + f)  # the two terms of the difference
+    assert abs(float(penalties.lambert(a, alpha, log_beta)) - float(exact)) <= 1e-14 * terms * scale
+
+
+@given(st.floats(0, 1e150), ALPHAS, LOG_BETAS)
+def test_lambert_is_below_the_paper_s_penalty(a, alpha, log_beta):
+    lower, upper = penalties.lambert(a, alpha, log_beta), penalties.penalty(a, alpha, log_beta)
+    assert lower <= upper * (1 + 1e-12)
+
+
+def test_lambert_at_zero_and_far_below_float64():
+    assert penalties.lambert(0.0, 1.2, math.log(50)) == pytest.approx(-1 / 50)
+    assert penalties.lambert(1e-300, 1.2, math.log(50)) == pytest.approx(-1 / 50)
+    assert penalties.lambert(0.0, 1.2, 1e6) == 0.0
+
+
+@given(st.integers(1, 10**9), ALPHAS, st.floats(1e-3, 1e3), st.booleans())
+def test_additive_is_below_kappa(T, alpha, wealth, growing):
+    paper = wealth * bounds.kappa(alpha) * (1 + math.log(T))
+    assert bounds.additive(T, alpha, wealth, growing=growing) <= paper
+
+
+def test_additive_of_the_notes():
+    assert bounds.additive(10**4, 1.2) == pytest.approx(6.2777, abs=1e-4)
+    assert bounds.kappa(1.2) * (1 + math.log(10**4)) == pytest.approx(8023.0, abs=0.1)
+
+
+def test_sharp_alpha_is_where_the_middle_case_turns():
+    """Appendix A's B, maximised over the middle interval, against e^(1/(2 alpha)) - 1."""
+
+    def gap(alpha):
+        a = 9 / (8 * alpha)
+        v2 = np.linspace(1 / (1 + a), 1 / (1 - a), 200_001)
+        B = (a - 1) / (2 * a) + v2 * (1 + a) ** 2 / (4 * a) + 1 / (4 * a * v2)
+        left = np.exp(B / (2 * alpha)) - np.exp(v2 / (2 * alpha))
+        return np.max(left) - (math.exp(0.5 / alpha) - 1)
+
+    assert gap(bounds.SHARP_ALPHA + 1e-6) < 0 < gap(bounds.SHARP_ALPHA - 1e-6)
+
+
+@given(
+    st.lists(st.floats(0, 1e100), min_size=1, max_size=5),
+    st.integers(1, 10**6),
+    ALPHAS,
+    st.floats(1e-3, 1e3),
+)
+def test_theorem_1_above_its_sharp_form(a, T, alpha, wealth):
+    data = {"d": len(a), "T": T, "alpha": alpha, "wealth": wealth}
+    for growing in (False, True):
+        sharp = bounds.theorem_1_sharp(a, growing=growing, **data)
+        assert sharp <= bounds.theorem_1(a, **data) * (1 + 1e-12)
+
+
+@given(st.floats(0, 1e100), st.floats(0, 1e6), st.floats(1.1149, 10), st.floats(1e-3, 1e3))
+def test_theorem_2_above_its_sharp_forms(norm, gamma, alpha, wealth):
+    data = {"gamma": gamma, "alpha": alpha, "wealth": wealth}
+    printed = bounds.theorem_2(norm, **data)
+    sharp = bounds.theorem_2_sharp(norm, **data)
+    assert bounds.theorem_2_sharpest(norm, **data) <= sharp * (1 + 1e-12)
+    assert sharp <= printed * (1 + 1e-12)
+
+
+def test_theorem_2_beyond_the_range_of_e_to_the_gamma():
+    exact = exactly_penalty(3.0, 9 / 8, 1e5 / (2 * 9 / 8)) + 1
+    assert bounds.theorem_2_sharp(3.0, gamma=1e5, alpha=9 / 8) == pytest.approx(float(exact))
+    exact = exactly_lambert(3.0, 9 / 8, 1e5 / (2 * 9 / 8)) + 1
+    assert bounds.theorem_2_sharpest(3.0, gamma=1e5, alpha=9 / 8) == pytest.approx(float(exact))
+
+
+@given(
+    st.lists(st.floats(-10, 10), min_size=3, max_size=3),
+    st.lists(st.lists(st.floats(-10, 10), min_size=3, max_size=3), min_size=1, max_size=20),
+)
+def test_theorem_1_with_bounded_norms(u, X):
+    """Section 3's comparison with gradient descent: Cauchy-Schwarz, sqrt(log) (erratum 6)."""
+    X, u = np.array(X), np.array(u)
+    a = np.abs(u) * np.linalg.norm(X, axis=0)
+    U, largest, T = np.linalg.norm(u), np.linalg.norm(X, axis=1).max(), len(X)
+    data = {"d": 3, "T": T, "alpha": 1.5}
+    bounded = bounds.theorem_1_bounded(U, largest, **data)
+    assert bounds.theorem_1(a, **data) <= bounded * (1 + 1e-12)
+    overhead = math.sqrt(1.5 * math.log1p(1.5 * 9 * U**2 * largest**2 * T**3))
+    rest = bounds.kappa(1.5) * (1 + math.log(T))
+    assert bounded == pytest.approx(bounds.gradient_descent(U, largest, T) * overhead + rest)
+
+
+def test_luo_beyond_float64():
+    assert bounds.luo(2, 1e300, 1e-300) == pytest.approx(2 + 3 * (600 * math.log(10) - math.log(3)))
+    assert bounds.luo(0, 0.0, math.inf) == 0.0
+
+
+def test_theorem_3_between_nothing_and_the_zero_predictor():
+    ones = [lower_bounds.theorem_3(2.0, 100, c) for c in (1e-9, 1.0, 1e9)]
+    assert ones[0] < 1e-3 < ones[1] < ones[2] <= bounds.zero(2.0, 100)
+    assert ones[1] == pytest.approx(2.0 * math.sqrt(50))
+    assert ones[2] == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("T", [1, 2, 5, 9])
+@pytest.mark.parametrize("u", [0.01, 0.3, 2.0, 50.0])
+def test_streeter_mcmahan_is_the_value_of_the_game(u, T):
+    """A learner that hedges max(-wealth, u h - bound) attains it, so no more can be said."""
+    wealth = 0.7
+    bound = float(lower_bounds.streeter_mcmahan(u, T, wealth))
+    worth = np.maximum(-wealth, u * np.arange(-T, T + 1, 2.0) - bound)
+    for _ in range(T):  # on fair coins: the price of the claim, which must be 0
+        worth = (worth[:-1] + worth[1:]) / 2
+    assert worth[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_streeter_mcmahan_grows_like_its_shape():
+    u = np.geomspace(1, 1e12, 13)
+    ratio = lower_bounds.streeter_mcmahan(u, 2000) / lower_bounds.streeter_mcmahan_shape(u, 2000)
+    assert np.all(ratio > 0.7)
+    assert np.all(ratio < 1.5)
+
+
+def test_streeter_mcmahan_shape_needs_a_large_comparator():
+    """Erratum 14: below |u| sqrt(T) = 1 the logarithm printed has no root."""
+    assert lower_bounds.streeter_mcmahan_shape(0.05, 100) == 0.0
