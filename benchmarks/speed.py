@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from timing import fastest, report  # pins threads: keep it before NumPy
+from timing import fastest, report  # isort: skip  (pins threads, so it comes before NumPy)
 
 import numpy as np
 import scipy.sparse as sp
@@ -129,7 +129,9 @@ def full() -> None:
 
 
 def dicts() -> None:
-    rows = [dict(zip("abcdefghij", map(float, x), strict=True)) for x in rng.standard_normal((2000, 10))]
+    rows = [
+        dict(zip("abcdefghij", map(float, x), strict=True)) for x in rng.standard_normal((2000, 10))
+    ]
     labels = [int(y) for y in _labels(2000)]
     ours, theirs = Coordinate(), preprocessing.StandardScaler() | linear_model.LogisticRegression()
 

@@ -1,12 +1,11 @@
 """Fair timing on a noisy machine: one thread each, rivals interleaved, the minimum of several."""
 
 import os
-
-for _name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-    os.environ[f"{_name}_NUM_THREADS"] = "1"  # before NumPy is imported
-
 import time
 from collections.abc import Callable
+
+for _name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+    os.environ[f"{_name}_NUM_THREADS"] = "1"  # read when NumPy is imported: import this first
 
 
 def fastest(jobs: dict[str, Callable[[], object]], repeats: int = 7) -> dict[str, float]:

@@ -20,12 +20,15 @@ class Names:
     >>> names.load({"height": 1.8, "weight": None})
     True
     >>> names.add_unknown()
-    >>> names.values, names.indices, names.load({"weight": 70, "height": 1.7})
-    (array([1.8, nan]), array([0, 1], dtype=int32), False)
+    >>> names.load({"weight": 70, "height": 1.7})
+    False
+    >>> names.values, names.indices
+    (array([ 1.7, 70. ]), array([0, 1], dtype=int32))
     """
 
     def __init__(self, columns: Mapping[Hashable, int] | None = None) -> None:
         self.columns: dict[Hashable, int] = dict(columns or {})
+        self.unknown: dict[Hashable, int] = {}
         self._set_order({})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -71,7 +74,7 @@ class Names:
         self._values_of: Callable[[Mapping[Hashable, Any]], tuple[Any, ...]]
         self.values: NDArray[np.float64] = np.empty(len(x))
         self.indices = np.array([columns[name] for name in x], dtype=np.int32)
-        self._pack = struct.Struct(f"{len(x)}d").pack_into
+        self._pack: Any = struct.Struct(f"{len(x)}d").pack_into
         if len(x) > 1:
             self._values_of = itemgetter(*x)
         else:  # itemgetter of one key does not give a tuple

@@ -152,7 +152,7 @@ class Loss(NamedTuple):
             _sigmoids(scores.ravel(), scores.reshape(-1))
         return scores
 
-    def _broadcast(self, loop, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
+    def _broadcast(self, loop: Any, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         targets, scores = np.broadcast_arrays(
             np.asarray(y, dtype=np.float64), np.asarray(p, dtype=np.float64)
         )

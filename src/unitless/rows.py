@@ -106,13 +106,12 @@ def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None 
     >>> as_rows([[1.0, float("inf")]])
     Traceback (most recent call last):
     ...
-    ValueError: row 0, column 1: inf is not a number to learn from; drop the row, or use NaN for a missing value
+    ValueError: row 0, column 1: inf is not a number to learn from; drop the row, or use NaN
     """
-    rows = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
+    values, indices, starts, columns = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
+    n = len(values) if starts is None else len(starts) - 1
     return Rows(
-        *rows,
-        targets=_per_row("targets", targets, rows[0], rows[2]),
-        weights=_weights(weights, rows[0], rows[2]),
+        values, indices, starts, columns, _per_row("targets", targets, n), _weights(weights, n)
     )
 
 
@@ -153,7 +152,7 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     return values, indices, starts, columns
 
 
-def _one_type(array: NDArray) -> NDArray:
+def _one_type(array: NDArray[Any]) -> NDArray[Any]:
     """A view of a read-only array that does not say so: Numba would compile for it again.
 
     No kernel writes into the rows it is given.
@@ -179,7 +178,7 @@ def _as_float(X: Any) -> Float:
     return _one_type(np.ascontiguousarray(array, dtype=np.float64))
 
 
-def _refuse_non_numbers(array: NDArray) -> None:
+def _refuse_non_numbers(array: NDArray[Any]) -> None:
     for place, cell in np.ndenumerate(array):
         try:
             if cell is None or (not isinstance(cell, str | bytes) and float(cell) is not None):
@@ -196,22 +195,21 @@ def _refuse_infinity(values: Float, place: Any) -> None:
         row, column = place(first)
         raise ValueError(
             f"row {row}, column {column}: {values.reshape(-1)[first]} is not a number to learn "
-            "from; drop the row, or use NaN for a missing value"
+            "from; drop the row, or use NaN"
         )
 
 
-def _per_row(name: str, given: ArrayLike | None, values: Float, starts: Any) -> Float | None:
+def _per_row(name: str, given: ArrayLike | None, n: int) -> Float | None:
     if given is None:
         return None
     array = _as_float(given)
-    n = len(values) if starts is None else len(starts) - 1
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}, but there are {n} rows: give one a row")
     return array
 
 
-def _weights(given: ArrayLike | None, values: Float, starts: Any) -> Float | None:
-    weights = _per_row("weights", given, values, starts)
+def _weights(given: ArrayLike | None, n: int) -> Float | None:
+    weights = _per_row("weights", given, n)
     if weights is not None:
         good = (weights >= 0) & (weights < np.inf)
         if not good.all():

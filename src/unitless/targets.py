@@ -1,10 +1,12 @@
 """Class labels <-> -1 and +1: the only place where labels are coded."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
-def as_signs(labels: ArrayLike, classes: NDArray) -> NDArray[np.float64]:
+def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
     """-1 for the first class, +1 for the second; an unknown label is an error with its row.
 
     >>> as_signs(["no", "yes", "no"], np.array(["no", "yes"]))
@@ -20,7 +22,7 @@ def as_signs(labels: ArrayLike, classes: NDArray) -> NDArray[np.float64]:
     return np.where(given == classes[-1], 1.0, -1.0)
 
 
-def as_labels(scores: NDArray[np.float64], classes: NDArray) -> NDArray:
+def as_labels(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
     """The class on the side of each score; a score of 0 takes the second, as 'at least 1/2' does.
 
     >>> as_labels(np.array([-0.1, 0.0, 2.0]), np.array(["no", "yes"]))

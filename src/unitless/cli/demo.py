@@ -40,7 +40,7 @@ def demo() -> None:
     console.print(
         "\n[dim]size: root mean square of the scores, a score of 1 being 73%\n"
         "at most: computed from this run, true for every such choice of weights\n"
-        "promised: by Theorem 2 for these rows, whatever their labels[/dim]"
+        "promised: by Theorem 2, for this run[/dim]"
     )
 
 
@@ -53,7 +53,7 @@ def _warm_up() -> None:
     rows = as_rows(np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 3.0]]), [1, -1, 1])
     learner = learners.get(LEARNER)()
     scores = learner.learn(rows)
-    learner.loss.link(learner.loss.value(rows.targets, scores))
+    learner.loss.link(learner.loss.value(1.0, scores))
     regret.certificate(learner)
 
 
@@ -82,6 +82,8 @@ def _run(X: "Float", y: "Float", console: "Console") -> tuple["Float", "Learner"
                 f"{chance:.0%} benign",
             )
             scores.append(report.scores)
+    if not console.is_terminal:  # where Live ends without a new line
+        console.print()
     return np.concatenate(scores), learner
 
 
@@ -134,7 +136,8 @@ def _certificate(learner: "Learner") -> "Table":
     table = _two_columns("Certificate: average loss above that of ...", "at most", "promised")
     for size in (0.0, 0.5, 1.0, 2.0):
         claim = regret.certificate(learner, ball=size * trials**0.5).ellipsoid
-        assert claim is not None and claim.sharp is not None  # Full has both
+        assert claim is not None  # Full has an ellipsoid and a theorem
+        assert claim.sharp is not None
         table.add_row(
             f"any fixed weights with scores of size {size:g}" if size else "always saying 50%",
             f"{claim.certificate / trials:+.3f}",

@@ -34,7 +34,7 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
     >>> model = OnlineClassifier(learner="full").fit(X, y)
     >>> right = (model.progressive_ >= 0) == y
     >>> print(f"{right.mean():.3f}")
-    0.000
+    0.902
     """
 
     def __init__(self, learner: str | Learner = "coordinate", loss: str = "logistic") -> None:

@@ -20,6 +20,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
     learner: str | Learner
     loss: str
+    learner_: Learner
 
     def _make_learner(self) -> Learner:
         if isinstance(self.learner, Learner):

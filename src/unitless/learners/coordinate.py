@@ -327,7 +327,7 @@ class Coordinate(Learner):
     >>> learner = Coordinate()
     >>> scores = learner.learn(rows)
     >>> print(f"{learner.loss.value(rows.targets, scores).mean():.4f}")
-    0.0000
+    0.6905
     """
 
     name: ClassVar[str] = "coordinate"
@@ -392,14 +392,14 @@ class Coordinate(Learner):
         units[: self._units.size] = self._units
         self._units = units
 
-    def _predict(self, values, indices, starts, columns, weights, scores):  # type: ignore[no-untyped-def]
+    def _predict(self, values, indices, starts, columns, weights, scores):
         block = (values, indices, starts, columns, EMPTY, weights, scores)
         row = _run(*block, 0, self._memory, self._units)
         if row < len(scores):  # a value beyond 2^+-255: the same state, with units
             _run(*block, row, self._memory, np.ones(1 + self._columns + LANES))
         return scores
 
-    def _learn(self, values, indices, starts, columns, targets, weights, scores):  # type: ignore[no-untyped-def]
+    def _learn(self, values, indices, starts, columns, targets, weights, scores):
         block = (values, indices, starts, columns, targets, weights, scores)
         row = _run(*block, 0, self._memory, self._units)
         if row < len(scores):
@@ -407,14 +407,14 @@ class Coordinate(Learner):
             _run(*block, row, self._memory, self._units)
         return scores
 
-    def _predict_one(self, values, indices, weight):  # type: ignore[no-untyped-def]
+    def _predict_one(self, values, indices, weight):
         p = _run_one(values, indices, math.nan, weight or 1.0, self._memory, self._units)
         if p == math.inf:
             units = np.ones(1 + self._columns + LANES)
             return _run_one(values, indices, math.nan, weight or 1.0, self._memory, units)
         return p
 
-    def _learn_one(self, values, indices, y, weight):  # type: ignore[no-untyped-def]
+    def _learn_one(self, values, indices, y, weight):
         if weight == 0:
             return self._predict_one(values, indices, weight)
         p = _run_one(values, indices, y, weight, self._memory, self._units)

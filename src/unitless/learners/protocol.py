@@ -145,7 +145,7 @@ class Learner(ABC):
         """Make room for that many columns."""
 
     @abstractmethod
-    def _predict(self, values, indices, starts, columns, weights, scores):  # type: ignore[no-untyped-def]
+    def _predict(self, values, indices, starts, columns, weights, scores):
         """Fill in `scores` and return them; columns not yet reserved are features not yet seen.
 
         Dense rows have empty `indices` and `starts`; empty weights are all 1. A NaN score says
@@ -153,7 +153,7 @@ class Learner(ABC):
         """
 
     @abstractmethod
-    def _learn(self, values, indices, starts, columns, targets, weights, scores):  # type: ignore[no-untyped-def]
+    def _learn(self, values, indices, starts, columns, targets, weights, scores):
         """Fill in `scores` and move the state on."""
 
     @abstractmethod
