@@ -30,7 +30,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.numerics import exp, kernel
+from unitless.numerics import exp, inner, kernel
 
 __all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
 
@@ -38,19 +38,19 @@ LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR = ra
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-@kernel
+@inner
 def sigmoid(p):
     """1 / (1 + exp(-p)) without overflow and without cancellation at either end."""
     e = exp(-abs(p))
     return 1.0 / (1.0 + e) if p >= 0 else e / (1.0 + e)
 
 
-@kernel
+@inner
 def _saturated(x):
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-@kernel
+@inner
 def value(code, parameter, y, p):
     """The loss of score p for target y."""
     if code == LOGISTIC:
@@ -77,7 +77,7 @@ def value(code, parameter, y, p):
     return _saturated(r * r)
 
 
-@kernel
+@inner
 def derivative(code, parameter, y, p):
     """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
     if code == LOGISTIC:

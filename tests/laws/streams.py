@@ -138,6 +138,12 @@ def dicts(X, absent=()):
     return [{j: x for j, x in enumerate(row) if x not in absent} for row in X.tolist()]
 
 
+def shuffled(rows, seed=0):
+    """The same dicts, each with its keys in another order."""
+    rng = np.random.default_rng(seed)
+    return [{key: row[key] for key in rng.permutation(list(row)).tolist()} for row in rows]
+
+
 def learn_dicts(learner, rows, y, v=None):
     """Scores of dict rows, each learned in turn."""
     v = np.ones(len(y)) if v is None else v

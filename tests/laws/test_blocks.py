@@ -16,6 +16,7 @@ from laws.streams import (
     late,
     outlook,
     same_bits,
+    shuffled,
     snapshot,
     tame,
 )
@@ -103,6 +104,18 @@ def test_predict_one_is_pure_and_what_learn_one_uses(name, data):
         score = learner.predict_one(x, weight)
         assert snapshot(learner) == before
         same_bits([learner.learn_one(x, y, weight)], [score])
+
+
+@each_pair
+def test_looking_first_changes_no_bit(name, loss):
+    """Neither a score nor the number of a column depends on what was only looked at."""
+    stream = tame(loss, n=50, d=20, density=0.5)
+    rows = dicts(stream.X, absent=(0,))
+    blind, looking = get(name)(loss), get(name)(loss)
+    for row, other, y in zip(shuffled(rows), shuffled(rows, seed=1), stream.y, strict=True):
+        looking.predict_one(other)
+        same_bits([looking.learn_one(row, y)], [blind.learn_one(row, y)])
+        assert looking.names.columns == blind.names.columns
 
 
 @each_pair

@@ -14,6 +14,7 @@ from laws.streams import (
     learn_dicts,
     outlook,
     same_bits,
+    shuffled,
     snapshot,
     tame,
 )
@@ -56,10 +57,24 @@ def test_copied_once(name, loss, copied):
     """Several blocks on one copy: it grows from what it learned, not from what was copied."""
     blocks = growing(loss)
     straight = get(name)(loss)
-    for block in blocks[:2]:
+    for block in blocks[:3]:
         straight.learn(block.rows())
     resumed = copied(straight)
-    for block in blocks[2:]:
+    for block in blocks[3:]:
+        same_bits(resumed.learn(block.rows()), straight.learn(block.rows()))
+    same_bits(outlook(resumed, 20), outlook(straight, 20))
+
+
+@each_pair
+@each_copy
+def test_in_other_units(name, loss, copied):
+    """Copied after a change of units, and the columns grow afterwards."""
+    blocks = growing(loss)
+    straight = get(name)(loss)
+    straight.learn(blocks[0].rows())
+    straight.rescale(np.full(10, 2.0**300))
+    resumed = copied(straight)
+    for block in blocks[1:]:
         same_bits(resumed.learn(block.rows()), straight.learn(block.rows()))
     same_bits(outlook(resumed, 20), outlook(straight, 20))
 
@@ -76,6 +91,17 @@ def test_dicts_with_names(name, loss, copied):
     scores = learn_dicts(straight, rows[20:], stream.y[20:])
     same_bits(learn_dicts(resumed, rows[20:], stream.y[20:]), scores)
     same_bits(outlook(resumed, 10), outlook(straight, 10))
+
+
+@each_pair
+@each_copy
+def test_dicts_whose_keys_come_in_any_order(name, loss, copied):
+    """Sums run in the order of keys: of this row's, not of one that a copy has not seen."""
+    stream = tame(loss, n=60, d=20, density=1.0)
+    straight, resumed = get(name)(loss), get(name)(loss)
+    for row, y in zip(shuffled(dicts(stream.X)), stream.y, strict=True):
+        resumed = copied(resumed)
+        same_bits([resumed.learn_one(row, y)], [straight.learn_one(row, y)])
 
 
 @each_pair

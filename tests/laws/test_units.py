@@ -93,10 +93,11 @@ def test_permutations(name, loss, form, intercept):
 @with_and_without_intercept
 @pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
 def test_linear_maps(name, loss, intercept, condition):
+    """Followed by a change of units, which is a linear map of any condition."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(80, 5)), targets(loss, rng, 80)
-        other = X @ linear_map(rng, 5, condition).T
+        other = X @ linear_map(rng, 5, condition).T * 10.0 ** rng.uniform(-100, 100, 5)
         one, two = (get(name)(loss, intercept=intercept).learn(as_rows(Z, y)) for Z in (X, other))
         close(one, two, 1e-9)
 

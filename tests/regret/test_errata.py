@@ -1,6 +1,6 @@
 """The paper's errata that a number can show (docs/theory.md lists all sixteen).
 
-Errata 1 and 15 are in test_theorems.py and test_lemmas.py, 14 in test_bounds.py.
+Errata 1 and 15 are in test_theorems.py and test_paper_lemmas.py, 14 in test_bounds.py.
 """
 
 import math
@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
-from test_lemmas import conjugate_of_penalty
+from test_paper_lemmas import conjugate_of_penalty
 
 from unitless.learners import get
 from unitless.regret import adversaries, bounds, certificate

@@ -27,6 +27,7 @@ from unitless.numerics import (
     bounded_exp,
     fma,
     grown,
+    inner,
     kernel,
     lane_sum,
     prefetch,
@@ -38,6 +39,7 @@ T, D, A = 0, 1, 2  # the fields of totals
 # One array holds all numbers, because each array handed to a kernel costs a one-row call 0.15 us:
 # seven settings, the totals from TOTALS on, and from RECORDS on h, s2, h, s2, ...
 ALPHA, WEALTH, FIXED_D, INTERCEPT, LOSS, PARAMETER, LIPSCHITZ, TOTALS, RECORDS = *range(8), 16
+AHEAD = 32  # stored values between a prefetch and its use
 NARROW = 1 / WIDE
 SMALLEST = 2.0**-1022  # stands for s2 = 0, where h and x are 0 as well; no unit is this small
 EXPONENT_LIMIT = 500.0  # potentials stop growing at e^500, so that sums of them stay finite
@@ -66,7 +68,7 @@ class CoordinateState(NamedTuple):
     totals: NDArray[np.float64]
 
 
-@kernel
+@inner
 def parts(h, s2, x, half):
     """(c, e) with w_i = eps/(alpha t d) * c * exp(e); s2 has x^2 in it, half = 1/(2 alpha).
 
@@ -77,7 +79,7 @@ def parts(h, s2, x, half):
     return h * inverse, min(fma(h, h, x * x) * inverse * half, EXPONENT_LIMIT)
 
 
-@kernel
+@inner
 def weight(h, s2, x, half):
     """w_i without its factor eps/(alpha t d)."""
     c, e = parts(h, s2, x, half)
@@ -90,13 +92,13 @@ def weight(h, s2, x, half):
 # loops run over whole lanes and leave no scalar rest.
 
 
-@kernel
+@inner
 def _slots(n):
     """The slots of a row of n values, rounded up to whole lanes."""
     return (n + LANES) // LANES * LANES
 
 
-@kernel
+@inner
 def _load_dense(values, start, n, v, x):
     """x = the values, 0 for NaN; whether one is too large, or has vanished in the product."""
     outside = False
@@ -108,13 +110,15 @@ def _load_dense(values, start, n, v, x):
     return outside
 
 
-@kernel
+@inner
 def _load_sparse(values, start, columns, origin, n, v, records, units, row, x):
     """The same for values with columns, and row = their records, side by side."""
     last = records.size // 2 - 1  # one of the records that stay zero, for features unknown
     outside = False
     row[0], row[1] = records[0], records[1]
     for k in range(n):
+        ahead = min(origin + k + AHEAD, columns.size - 1)
+        prefetch(records, 2 * np.int64(np.uint32(columns[np.uint64(ahead)])) + 2)
         i = min(np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1, last)
         row[2 * k + 2] = records[2 * i]
         row[2 * k + 3] = records[2 * i + 1]
@@ -127,7 +131,7 @@ def _load_sparse(values, start, columns, origin, n, v, records, units, row, x):
     return outside
 
 
-@kernel
+@inner
 def _parts(slots, records, x, exponent, term, half, all_seen):
     """Both parts of every term; (number of new features, whether one is too small for unit 1)."""
     new = 0
@@ -144,7 +148,7 @@ def _parts(slots, records, x, exponent, term, half, all_seen):
     return new, tiny
 
 
-@kernel
+@inner
 def _total(slots, exponent, term):
     """The sum of weight * x, in lanes."""
     for k in range(slots):
@@ -152,7 +156,7 @@ def _total(slots, exponent, term):
     return lane_sum(term, slots)
 
 
-@kernel
+@inner
 def _fit_units(values, start, columns, origin, n, v, units, row, x, commit):
     """Units in which the row's values are near 1 where they are new, and below 2^255 elsewhere.
 
@@ -182,7 +186,7 @@ def _fit_units(values, start, columns, origin, n, v, units, row, x, commit):
     return new
 
 
-@kernel
+@inner
 def _widened(x, v, unit):
     """(x v, e) in the unit 2^-e * unit, in which x v is no longer wide."""
     mx, ex = math.frexp(x)
@@ -193,7 +197,7 @@ def _widened(x, v, unit):
     return math.ldexp(mx * mv, exponent - e), e
 
 
-@kernel
+@inner
 def _update_dense(slots, g, x, records):
     """h -= g x, s2 += x^2."""
     for k in range(slots):
@@ -201,7 +205,7 @@ def _update_dense(slots, g, x, records):
         records[2 * k + 1] = fma(x[k], x[k], records[2 * k + 1])
 
 
-@kernel
+@inner
 def _update_sparse(columns, origin, n, g, row, x, records):
     """The same, from the buffers to the records they came from."""
     records[0] = row[0] - g * x[0]
@@ -212,7 +216,7 @@ def _update_sparse(columns, origin, n, g, row, x, records):
         records[2 * i + 1] = fma(x[k + 1], x[k + 1], row[2 * k + 3])
 
 
-@kernel
+@inner
 def _trial(
     values, start, columns, origin, n, v, y, memory, records, units, row, x, exponent, term, dense
 ):  # fmt: skip
@@ -259,7 +263,7 @@ def _run(values, indices, starts, width, targets, weights, scores, first, memory
     records = memory[RECORDS:]
     dense = starts.size == 0 and units.size == 0 and 2 * _slots(width) <= records.size
     columns = indices if starts.size else np.arange(0 if dense else width).astype(np.int32)
-    room = width
+    room = 0 if starts.size else width
     for r in range(starts.size - 1):
         room = max(room, starts[r + 1] - starts[r])
     room += 2 * LANES
@@ -269,8 +273,6 @@ def _run(values, indices, starts, width, targets, weights, scores, first, memory
         if starts.size:
             start = origin = starts[r]
             n = starts[r + 1] - start
-            for k in range(min(start + n, columns.size), min(start + 2 * n, columns.size)):
-                prefetch(records, 2 * np.int64(np.uint32(columns[np.uint64(k)])) + 2)
         v = weights[r] if weights.size and weights[r] > 0 else 1.0
         y = targets[r] if targets.size and (weights.size == 0 or weights[r] > 0) else math.nan
         p = _trial(

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.learners.protocol import EMPTY, Learner, Sums, Weights, unit_factors
 from unitless.losses import Loss, derivative
-from unitless.numerics import WIDE, fma, grown, kernel, unit_of
+from unitless.numerics import WIDE, fma, grown, inner, kernel, unit_of
 
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
@@ -69,19 +69,19 @@ class FullState(NamedTuple):
     totals: NDArray[np.float64]
 
 
-@kernel
+@inner
 def mix(c, x, s, y):
     """c x + s y, one half of a rotation."""
     return fma(c, x, s * y)
 
 
-@kernel
+@inner
 def givens(a, b):
     """(c, s, rho) with c a + s b = rho and c b - s a = 0; only the ratio of a and b matters."""
+    if b == 0:  # exactly nothing, so that a row of zeros is left alone in a tile as elsewhere
+        return 1.0, 0.0, a
     square, unit = fma(a, a, b * b), 1.0
     if square < SMALL:
-        if a == 0 and b == 0:
-            return 1.0, 0.0, 0.0
         unit = unit_of(max(abs(a), abs(b)))
         a, b = a * unit, b * unit
         square = fma(a, a, b * b)
@@ -89,18 +89,17 @@ def givens(a, b):
     return a * inverse, b * inverse, square * inverse / unit
 
 
-# R comes flat with the length of its rows, arrays come one by one and no slice is taken: each
-# would cost an atomic reference count a row. Loops count from 0 and index with an unsigned sum:
+# R comes flat with the length of its rows. Loops count from 0 and index with an unsigned sum:
 # without the test for negative indices they vectorise.
 
 
-@kernel
+@inner
 def _padded(n):
     """n rounded up to whole vectors: R and the buffers end in PAD zeros, so none is left over."""
     return (n + PAD - 1) // PAD * PAD
 
 
-@kernel
+@inner
 def _rotate(R, width, k, w, n, keep):
     """Rotate w against row k of R so that w[k] vanishes; with `keep`, R's row turns as well."""
     if w[k] == 0:
@@ -118,7 +117,7 @@ def _rotate(R, width, k, w, n, keep):
     return c, s
 
 
-@kernel
+@inner
 def _rotate_tile(R, width, k, a, b, n, cos_a, sin_a, cos_b, sin_b):
     """Rotate a, then b, against rows k and k + 1 of R: `_rotate` four times, in one sweep."""
     top, right = k * width + k, k + 2
@@ -147,7 +146,7 @@ def _rotate_tile(R, width, k, a, b, n, cos_a, sin_a, cos_b, sin_b):
     cos_b[k], sin_b[k], cos_b[k + 1], sin_b[k + 1] = cb, sb, db, tb
 
 
-@kernel
+@inner
 def _turn_pair(R, width, rank, a, b, n, cos_a, sin_a, cos_b, sin_b):
     """Rotate row a, then row b, against all of R."""
     for k in range(0, rank - 1, 2):
@@ -162,14 +161,14 @@ def _turn_pair(R, width, rank, a, b, n, cos_a, sin_a, cos_b, sin_b):
         cos_b[rank - 1], sin_b[rank - 1] = _rotate(R, width, rank - 1, b, n, True)
 
 
-@kernel
+@inner
 def _turn(R, width, rank, w, n, cos, sin, keep):
     """Rotate one row against all of R."""
     for k in range(rank):
         cos[k], sin[k] = _rotate(R, width, k, w, n, keep)
 
 
-@kernel
+@inner
 def _pivot(w, x, rank, active, first_new, constant, squares):
     """The position in which w, the rest of row x, opens a new direction, or -1 if it is noise.
 
@@ -188,12 +187,12 @@ def _pivot(w, x, rank, active, first_new, constant, squares):
     return pivot
 
 
-@kernel
+@inner
 def _exchange(array, i, j):
     array[i], array[j] = array[j], array[i]
 
 
-@kernel
+@inner
 def _open_row(R, width, rank, pivot, w, active, squares, units, places, coordinates):
     """Make w row `rank` of R, its pivot moved to position `rank`."""
     for k in range(rank):
@@ -208,7 +207,7 @@ def _open_row(R, width, rank, pivot, w, active, squares, units, places, coordina
         R[rank * width + n] = w[n]
 
 
-@kernel
+@inner
 def _follow(q, rank, cos, sin, a, keep):
     """[q; 0] and the last unit vector after a row's turns: (ql, al) and a; q too, with `keep`."""
     ql, al = 0.0, 1.0
@@ -222,7 +221,7 @@ def _follow(q, rank, cos, sin, a, keep):
     return ql, al
 
 
-@kernel
+@inner
 def _scaled_exp(exponent, s):
     """exp(exponent) s, finite whatever a caller's gradients did to the exponent."""
     if exponent <= 500 or s == 0:
@@ -230,7 +229,7 @@ def _scaled_exp(exponent, s):
     return math.copysign(math.exp(min(exponent + math.log(abs(s)), 600.0)), s)
 
 
-@kernel
+@inner
 def _score_and_learn(rank, opened, y, v, q, cos, sin, a, totals, settings):
     """Finish a trial whose turns are known: the score; with a target (not NaN), q, D, A and t."""
     alpha, eps = settings[0], settings[1]
@@ -253,7 +252,7 @@ def _score_and_learn(rank, opened, y, v, q, cos, sin, a, totals, settings):
     return p
 
 
-@kernel
+@inner
 def _load(values, start, columns, origin, n, v, units, places, w, active):
     """Put a row into w by position: (nonzero features without a position, whether one is wide)."""
     unseen, wide = 0, False
@@ -275,7 +274,7 @@ def _load(values, start, columns, origin, n, v, units, places, w, active):
     return unseen, wide
 
 
-@kernel
+@inner
 def _settle(values, start, columns, origin, n, v, state):
     """Give positions to features seen first, and a wider unit to those that outgrew theirs."""
     R, _, squares, units, places, coordinates, totals = state
@@ -294,14 +293,14 @@ def _settle(values, start, columns, origin, n, v, state):
                 R[row, place] *= factor
 
 
-@kernel
+@inner
 def _activate(i, unit, units, places, coordinates, totals):
     place = int(totals[ACTIVE])
     places[i], coordinates[place], units[place] = place, i, unit
     totals[ACTIVE] += 1
 
 
-@kernel
+@inner
 def _trial(r, starts, width, targets, weights):
     """Where row r begins in values and in columns, its length, weight and target (NaN: none)."""
     v = weights[r] if weights.size and weights[r] > 0 else 1.0
@@ -311,7 +310,7 @@ def _trial(r, starts, width, targets, weights):
     return r * width, 0, width, v, y
 
 
-@kernel
+@inner
 def _is_infinite(values, start, n):
     found = False
     for k in range(start, start + n):
@@ -438,7 +437,7 @@ def _refactor(W, h, state):
     totals[RANK] = rank
 
 
-@kernel
+@inner
 def _solve(R, q, rank, w):
     """w with R w = q, zero beyond the pivots: of all such w the one no unit enters."""
     for k in range(rank - 1, -1, -1):

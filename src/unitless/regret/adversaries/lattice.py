@@ -13,10 +13,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.learners.coordinate import weight
+from unitless.numerics import kernel
 from unitless.regret.bounds import theorem_1, theorem_1_sharp
 from unitless.regret.lower_bounds import streeter_mcmahan, streeter_mcmahan_shape
 
@@ -51,8 +51,8 @@ class Curve(NamedTuple):
     theorem_1: Float
 
 
-@njit(cache=True)
-def _dearest(T, alpha, wealth):  # type: ignore[no-untyped-def]
+@kernel
+def _dearest(T, alpha, wealth):
     """F_T at h = -T, -T + 2, .., T."""
     F, old = np.zeros(T + 1), np.zeros(T + 1)
     for t in range(1, T + 1):
