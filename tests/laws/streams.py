@@ -83,10 +83,10 @@ def late(X, columns=3):
     return X
 
 
-def powers_of_two(rng, d):
-    """Factors 2^-400 to 2^400, both ends among them, of either sign."""
-    exponents = rng.integers(-400, 401, d)
-    exponents[:2] = -400, 400
+def powers_of_two(rng, d, most=400):
+    """Factors 2^-most to 2^most, both ends among them, of either sign."""
+    exponents = rng.integers(-most, most + 1, d)
+    exponents[:2] = -most, most
     return rng.permutation(2.0**exponents) * rng.choice([-1.0, 1.0], d)
 
 

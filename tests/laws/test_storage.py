@@ -100,8 +100,11 @@ def test_columns_may_come_late(name, loss, form):
     stream = stream._replace(X=late(stream.X))
     early = stream[:30]._replace(X=stream.X[:30, :7])
     at_once, grown = get(name)(loss), get(name)(loss)
-    scores = np.concatenate([grown.learn(early.rows(form)), grown.learn(stream[30:].rows(form))])
+    scores = grown.learn(early.rows(form))
+    looked = grown.predict(stream[30:].rows(form))
+    scores = np.append(scores, grown.learn(stream[30:].rows(form)))
     same_bits(scores, at_once.learn(stream.rows(form)))
+    same_bits(looked[:1], scores[30:31])
     same_bits(outlook(grown, 10), outlook(at_once, 10))
 
 

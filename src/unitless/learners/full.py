@@ -15,7 +15,7 @@ vector to [a; al]; then, exactly,
     D -= ql^2;   x' S^+ h = -al ql;   p from these;   q = q' - g a;   D -= 2 g x' S^+ h
 
 Rotations do not depend on labels, so two rows meet two rows of R in one sweep over the columns:
-the same numbers to the bit, twice as fast. A sample weight v scales the instance.
+the same numbers to the bit, and faster. A sample weight v scales the instance.
 """
 
 import math
@@ -34,7 +34,8 @@ ALPHA_0 = 1.1148186546427592
 
 T, A, D, RANK, ACTIVE = range(5)  # the fields of totals
 NOISE = 128 * 2.0**-53  # what rounding leaves of a dependent direction, relative to its column
-PAD = 4
+PAD = 4  # numbers in a vector of the machine
+READY, NEW, TOO_WIDE, REFUSED = range(4)  # what can be done with a row
 SMALL = 2.0**-900  # squares below this have lost digits
 
 
@@ -80,13 +81,13 @@ def givens(a, b):
     """(c, s, rho) with c a + s b = rho and c b - s a = 0; only the ratio of a and b matters."""
     if b == 0:  # exactly nothing, so that a row of zeros is left alone in a tile as elsewhere
         return 1.0, 0.0, a
-    square, unit = fma(a, a, b * b), 1.0
+    square = fma(a, a, b * b)
     if square < SMALL:
         unit = unit_of(max(abs(a), abs(b)))
-        a, b = a * unit, b * unit
-        square = fma(a, a, b * b)
-    inverse = 1.0 / math.sqrt(square)
-    return a * inverse, b * inverse, square * inverse / unit
+        root = math.sqrt(fma(a * unit, a * unit, b * unit * (b * unit))) / unit
+    else:
+        root = math.sqrt(square)
+    return a / root, b / root, root
 
 
 # R comes flat with the length of its rows. Loops count from 0 and index with an unsigned sum:
@@ -117,11 +118,15 @@ def _rotate(R, width, k, w, n, keep):
     return c, s
 
 
+# A tile: two rows a and b of data, one after the other, against rows k and k + 1 of R, that is
+# `_rotate` four times. The angles come from the corner, columns k and k + 1; then one sweep over the
+# other columns reads each number once. (Four rows at a time were no faster.)
+
+
 @inner
-def _rotate_tile(R, width, k, a, b, n, cos_a, sin_a, cos_b, sin_b):
-    """Rotate a, then b, against rows k and k + 1 of R: `_rotate` four times, in one sweep."""
-    top, right = k * width + k, k + 2
-    low = top + width
+def _corner(R, width, k, a, b):
+    """The angles of the tile at k, with its corner turned."""
+    top, low = k * width + k, k * width + k + width
     r, u, aj, bj = R[top + 1], R[low + 1], a[k + 1], b[k + 1]
     ca, sa, rho = givens(R[top], a[k])
     r, aj = mix(ca, r, sa, aj), mix(ca, aj, -sa, r)
@@ -130,32 +135,54 @@ def _rotate_tile(R, width, k, a, b, n, cos_a, sin_a, cos_b, sin_b):
     r, bj = mix(cb, r, sb, bj), mix(cb, bj, -sb, r)
     db, tb, u = givens(u, bj)
     R[top], R[top + 1], R[low + 1] = rho, r, u
-    top, low = top + 2, low + 2
-    for j in range(_padded(n - right)):
-        r, u = R[np.uint64(top + j)], R[np.uint64(low + j)]
-        aj, bj = a[np.uint64(right + j)], b[np.uint64(right + j)]
-        r, aj = mix(ca, r, sa, aj), mix(ca, aj, -sa, r)
-        u, aj = mix(da, u, ta, aj), mix(da, aj, -ta, u)
-        r, bj = mix(cb, r, sb, bj), mix(cb, bj, -sb, r)
-        u, bj = mix(db, u, tb, bj), mix(db, bj, -tb, u)
-        R[np.uint64(top + j)] = r
-        R[np.uint64(low + j)] = u
-        a[np.uint64(right + j)] = aj
-        b[np.uint64(right + j)] = bj
-    cos_a[k], sin_a[k], cos_a[k + 1], sin_a[k + 1] = ca, sa, da, ta
-    cos_b[k], sin_b[k], cos_b[k + 1], sin_b[k + 1] = cb, sb, db, tb
+    return ca, sa, da, ta, cb, sb, db, tb
+
+
+@inner
+def _turned(r, u, aj, bj, ca, sa, da, ta, cb, sb, db, tb):
+    """One column of a tile after the rotations of a and b with row k (c, s) and k + 1 (d, t)."""
+    r, aj = mix(ca, r, sa, aj), mix(ca, aj, -sa, r)
+    u, aj = mix(da, u, ta, aj), mix(da, aj, -ta, u)
+    r, bj = mix(cb, r, sb, bj), mix(cb, bj, -sb, r)
+    u, bj = mix(db, u, tb, bj), mix(db, bj, -tb, u)
+    return r, u, aj, bj
 
 
 @inner
 def _turn_pair(R, width, rank, a, b, n, cos_a, sin_a, cos_b, sin_b):
-    """Rotate row a, then row b, against all of R."""
+    """Rotate row a, then row b, against all of R, tile by tile.
+
+    The corner of the next tile comes before the sweep of this one: its square roots and divisions
+    wait for each other, and the sweep is what the machine can do meanwhile.
+    """
+    ca = da = cb = db = 1.0
+    sa = ta = sb = tb = 0.0
+    if rank > 1:
+        ca, sa, da, ta, cb, sb, db, tb = _corner(R, width, 0, a, b)
     for k in range(0, rank - 1, 2):
-        if a[k] == 0 and b[k] == 0 and a[k + 1] == 0 and b[k + 1] == 0:
-            for j in range(k, k + 2):
-                cos_a[j] = cos_b[j] = 1.0
-                sin_a[j] = sin_b[j] = 0.0
-        else:
-            _rotate_tile(R, width, k, a, b, n, cos_a, sin_a, cos_b, sin_b)
+        cos_a[k], sin_a[k], cos_a[k + 1], sin_a[k + 1] = ca, sa, da, ta
+        cos_b[k], sin_b[k], cos_b[k + 1], sin_b[k + 1] = cb, sb, db, tb
+        top, low, right = k * width, k * width + width, k + 4
+        for j in range(k + 2, right):
+            R[top + j], R[low + j], a[j], b[j] = _turned(
+                R[top + j], R[low + j], a[j], b[j], ca, sa, da, ta, cb, sb, db, tb
+            )
+        ca_, sa_, da_, ta_, cb_, sb_, db_, tb_ = ca, sa, da, ta, cb, sb, db, tb
+        if k + 3 < rank:
+            ca, sa, da, ta, cb, sb, db, tb = _corner(R, width, k + 2, a, b)
+        if sa_ == 0 and ta_ == 0 and sb_ == 0 and tb_ == 0:
+            continue
+        top, low = top + right, low + right
+        for j in range(_padded(n - right)):
+            r, u, aj, bj = _turned(
+                R[np.uint64(top + j)], R[np.uint64(low + j)],
+                a[np.uint64(right + j)], b[np.uint64(right + j)],
+                ca_, sa_, da_, ta_, cb_, sb_, db_, tb_,
+            )  # fmt: skip
+            R[np.uint64(top + j)] = r
+            R[np.uint64(low + j)] = u
+            a[np.uint64(right + j)] = aj
+            b[np.uint64(right + j)] = bj
     if rank % 2:
         cos_a[rank - 1], sin_a[rank - 1] = _rotate(R, width, rank - 1, a, n, True)
         cos_b[rank - 1], sin_b[rank - 1] = _rotate(R, width, rank - 1, b, n, True)
@@ -253,16 +280,24 @@ def _score_and_learn(rank, opened, y, v, q, cos, sin, a, totals, settings):
 
 
 @inner
-def _load(values, start, columns, origin, n, v, units, places, w, active):
+def _load(values, start, columns, origin, n, v, units, places, coordinates, w, active):
     """Put a row into w by position: (nonzero features without a position, whether one is wide)."""
     unseen, wide = 0, False
+    seen_all = n == places.size - 1 and active == places.size - (places[0] < 0)
+    if columns.size == 0 and seen_all:  # a dense row: position by position
+        for k in range(active):
+            i = coordinates[k]
+            z = values[np.uint64(start + i - 1)] * units[k] * v if i else v
+            wide |= abs(z) > WIDE
+            w[k] = z if z == z else 0.0
+        return unseen, wide
     for k in range(active):
         w[k] = 0.0
     for k in range(n):
         value = values[start + k]
         if value != value or value == 0:
             continue
-        i = columns[origin + k] + 1
+        i = (columns[origin + k] if columns.size else k) + 1
         place = places[i] if i < places.size else -1
         if place < 0:
             unseen += 1
@@ -279,7 +314,7 @@ def _settle(values, start, columns, origin, n, v, state):
     """Give positions to features seen first, and a wider unit to those that outgrew theirs."""
     R, _, squares, units, places, coordinates, totals = state
     for k in range(n):
-        value, i = values[start + k], columns[origin + k] + 1
+        value, i = values[start + k], (columns[origin + k] if columns.size else k) + 1
         if value != value or value == 0 or i >= places.size:
             continue
         place = places[i]
@@ -318,94 +353,115 @@ def _is_infinite(values, start, n):
     return found
 
 
-@kernel
-def _four(n):
-    return np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+@inner
+def _prepare(values, indices, starts, width, targets, weights, r, state, settings, w):
+    """Load row r, if need be after making place for it; what is to be done with it."""
+    squares, units, totals = state.squares, state.units, state.totals
+    places, coordinates = state.places, state.coordinates
+    start, origin, n, v, y = _trial(r, starts, width, targets, weights)
+    active = int(totals[ACTIVE])
+    unseen, wide = _load(
+        values, start, indices, origin, n, v, units, places, coordinates, w, active
+    )
+    unseen += settings[2] > 0 and places[0] < 0
+    if unseen or wide:
+        if _is_infinite(values, start, n):
+            return REFUSED
+        if y != y:
+            return NEW if unseen else TOO_WIDE
+        if settings[2] and places[0] < 0:
+            _activate(0, 1.0, units, places, coordinates, totals)
+        _settle(values, start, indices, origin, n, v, state)
+        active = int(totals[ACTIVE])
+        _load(values, start, indices, origin, n, v, units, places, coordinates, w, active)
+    return READY
+
+
+@inner
+def _load_next(values, indices, starts, width, targets, weights, r, rows, state, w):
+    """Load row r into w: True if it is there and can be learned as it comes."""
+    if r >= rows:
+        return False
+    start, origin, n, v, y = _trial(r, starts, width, targets, weights)
+    if y != y:
+        return False
+    unseen, wide = _load(
+        values, start, indices, origin, n, v, state.units, state.places, state.coordinates, w,
+        int(state.totals[ACTIVE]),
+    )  # fmt: skip
+    return unseen == 0 and not wide
+
+
+@inner
+def _rows(values, indices, starts, width, targets, weights, scores, r, state, settings, scratch):
+    """Score rows from r on and, where there are targets, learn them, two at a time if possible.
+
+    Returns the number of rows, or the row which is too wide to be scored in the current units.
+    """
+    squares, units, places, coordinates = (
+        state.squares, state.units, state.places, state.coordinates,
+    )  # fmt: skip
+    totals, R, length = state.totals, state.R.reshape(-1), state.R.shape[1]
+    W, X, cos, sin, turned = scratch[:2], scratch[2:4], scratch[4:6], scratch[6:8], scratch[8]
+    block = values, indices, starts, width, targets, weights
+    while r < scores.size:
+        rank, old = int(totals[RANK]), int(totals[ACTIVE])
+        todo = _prepare(*block, r, state, settings, W[0])
+        if todo == TOO_WIDE:
+            return r
+        if todo != READY:
+            scores[r] = math.nan if todo == REFUSED else 0.0  # a new direction is scored 0
+            r += 1
+            continue
+        active = int(totals[ACTIVE])
+        _, _, _, v, y = _trial(r, starts, width, targets, weights)
+        count = 1 + (y == y and _load_next(*block, r + 1, scores.size, state, W[1]))
+        for m in range(count):
+            for k in range(active):
+                X[m, k] = W[m, k]
+        if count == 2:
+            _turn_pair(R, length, rank, W[0], W[1], active, cos[0], sin[0], cos[1], sin[1])
+        else:
+            _turn(R, length, rank, W[0], active, cos[0], sin[0], y == y)
+        for m in range(count):
+            _, _, _, v, y = _trial(r + m, starts, width, targets, weights)
+            fresh = active if m else old
+            pivot = _pivot(W[m], X[m], rank, active, fresh, places[0], squares)
+            opened = pivot >= 0
+            if y == y:
+                for k in range(active):
+                    squares[k] = fma(X[m, k], X[m, k], squares[k])
+                if opened:
+                    _open_row(
+                        R, length, rank, pivot, W[m], active, squares, units, places, coordinates
+                    )
+                    totals[RANK] += 1
+            scores[r + m] = _score_and_learn(
+                rank, opened, y, v, state.q, cos[m], sin[m], turned, totals, settings
+            )
+            if opened and m + 1 < count:  # the other row has not met the new row of R
+                _exchange(W[1], rank, pivot)
+                _exchange(X[1], rank, pivot)
+                cos[1, rank], sin[1, rank] = _rotate(R, length, rank, W[1], active, True)
+                rank += 1
+        r += count
+    return r
 
 
 @kernel
 def _run(values, indices, starts, width, targets, weights, scores, first, state, settings):
-    """Score rows from `first` on and, where there are targets, learn them.
-
-    Returns the number of rows, or the row which is too wide to be scored in the current units.
-    """
-    squares, units, totals, q = state.squares, state.units, state.totals, state.q
-    places, coordinates = state.places, state.coordinates
-    R, length = state.R.reshape(-1), state.R.shape[1]
-    columns = indices if starts.size else np.arange(width).astype(np.int32)
-    cos_a, sin_a, cos_b, sin_b = _four(length)
-    a, b, xa, xb = _four(length)
-    turned = np.empty(length)
-    rows, r = scores.size, first
-    while r < rows:
-        start, origin, n, v, y = _trial(r, starts, width, targets, weights)
-        rank, active = int(totals[RANK]), int(totals[ACTIVE])
-        old = active
-        unseen, wide = _load(values, start, columns, origin, n, v, units, places, a, active)
-        unseen += settings[2] > 0 and places[0] < 0
-        if unseen or wide:
-            if _is_infinite(values, start, n):
-                scores[r] = math.nan
-                r += 1
-                continue
-            if y != y:
-                if unseen == 0:
-                    return r
-                scores[r] = 0.0  # a new direction
-                r += 1
-                continue
-            if settings[2] and places[0] < 0:
-                _activate(0, 1.0, units, places, coordinates, totals)
-            _settle(values, start, columns, origin, n, v, state)
-            active = int(totals[ACTIVE])
-            _load(values, start, columns, origin, n, v, units, places, a, active)
-        pair = False
-        if y == y and r + 1 < rows:
-            start, origin, n, v2, y2 = _trial(r + 1, starts, width, targets, weights)
-            unseen, wide = _load(values, start, columns, origin, n, v2, units, places, b, active)
-            pair = y2 == y2 and unseen == 0 and not wide
-        for k in range(active):
-            xa[k], xb[k] = a[k], b[k]
-        if pair:
-            _turn_pair(R, length, rank, a, b, active, cos_a, sin_a, cos_b, sin_b)
-        else:
-            _turn(R, length, rank, a, active, cos_a, sin_a, y == y)
-        pivot = _pivot(a, xa, rank, active, old, places[0], squares)
-        if y == y:
-            for k in range(active):
-                squares[k] = fma(xa[k], xa[k], squares[k])
-            if pivot >= 0:
-                _open_row(R, length, rank, pivot, a, active, squares, units, places, coordinates)
-                totals[RANK] += 1
-        scores[r] = _score_and_learn(
-            rank, pivot >= 0, y, v, q, cos_a, sin_a, turned, totals, settings
-        )
-        r += 1
-        if pair:
-            if pivot >= 0:
-                _exchange(b, rank, pivot)
-                _exchange(xb, rank, pivot)
-                cos_b[rank], sin_b[rank] = _rotate(R, length, rank, b, active, True)
-                rank += 1
-            pivot = _pivot(b, xb, rank, active, active, places[0], squares)
-            for k in range(active):
-                squares[k] = fma(xb[k], xb[k], squares[k])
-            if pivot >= 0:
-                _open_row(R, length, rank, pivot, b, active, squares, units, places, coordinates)
-                totals[RANK] += 1
-            scores[r] = _score_and_learn(
-                rank, pivot >= 0, y2, v2, q, cos_b, sin_b, turned, totals, settings
-            )
-            r += 1
-    return rows
+    """`_rows` with its scratch memory."""
+    scratch = np.zeros((9, state.R.shape[1]))
+    return _rows(
+        values, indices, starts, width, targets, weights, scores, first, state, settings, scratch
+    )
 
 
 @kernel
 def _settle_row(values, indices, starts, width, weights, r, state):
     """`_settle` for row r of a block."""
     start, origin, n, v, _ = _trial(r, starts, width, np.empty(0), weights)
-    columns = indices if starts.size else np.arange(width).astype(np.int32)
-    _settle(values, start, columns, origin, n, v, state)
+    _settle(values, start, indices, origin, n, v, state)
 
 
 @kernel
@@ -413,7 +469,8 @@ def _refactor(W, h, state):
     """Factor W'W anew, with W'h for the gradients: h and W are q and R of another frame."""
     R, q, squares, units, places, coordinates, totals = state
     rank, active = 0, W.shape[1]
-    w, x, cos, sin = _four(active + PAD)
+    scratch = np.zeros((4, active + PAD))
+    w, x, cos, sin = scratch[0], scratch[1], scratch[2], scratch[3]
     for row in range(W.shape[0]):
         for n in range(active):
             w[n] = x[n] = W[row, n]
