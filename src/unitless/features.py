@@ -2,8 +2,7 @@
 
 import math
 import struct
-from collections.abc import Callable, Hashable, Mapping
-from operator import itemgetter
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ class Names:
     """The columns of named features, in order of first appearance, and room for one dict row.
 
     A stream of dicts mostly repeats its keys. `load` remembers the last ones, so that such a row
-    costs one look-up a value, in whatever order its keys come.
+    costs one comparison of its keys and one pass over its values.
 
     >>> names = Names()
     >>> names.load({"height": 1.8, "weight": None})
@@ -23,7 +22,7 @@ class Names:
     >>> names.load({"weight": 70, "height": 1.7})
     False
     >>> names.values, names.indices
-    (array([ 1.7, 70. ]), array([0, 1], dtype=int32))
+    (array([70. ,  1.7]), array([1, 0], dtype=int32))
     """
 
     def __init__(self, columns: Mapping[Hashable, int] | None = None) -> None:
@@ -39,15 +38,12 @@ class Names:
 
         An unknown name gets a column beyond the known ones, which `add_unknown` makes its own.
         """
+        if list(x) != self.order:
+            self._set_order(x)
         try:
-            found = self._values_of(x) if len(x) == self._size else self._set_order(x)
-        except KeyError:
-            found = self._set_order(x)
-        try:
-            self._pack(self.values, 0, *found)
-        except struct.error:
-            named = zip(self.order, found, strict=True)
-            self.values[:] = [_as_number(name, value) for name, value in named]
+            self._pack(self.values, 0, *x.values())
+        except (struct.error, OverflowError):
+            self.values[:] = [_as_number(name, value) for name, value in x.items()]
         return bool(self.unknown)
 
     def add_unknown(self) -> None:
@@ -64,22 +60,15 @@ class Names:
                     "use None for a missing value"
                 )
 
-    def _set_order(self, x: Mapping[Hashable, Any]) -> tuple[Any, ...]:
-        """Expect these keys from now on; returns the values of x."""
+    def _set_order(self, x: Mapping[Hashable, Any]) -> None:
+        """Expect these keys, in this order, from now on."""
         new = [name for name in x if name not in self.columns]
         self.unknown = {name: len(self.columns) + k for k, name in enumerate(new)}
         columns = {**self.columns, **self.unknown} if new else self.columns
         self.order = list(x)
-        self._size = len(x)
-        self._values_of: Callable[[Mapping[Hashable, Any]], tuple[Any, ...]]
         self.values: NDArray[np.float64] = np.empty(len(x))
         self.indices = np.array([columns[name] for name in x], dtype=np.int32)
         self._pack: Any = struct.Struct(f"{len(x)}d").pack_into
-        if len(x) > 1:
-            self._values_of = itemgetter(*x)
-        else:  # itemgetter of one key does not give a tuple
-            self._values_of = lambda x: tuple(x[name] for name in self.order)
-        return tuple(x.values())
 
 
 def _as_number(name: Hashable, value: Any) -> float:
@@ -88,7 +77,7 @@ def _as_number(name: Hashable, value: Any) -> float:
     try:
         if not isinstance(value, str | bytes):
             return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(
         f"feature {name!r}: {value!r} is not a number; use None for a missing value, and "

@@ -214,7 +214,7 @@ def get(loss: str | Loss) -> Loss:
     raise ValueError(f"unknown loss {loss!r}; choose one of {', '.join(NAMES)}")
 
 
-FITS: dict[str, tuple[Callable[[Any], Any], str]] = {
+_DOMAINS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "signs": (lambda y: abs(y) == 1, "-1 or +1 (OnlineClassifier codes labels for you)"),
     "reals": (lambda y: abs(y) < math.inf, "a finite number"),
     "slopes": (lambda y: abs(y) <= 1, "a slope in [-1, 1]"),
@@ -223,8 +223,14 @@ FITS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 def check_target(loss: Loss, target: float, row: int = 0) -> None:
     """Refuse a target outside the loss's domain."""
-    fits, needed = FITS[loss.targets]
-    if not fits(target):
+    fits, needed = _DOMAINS[loss.targets]
+    try:
+        if fits(target) is True:
+            return
+        good = bool(fits(target))  # a NumPy scalar
+    except (TypeError, ValueError):
+        good = False
+    if not good:
         raise ValueError(
             f"row {row}: target {target!r} does not fit the {loss.name} loss, which needs {needed}"
         )
@@ -232,7 +238,7 @@ def check_target(loss: Loss, target: float, row: int = 0) -> None:
 
 def check_targets(loss: Loss, targets: NDArray[np.float64]) -> None:
     """Refuse a block in which one target is outside the loss's domain, naming its row."""
-    good = FITS[loss.targets][0](targets)
+    good = _DOMAINS[loss.targets][0](targets)
     if not good.all():
         row = int(np.argmin(good))
         check_target(loss, float(targets[row]), row)

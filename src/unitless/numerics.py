@@ -6,7 +6,7 @@ explicit lanes, and powers of two come from the exponent bits.
 """
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
@@ -30,7 +30,7 @@ kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
 """
 
 
-inner: Any = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+inner: Any = cast(Any, njit)(cache=True, nogil=True, error_model="numpy", _nrt=False)
 """The same for functions that kernels call once a row or oftener, and that make no array.
 
 They count no references: a slice, a tuple or even an argument would cost two atomic operations,

@@ -34,20 +34,19 @@ def progressive(learner: Learner, rows: Rows) -> Iterator[Progress]:
     >>> [(report.rows, round(report.loss, 3)) for report in progressive(Zero(), rows)]
     [(1, 0.693), (2, 0.693), (3, 0.693)]
     """
-    done, paid, weight = 0, 0.0, 0.0
+    done, loss, weight = 0, 0.0, 0.0
     while done < len(rows):
         block = rows[done : 2 * done or 1]
         scores = learner.learn(block)
         targets = block.targets
         assert targets is not None  # learn has refused rows without
         weights = np.ones(len(block)) if block.weights is None else block.weights
-        losses = weights * learner.loss.value(targets, scores)
-        done, paid, weight = done + len(block), paid + losses.sum(), weight + weights.sum()
-        yield Progress(
-            done,
-            float(paid / weight) if weight else 0.0,
-            float(losses.sum() / weights.sum()) if weights.any() else 0.0,
-            float(targets[-1]),
-            float(scores[-1]),
-            scores,
-        )
+        done, before, weight = done + len(block), weight, weight + float(weights.sum())
+        since = _mean(learner.loss.value(targets, scores), weights)
+        if weight:  # a running mean, not a sum: losses near the largest float stay finite
+            loss += (since - loss) * (1 - before / weight)
+        yield Progress(done, loss, since, float(targets[-1]), float(scores[-1]), scores)
+
+
+def _mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    return float(np.sum(values * (weights / weights.sum()))) if weights.any() else 0.0

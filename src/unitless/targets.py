@@ -28,4 +28,4 @@ def as_labels(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any
     >>> as_labels(np.array([-0.1, 0.0, 2.0]), np.array(["no", "yes"]))
     array(['no', 'yes', 'yes'], dtype='<U3')
     """
-    return classes[(scores >= 0).astype(int)]
+    return classes[np.minimum(scores >= 0, len(classes) - 1)]

@@ -2,6 +2,7 @@
 
 import typer
 
+from unitless.cli.adversary import adversary
 from unitless.cli.demo import demo
 
 app = typer.Typer(
@@ -13,9 +14,5 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _main() -> None:
-    """Without this, Typer would turn a single command into the program itself."""
-
-
 app.command()(demo)
+app.command()(adversary)

@@ -73,7 +73,9 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Float:
         """Probabilities, a column a class; for the logistic loss only."""
-        if self.loss != "logistic":
-            raise AttributeError(f"the {self.loss} loss gives no probabilities; use 'logistic'")
-        p = self.learner_.loss.link(self._scores(X))
+        scores = self._scores(X)
+        loss = self.learner_.loss
+        if loss.name != "logistic":
+            raise AttributeError(f"the {loss.name} loss gives no probabilities; use 'logistic'")
+        p = loss.link(scores)
         return np.column_stack([1 - p, p])[:, -len(self.classes_) :]

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unitless import learners
+from unitless import learners, regret
 from unitless.learners.protocol import Learner
+from unitless.regret import Certificate
 from unitless.rows import Rows, as_rows
 
 Float = NDArray[np.float64]
@@ -29,8 +30,9 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return made
 
     def _rows(self, X: Any, *, reset: bool, **per_row: ArrayLike | None) -> Rows:
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return as_rows(X, **per_row)
+        rows = as_rows(X, **per_row)
+        validate_data(self, X, reset=reset, skip_check_array=True)  # number and names of columns
+        return rows
 
     def _learn(self, X: Any, targets: Float, sample_weight: ArrayLike | None) -> Self:
         first = not hasattr(self, "learner_")
@@ -43,6 +45,15 @@ class Online(BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> Float:
         check_is_fitted(self, "learner_")
         return self.learner_.predict(self._rows(X, reset=False))
+
+    def certificate(self, **options: Any) -> Certificate:
+        """What is certain about the regret so far: `unitless.regret.certificate` of the learner.
+
+        The regret is that of the learner's own loss and of the trials it has learned; `options`
+        (a comparator `u`, the `rows`, a `ball`) are those of the function.
+        """
+        check_is_fitted(self, "learner_")
+        return regret.certificate(self.learner_, **options)
 
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_")]:

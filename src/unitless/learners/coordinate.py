@@ -19,7 +19,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.protocol import EMPTY, Learner, Sums, Weights, unit_factors
+from unitless.learners.protocol import (
+    EMPTY,
+    Learner,
+    Sums,
+    Weights,
+    rescaled_units,
+    unit_factors,
+)
 from unitless.losses import Loss, derivative
 from unitless.numerics import (
     LANES,
@@ -226,7 +233,8 @@ def _trial(
     """
     alpha, half = memory[ALPHA], 0.5 / memory[ALPHA]
     learns, slots = y == y, _slots(n)
-    all_seen = memory[TOTALS + D] >= records.size // 2 - LANES - (memory[INTERCEPT] == 0)
+    coordinates = records.size // 2 - LANES - (memory[INTERCEPT] == 0)
+    all_seen = learns and memory[TOTALS + D] >= coordinates  # only then are all columns reserved
     x[0] = memory[INTERCEPT] * v
     if dense:
         outside = _load_dense(values, start, n, v, x)
@@ -245,7 +253,7 @@ def _trial(
     t, d = memory[TOTALS + T] + 1, memory[TOTALS + D] + new
     factor = memory[WEALTH] / (alpha * t * max(memory[FIXED_D] or d, 1.0))
     vp = factor * _total(slots, exponent, term)
-    p = vp * (1 / v)
+    p = vp * (1 / v) + 0.0  # no -0
     if learns:
         g = derivative(int(memory[LOSS]), memory[PARAMETER], y, p) * (1 / memory[LIPSCHITZ])
         if dense:
@@ -364,6 +372,10 @@ class Coordinate(Learner):
         self._units = np.empty(0)
         self._spare = self._memory
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._spare = self._memory  # a copy shares no memory between the two
+
     @property
     def state(self) -> CoordinateState:
         """What is remembered; the arrays are the learner's own."""
@@ -421,6 +433,8 @@ class Coordinate(Learner):
             return self._predict_one(values, indices, weight)
         p = _run_one(values, indices, y, weight, self._memory, self._units)
         if p == math.inf:
+            if np.isinf(values).any():
+                return math.nan
             self._use_units()
             return _run_one(values, indices, y, weight, self._memory, self._units)
         return p
@@ -428,12 +442,15 @@ class Coordinate(Learner):
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
         factors = unit_factors(factors, self.names.columns, self._columns)
-        self._use_units()
         mantissas, exponents = np.frexp(factors)
-        records, units, _ = self.state
-        records[1:-LANES, H] *= mantissas
-        records[1:-LANES, S2] *= mantissas**2
-        units[1:-LANES] = np.ldexp(units[1:-LANES], -exponents)
+        units = self._units[1:-LANES] if self._units.size else np.ones(self._columns)
+        seen = np.flatnonzero(self.state.records[1:-LANES, S2])
+        units[seen] = rescaled_units(units[seen], exponents[seen], seen)
+        self._use_units()
+        self._units[1:-LANES] = units
+        records = self.state.records[1:-LANES]
+        records[:, H] *= mantissas
+        records[:, S2] *= mantissas**2
         return self
 
     def weights(self) -> Weights:
@@ -449,6 +466,7 @@ class Coordinate(Learner):
         s = np.sqrt(s2)
         z = np.divide(h, s, out=np.zeros_like(h), where=s > 0)
         if units.size:
-            s /= units[:-LANES]
+            with np.errstate(over="ignore"):  # sqrt(T) times a value may exceed the largest float
+                s /= units[:-LANES]
         lipschitz = self.loss.lipschitz
         return Sums(int(t), int(d), float(a) * lipschitz, z * lipschitz, s)

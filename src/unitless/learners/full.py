@@ -25,7 +25,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.protocol import EMPTY, Learner, Sums, Weights, unit_factors
+from unitless.learners.protocol import (
+    EMPTY,
+    Learner,
+    Sums,
+    Weights,
+    rescaled_units,
+    unit_factors,
+)
 from unitless.losses import Loss, derivative
 from unitless.numerics import WIDE, fma, grown, inner, kernel, unit_of
 
@@ -119,8 +126,8 @@ def _rotate(R, width, k, w, n, keep):
 
 
 # A tile: two rows a and b of data, one after the other, against rows k and k + 1 of R, that is
-# `_rotate` four times. The angles come from the corner, columns k and k + 1; then one sweep over the
-# other columns reads each number once. (Four rows at a time were no faster.)
+# `_rotate` four times. The angles come from the corner, columns k and k + 1; then one sweep over
+# the other columns reads each number once. (Four rows at a time were no faster.)
 
 
 @inner
@@ -268,7 +275,7 @@ def _score_and_learn(rank, opened, y, v, q, cos, sin, a, totals, settings):
         ql = al = 0.0
     exponent, s = totals[D] - ql * ql, -al * ql
     vp = eps / alpha * _scaled_exp(exponent / (2 * alpha), s)
-    p = vp * (1 / v)
+    p = vp * (1 / v) + 0.0  # no -0
     if learns:
         g = derivative(int(settings[3]), settings[4], y, p) * (1 / settings[5])
         for k in range(rank + opened):
@@ -356,8 +363,8 @@ def _is_infinite(values, start, n):
 @inner
 def _prepare(values, indices, starts, width, targets, weights, r, state, settings, w):
     """Load row r, if need be after making place for it; what is to be done with it."""
-    squares, units, totals = state.squares, state.units, state.totals
-    places, coordinates = state.places, state.coordinates
+    units, totals, places = state.units, state.totals, state.places
+    coordinates = state.coordinates
     start, origin, n, v, y = _trial(r, starts, width, targets, weights)
     active = int(totals[ACTIVE])
     unseen, wide = _load(
@@ -517,6 +524,14 @@ def _count_new(values, indices, starts, width, places):
     return count
 
 
+def _rank(matrix: NDArray[np.float64]) -> int:
+    """The rank of a matrix, whatever the units of its rows and columns."""
+    for axis in (1, 0):
+        largest = np.abs(matrix).max(axis=axis, keepdims=True, initial=0)
+        matrix = matrix / np.where(largest > 0, largest, 1)
+    return int(np.linalg.matrix_rank(matrix))
+
+
 class Full(Learner):
     """Algorithm 2 of the paper, invariant to every invertible linear map of the features.
 
@@ -578,6 +593,10 @@ class Full(Learner):
             ]
         )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._spare = self.state.places  # a copy shares no memory between the two
+
     def _reserve(self, columns: int) -> None:
         if columns >= len(self.state.places):
             self._spare = grown(self._spare, columns + 1, fill=-1)
@@ -628,9 +647,10 @@ class Full(Learner):
             return self._map(np.asarray(factors, dtype=np.float64), columns)
         mantissas, exponents = np.frexp(unit_factors(factors, self.names.columns, columns))
         here, column = self._features()
+        units = rescaled_units(self.state.units[here], exponents[column], column)
         self.state.R[:, here] *= mantissas[column]
         self.state.squares[here] *= mantissas[column] ** 2
-        self.state.units[here] = np.ldexp(self.state.units[here], -exponents[column])
+        self.state.units[here] = units
         return self
 
     def _features(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -644,7 +664,7 @@ class Full(Learner):
             raise ValueError(
                 f"{columns} features need a {columns} x {columns} matrix, got {matrix.shape}"
             )
-        if not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix) < columns:
+        if not np.isfinite(matrix).all() or _rank(matrix) < columns:
             raise ValueError("the matrix is not invertible, so the features cannot be recovered")
         old = self.state
         rank, active = int(old.totals[RANK]), int(old.totals[ACTIVE])
@@ -695,7 +715,8 @@ class Full(Learner):
         h = (state.R[:rank, :active] * state.q[:rank, None]).sum(axis=0)
         z_all, s_all = np.zeros((2, len(state.places)))
         z_all[state.coordinates[:active]] = np.divide(h, s, out=np.zeros_like(h), where=s > 0)
-        s_all[state.coordinates[:active]] = s / state.units[:active]
+        with np.errstate(over="ignore"):  # sqrt(T) times a value may exceed the largest float
+            s_all[state.coordinates[:active]] = s / state.units[:active]
         a = float(state.totals[A]) * lipschitz
         return Sums(int(state.totals[T]), active, a, z_all * lipschitz, s_all)
 

@@ -74,7 +74,6 @@ class Learner(ABC):
         self.loss = losses.get(loss)
         self.intercept = bool(intercept)
         self.names = Names()
-        self._fits = losses.FITS[self.loss.targets][0]
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(
                 f"{type(self).__name__} needs a loss with a bounded derivative, and the "
@@ -86,17 +85,17 @@ class Learner(ABC):
 
     def predict(self, rows: Rows) -> Float:
         """Scores of the rows, each as if it were the next trial; the learner does not change."""
-        weights = _checked_weights(rows)
-        return self._predict(*_arrays(rows), weights, np.empty(len(rows)))
+        arrays, weights = _arrays(rows), _checked_weights(rows)
+        return self._predict(*arrays, weights, np.empty(len(rows)))
 
     def learn(self, rows: Rows) -> Float:
         """Scores made before each row's target was used; then the row is learned."""
-        weights = _checked_weights(rows)
+        arrays, weights = _arrays(rows), _checked_weights(rows)
         if rows.targets is None:
             raise ValueError("learning needs targets: as_rows(X, targets)")
         losses.check_targets(self.loss, rows.targets)
         self._reserve(rows.columns)
-        return self._learn(*_arrays(rows), rows.targets, weights, np.empty(len(rows)))
+        return self._learn(*arrays, rows.targets, weights, np.empty(len(rows)))
 
     # One row, a dict of named features
 
@@ -114,10 +113,11 @@ class Learner(ABC):
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
         """Score one dict row, then learn from its target; returns the score."""
         names = self.names
-        if not self._fits(y):
-            losses.check_target(self.loss, y)
+        losses.check_target(self.loss, y)
         if weight != 1:
             _check_weight(weight)
+            if weight == 0:
+                return self.predict_one(x)
         if names.load(x):
             names.refuse_infinity()
             self._reserve(len(names.columns) + len(names.unknown))
@@ -194,6 +194,15 @@ def _check_weight(weight: float, row: int = 0) -> None:
             f"row {row}: weight {weight:g} is neither 0 nor between {LIGHTEST:.0e} and "
             f"{HEAVIEST:.0e}; use 0 to leave a row out"
         )
+
+
+def rescaled_units(units: Float, exponents: NDArray[Any], columns: NDArray[Any]) -> Float:
+    """The units of columns whose values grow by 2^exponents; an error where float64 ends."""
+    beyond = np.abs(np.frexp(units)[1] - exponents) > 1010
+    if beyond.any():
+        column = int(columns[np.argmax(beyond)])
+        raise ValueError(f"column {column}: in that unit its values leave the range of float64")
+    return np.ldexp(units, -exponents)
 
 
 def unit_factors(
