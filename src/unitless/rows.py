@@ -82,17 +82,20 @@ def _first_infinity(flat):
 @kernel
 def _indices_problem(indices, starts, columns):
     """0 if sorted without repeats, 1 if not, 2 if one lies outside the columns."""
-    problem = 0
+    falls = 0  # neighbours that do not rise; in sorted rows they are found between rows only
+    for k in range(indices.size - 1):
+        falls += indices[k + 1] <= indices[k]
+    outside = False
     for row in range(starts.size - 1):
-        last = -1
-        for k in range(starts[row], starts[row + 1]):
-            j = indices[k]
-            if j < 0 or j >= columns:
-                return 2
-            if j <= last:
-                problem = 1
-            last = j
-    return problem
+        first, last = starts[row], starts[row + 1] - 1
+        if first <= last:
+            outside |= (indices[first] < 0) | (indices[last] >= columns)
+            falls -= first > 0 and indices[first] <= indices[first - 1]
+    if falls == 0:
+        return 2 if outside else 0
+    for k in range(indices.size):
+        outside |= (indices[k] < 0) | (indices[k] >= columns)
+    return 2 if outside else 1
 
 
 def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
@@ -136,16 +139,17 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     if columns >= 2**31:
         raise ValueError(f"{columns} columns; at most 2**31 - 1 are possible: hash them into fewer")
     starts = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
-    problem = _indices_problem(matrix.indices, starts, columns)
+    stored = matrix.indices[: starts[-1]]  # SciPy allows room behind the last value
+    problem = _indices_problem(stored, starts, columns)
     if problem == 2:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
-    values = _as_float(matrix.data)
-    indices = _one_type(np.ascontiguousarray(matrix.indices, dtype=np.int32))
+    values = _as_float(matrix.data[: starts[-1]])
+    indices = _one_type(np.ascontiguousarray(stored, dtype=np.int32))
     _refuse_infinity(
         values, lambda k: (int(np.searchsorted(starts, k, side="right")) - 1, int(indices[k]))
     )
     if problem == 1:  # added up as float64: 100 + 100 is no int8
-        parts = (values, matrix.indices, matrix.indptr)
+        parts = (values, stored, matrix.indptr)
         summed = type(matrix)(parts, shape=matrix.shape, copy=True)
         summed.sum_duplicates()
         return _sparse(summed)

@@ -46,7 +46,7 @@ T, D, A = 0, 1, 2  # the fields of totals
 # One array holds all numbers, because each array handed to a kernel costs a one-row call 0.15 us:
 # seven settings, the totals from TOTALS on, and from RECORDS on h, s2, h, s2, ...
 ALPHA, WEALTH, FIXED_D, INTERCEPT, LOSS, PARAMETER, LIPSCHITZ, TOTALS, RECORDS = *range(8), 16
-AHEAD = 32  # stored values between a prefetch and its use
+AHEAD = 64  # stored values between a prefetch and its use
 NARROW = 1 / WIDE
 SMALLEST = 2.0**-1022  # stands for s2 = 0, where h and x are 0 as well; no unit is this small
 EXPONENT_LIMIT = 500.0  # potentials stop growing at e^500, so that sums of them stay finite
@@ -106,7 +106,7 @@ def _slots(n):
 
 
 @inner
-def _load_dense(values, start, n, v, x):
+def _load(values, start, n, v, x):
     """x = the values, 0 for NaN; whether one is too large, or has vanished in the product."""
     outside = False
     for k in range(n):
@@ -118,38 +118,44 @@ def _load_dense(values, start, n, v, x):
 
 
 @inner
-def _load_sparse(values, start, columns, origin, n, v, records, units, row, x):
-    """The same for values with columns, and row = their records, side by side."""
+def _gather(columns, origin, n, records, h, s2):
+    """h and s2 = the records of a sparse row, side by side."""
     last = records.size // 2 - 1  # one of the records that stay zero, for features unknown
-    outside = False
-    row[0], row[1] = records[0], records[1]
+    h[0], s2[0] = records[0], records[1]
     for k in range(n):
         ahead = min(origin + k + AHEAD, columns.size - 1)
         prefetch(records, 2 * np.int64(np.uint32(columns[np.uint64(ahead)])) + 2)
         i = min(np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1, last)
-        row[2 * k + 2] = records[2 * i]
-        row[2 * k + 3] = records[2 * i + 1]
-        value = values[np.uint64(start + k)]
-        z = value * units[i] * v if units.size else value * v
+        h[k + 1] = records[2 * i]
+        s2[k + 1] = records[2 * i + 1]
+    for k in range(n + 1, _slots(n)):
+        h[k] = s2[k] = 0.0
+
+
+@inner
+def _apply_units(values, start, columns, origin, n, v, units, x):
+    """`_load` for features with units."""
+    outside = False
+    for k in range(n):
+        value = values[start + k]
+        z = value * units[min(columns[origin + k] + 1, units.size - 1)] * v
         outside |= (abs(z) > WIDE) | ((z == 0) & (value != 0))
         x[k + 1] = z if z == z else 0.0
-    for k in range(n + 1, _slots(n)):
-        row[2 * k] = row[2 * k + 1] = x[k] = 0.0
     return outside
 
 
 @inner
-def _parts(slots, records, x, exponent, term, half, all_seen):
+def _parts(slots, h, s2, x, exponent, term, half, all_seen):
     """Both parts of every term; (number of new features, whether one is too small for unit 1)."""
     new = 0
     tiny = False
     for k in range(slots):
-        h, s2, z = records[2 * k], records[2 * k + 1], x[k]
+        z = x[k]
         if not all_seen:
-            fresh = (s2 == 0) & (z != 0)
+            fresh = (s2[k] == 0) & (z != 0)
             new += fresh
             tiny |= fresh & (abs(z) < NARROW)
-        c, e = parts(h, fma(z, z, s2), z, half)
+        c, e = parts(h[k], fma(z, z, s2[k]), z, half)
         exponent[k] = e
         term[k] = c * z
     return new, tiny
@@ -164,7 +170,7 @@ def _total(slots, exponent, term):
 
 
 @inner
-def _fit_units(values, start, columns, origin, n, v, units, row, x, commit):
+def _fit_units(values, start, columns, origin, n, v, units, h, s2, x, commit):
     """Units in which the row's values are near 1 where they are new, and below 2^255 elsewhere.
 
     In the buffers, and with `commit` in `units`. Returns the number of new features, or -1, with
@@ -179,14 +185,14 @@ def _fit_units(values, start, columns, origin, n, v, units, row, x, commit):
         if value != value or value == 0:
             continue
         unit = units[min(i, units.size - 1)]
-        if row[2 * slot + 1] == 0:
+        if s2[slot] == 0:
             new += 1
             unit = unit_of(value)
             x[slot] = value * unit * v
         elif abs(value * unit * v) > WIDE:
             x[slot], e = _widened(value, v, unit)
-            row[2 * slot] = math.ldexp(row[2 * slot], -e)
-            row[2 * slot + 1] = math.ldexp(row[2 * slot + 1], -2 * e)
+            h[slot] = math.ldexp(h[slot], -e)
+            s2[slot] = math.ldexp(s2[slot], -2 * e)
             unit = math.ldexp(unit, -e)
         if commit:
             units[i] = unit
@@ -205,51 +211,55 @@ def _widened(x, v, unit):
 
 
 @inner
-def _update_dense(slots, g, x, records):
+def _update_dense(slots, g, h, s2, x):
     """h -= g x, s2 += x^2."""
     for k in range(slots):
-        records[2 * k] -= g * x[k]
-        records[2 * k + 1] = fma(x[k], x[k], records[2 * k + 1])
+        h[k] -= g * x[k]
+        s2[k] = fma(x[k], x[k], s2[k])
 
 
 @inner
-def _update_sparse(columns, origin, n, g, row, x, records):
+def _update_sparse(columns, origin, n, g, h, s2, x, records):
     """The same, from the buffers to the records they came from."""
-    records[0] = row[0] - g * x[0]
-    records[1] = fma(x[0], x[0], row[1])
+    records[0] = h[0] - g * x[0]
+    records[1] = fma(x[0], x[0], s2[0])
     for k in range(n):
         i = np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1
-        records[2 * i] = row[2 * k + 2] - g * x[k + 1]
-        records[2 * i + 1] = fma(x[k + 1], x[k + 1], row[2 * k + 3])
+        records[2 * i] = h[k + 1] - g * x[k + 1]
+        records[2 * i + 1] = fma(x[k + 1], x[k + 1], s2[k + 1])
 
 
 @inner
 def _trial(
-    values, start, columns, origin, n, v, y, memory, records, units, row, x, exponent, term, dense
+    values, start, columns, origin, n, v, y, memory, records, units, h, s2, x, exponent, term, dense
 ):  # fmt: skip
     """One trial: the score; with a target (y is not NaN) it is learned.
 
-    inf says that units are needed first, NaN that a value is infinite: nothing was done.
+    A dense row finds its records in h and s2 and leaves them there; for a sparse one they are
+    buffers. inf says that units are needed first, NaN that a value is infinite: nothing was done.
     """
     alpha, half = memory[ALPHA], 0.5 / memory[ALPHA]
     learns, slots = y == y, _slots(n)
     coordinates = records.size // 2 - LANES - (memory[INTERCEPT] == 0)
     all_seen = learns and memory[TOTALS + D] >= coordinates  # only then are all columns reserved
     x[0] = memory[INTERCEPT] * v
-    if dense:
-        outside = _load_dense(values, start, n, v, x)
-        new, tiny = _parts(slots, records, x, exponent, term, half, all_seen)
+    for k in range(n + 1, slots):
+        x[k] = 0.0
+    if units.size:
+        outside = _apply_units(values, start, columns, origin, n, v, units, x)
     else:
-        outside = _load_sparse(values, start, columns, origin, n, v, records, units, row, x)
-        new, tiny = _parts(slots, row, x, exponent, term, half, all_seen)
+        outside = _load(values, start, n, v, x)
+    if not dense:
+        _gather(columns, origin, n, records, h, s2)
+    new, tiny = _parts(slots, h, s2, x, exponent, term, half, all_seen)
     if outside or tiny or (new and units.size):
         if units.size == 0:
             return math.inf
-        new = _fit_units(values, start, columns, origin, n, v, units, row, x, learns)
+        new = _fit_units(values, start, columns, origin, n, v, units, h, s2, x, learns)
         if new < 0:
             return math.nan
-        new += x[0] != 0 and row[1] == 0
-        _parts(slots, row, x, exponent, term, half, True)
+        new += x[0] != 0 and s2[0] == 0
+        _parts(slots, h, s2, x, exponent, term, half, True)
     t, d = memory[TOTALS + T] + 1, memory[TOTALS + D] + new
     factor = memory[WEALTH] / (alpha * t * max(memory[FIXED_D] or d, 1.0))
     vp = factor * _total(slots, exponent, term)
@@ -257,9 +267,9 @@ def _trial(
     if learns:
         g = derivative(int(memory[LOSS]), memory[PARAMETER], y, p) * (1 / memory[LIPSCHITZ])
         if dense:
-            _update_dense(slots, g, x, records)
+            _update_dense(slots, g, h, s2, x)
         else:
-            _update_sparse(columns, origin, n, g, row, x, records)
+            _update_sparse(columns, origin, n, g, h, s2, x, records)
         memory[TOTALS + T], memory[TOTALS + D] = t, d
         memory[TOTALS + A] += g * vp
     return p
@@ -274,8 +284,28 @@ def _run(values, indices, starts, width, targets, weights, scores, first, memory
     room = 0 if starts.size else width
     for r in range(starts.size - 1):
         room = max(room, starts[r + 1] - starts[r])
-    room += 2 * LANES
-    row, x, exponent, term = np.empty(2 * room), np.zeros(room), np.empty(room), np.empty(room)
+    room = _slots(room)
+    h, s2, x, exponent, term = (
+        np.empty(room), np.empty(room), np.zeros(room), np.empty(room), np.empty(room),
+    )  # fmt: skip
+    if dense:  # h and s2 apart for the whole block: loops over them then need no shuffling
+        for k in range(room):
+            h[k], s2[k] = records[2 * k], records[2 * k + 1]
+    done = _trials(
+        values, columns, starts, width, targets, weights, scores, first, memory, records, units,
+        h, s2, x, exponent, term, dense,
+    )  # fmt: skip
+    if dense and targets.size:
+        for k in range(room):
+            records[2 * k], records[2 * k + 1] = h[k], s2[k]
+    return done
+
+
+@inner
+def _trials(
+    values, columns, starts, width, targets, weights, scores, first, memory, records, units,
+    h, s2, x, exponent, term, dense,
+):  # fmt: skip
     for r in range(first, scores.size):
         start, origin, n = r * width, 0, width
         if starts.size:
@@ -284,8 +314,8 @@ def _run(values, indices, starts, width, targets, weights, scores, first, memory
         v = weights[r] if weights.size and weights[r] > 0 else 1.0
         y = targets[r] if targets.size and (weights.size == 0 or weights[r] > 0) else math.nan
         p = _trial(
-            values, start, columns, origin, n, v, y, memory, records, units, row, x, exponent, term,
-            dense,
+            values, start, columns, origin, n, v, y, memory, records, units, h, s2, x, exponent,
+            term, dense,
         )  # fmt: skip
         if p == math.inf:
             return r
@@ -297,10 +327,11 @@ def _run(values, indices, starts, width, targets, weights, scores, first, memory
 def _run_one(values, indices, y, v, memory, units):
     """One trial on one row. A kernel of its own: fewer arguments, and the GIL is not given up."""
     n = values.size
-    room = n + 2 * LANES
-    row, x, exponent, term = np.empty(2 * room), np.empty(room), np.empty(room), np.empty(room)
+    room = _slots(n)
+    h, s2, x = np.empty(room), np.empty(room), np.empty(room)
+    exponent, term = np.empty(room), np.empty(room)
     return _trial(
-        values, 0, indices, 0, n, v, y, memory, memory[RECORDS:], units, row, x, exponent, term,
+        values, 0, indices, 0, n, v, y, memory, memory[RECORDS:], units, h, s2, x, exponent, term,
         False,
     )  # fmt: skip
 

@@ -8,13 +8,24 @@ At trial t, with alpha >= alpha_0 (below) and initial wealth eps::
     g  = loss'(y, p) / L;   h -= g x;   Gamma += g^2 x' S^+ x
 
 No inverse is ever formed, because updating one explodes as soon as cond(x)^2 nears 1e16. Since x
-and h lie in range(S), all that is needed are R and q with S = R'R and h = R'q, and the scalar
-D = h' S^+ h - Gamma. Givens rotations take [R; x'] to [R; 0], [q; 0] to [q'; ql] and the last unit
+and h lie in range(S), all that is needed are R and q with S = R'R and h = R'q, and the exponent
+E = h' S^+ h - Gamma. Givens rotations take [R; x'] to [R; 0], [q; 0] to [q'; ql] and the last unit
 vector to [a; al]; then, exactly,
 
-    D -= ql^2;   x' S^+ h = -al ql;   p from these;   q = q' - g a;   D -= 2 g x' S^+ h
+    E -= ql^2;   x' S^+ h = -al ql;   p from these;   q = q' - g a;   E -= 2 g x' S^+ h
 
-Rotations do not depend on labels, so two rows meet two rows of R in one sweep over the columns:
+Square roots are left out (Gentleman 1973): R = diag(D)^(1/2) U with 1s on the diagonal of U,
+q = diag(D)^(1/2) z, and the row that is rotated is delta^(1/2) [w; wz], from w = x and delta = 1 on.
+Its turn with row k is
+
+    d = D_k + delta w_k^2;   c = D_k / d;   s = delta w_k / d;   D_k = d
+    w <- w - w_k U_k;   U_k <- U_k + s w (the new w);   delta <- c delta            where c >= 1/2
+    w <- w / w_k - U_k; U_k <- c U_k + s w (the old w); delta <- D_k(old) s w_k      where c < 1/2
+
+(Hammarling 1974): two operations a number instead of four, and w_{k+1} waits for no division. Both
+forms are the same rotation; chosen by c, neither subtracts what it has just blown up.
+
+Rotations do not depend on labels, so two rows meet two rows of U in one sweep over the columns:
 the same numbers to the bit, and faster. A sample weight v scales the instance.
 """
 
@@ -39,181 +50,288 @@ from unitless.numerics import WIDE, fma, grown, inner, kernel, unit_of
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
 
-T, A, D, RANK, ACTIVE = range(5)  # the fields of totals
+T, A, E, RANK, ACTIVE = range(5)  # the fields of totals
+C, S, M, N = range(4)  # the fields of a turn: wz <- M wz - N z, z <- C z + S wz
 NOISE = 128 * 2.0**-53  # what rounding leaves of a dependent direction, relative to its column
+ROWS = 8  # rows rotated together
 PAD = 4  # numbers in a vector of the machine
 READY, NEW, TOO_WIDE, REFUSED = range(4)  # what can be done with a row
-SMALL = 2.0**-900  # squares below this have lost digits
+LIGHT = 2.0**-100  # a row with a smaller delta is scaled anew, by a power of two
+LOWEST = -400  # no pivot of R falls below 2^LOWEST, see `_widen`
 
 
 class FullState(NamedTuple):
     """All that Algorithm 2 remembers.
 
     A coordinate (0 is the constant 1, column j is j + 1) gets a position when it is first nonzero;
-    pivots come first, so that R is upper trapezoidal.
+    pivots come first, so that U is upper trapezoidal. Row k has the unit of its pivot, x_k.
 
-    ============ ================ ====================================================== ========
+    ============ ================ ====================================================== =========
     paper        field            meaning                                                unit
-    ============ ================ ====================================================== ========
-    S = R'R      R[k, n]          row k, position n >= k, times units[n]; ends in PAD 0s  [x_n]
-    h = R'q      q[k]             -sum g x in the frame of R's rows                      1
-    h'S^+h-Gamma totals[D]        the exponent, without 1/(2 alpha)                      1
+    ============ ================ ====================================================== =========
+    S = U'DU     U[k, n]          row k, position n > k, times units[n] / units[k];      [x_n/x_k]
+                                  1 on the diagonal; rows end in PAD zeros
+    --           D[k]             the squares of R's diagonal, times units[k]^2          [x_k]^2
+    h = U'Dz     z[k]             -sum g x in the frame of U's rows, over units[k]       1/[x_k]
+    h'S^+h-Gamma totals[E]        the exponent, without 1/(2 alpha)                      1
     --           squares[n]       sum x_n^2, times units[n]^2, for the rank rule         [x_n]^2
-    --           units[n]         a power of two near 1/|first x_n|                      1
+    --           units[n]         a power of two near 1/|first x_n|                      1/[x_n]
     --           places[i]        position of coordinate i, or -1                        1
     --           coordinates[n]   coordinate at position n                               1
     t, r         totals[T, RANK]  trials and rank of S so far                            1
     --           totals[A]        sum v g p, for the certificate                         1
     --           totals[ACTIVE]   positions taken                                        1
-    ============ ================ ====================================================== ========
+    ============ ================ ====================================================== =========
     """
 
-    R: NDArray[np.float64]
-    q: NDArray[np.float64]
+    U: NDArray[np.float64]
+    D: NDArray[np.float64]
+    z: NDArray[np.float64]
     squares: NDArray[np.float64]
     units: NDArray[np.float64]
     places: NDArray[np.int64]
     coordinates: NDArray[np.int64]
     totals: NDArray[np.float64]
 
+    @property
+    def R(self) -> NDArray[np.float64]:
+        """The factor itself, S = R'R, column n times units[n]."""
+        return self.U * np.sqrt(self.D)[:, None]
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """h = R'q, |q| the norm of h."""
+        return np.sqrt(self.D) * self.z
+
 
 @inner
 def mix(c, x, s, y):
-    """c x + s y, one half of a rotation."""
+    """c x + s y."""
     return fma(c, x, s * y)
 
 
 @inner
-def givens(a, b):
-    """(c, s, rho) with c a + s b = rho and c b - s a = 0; only the ratio of a and b matters."""
-    if b == 0:  # exactly nothing, so that a row of zeros is left alone in a tile as elsewhere
-        return 1.0, 0.0, a
-    square = fma(a, a, b * b)
-    if square < SMALL:
-        unit = unit_of(max(abs(a), abs(b)))
-        root = math.sqrt(fma(a * unit, a * unit, b * unit * (b * unit))) / unit
-    else:
-        root = math.sqrt(square)
-    return a / root, b / root, root
+def _angle(d, delta, w):
+    """(c, s, d): the turn of a row that begins with w against one whose D is d, and its new D."""
+    t = delta * w
+    new = fma(t, w, d)
+    return d / new, t / new, new
 
 
-# R comes flat with the length of its rows. Loops count from 0 and index with an unsigned sum:
+@inner
+def _root_unit(d):
+    """A power of two near sqrt(d), for d > 0."""
+    _, exponent = math.frexp(d)
+    return math.ldexp(1.0, exponent // 2)
+
+
+# U comes flat with the length of its rows. Loops count from 0 and index with an unsigned sum:
 # without the test for negative indices they vectorise.
 
 
 @inner
 def _padded(n):
-    """n rounded up to whole vectors: R and the buffers end in PAD zeros, so none is left over."""
+    """n rounded up to whole vectors: U and the buffers end in PAD zeros, so none is left over."""
     return (n + PAD - 1) // PAD * PAD
 
 
 @inner
-def _rotate(R, width, k, w, n, keep):
-    """Rotate w against row k of R so that w[k] vanishes; with `keep`, R's row turns as well."""
-    if w[k] == 0:
-        return 1.0, 0.0
-    at, right = k * width + k, k + 1
-    c, s, rho = givens(R[at], w[k])
-    if keep:
-        R[at] = rho
-    at += 1
+def _plain(U, at, w, right, n, s, wk, keep):
+    """Columns `right` to n of a turn with c >= 1/2."""
     for j in range(_padded(n - right)):
-        r, wj = R[np.uint64(at + j)], w[np.uint64(right + j)]
+        u = U[np.uint64(at + j)]
+        wj = fma(-wk, u, w[np.uint64(right + j)])
+        w[np.uint64(right + j)] = wj
         if keep:
-            R[np.uint64(at + j)] = mix(c, r, s, wj)
-        w[np.uint64(right + j)] = mix(c, wj, -s, r)
-    return c, s
-
-
-# A tile: two rows a and b of data, one after the other, against rows k and k + 1 of R, that is
-# `_rotate` four times. The angles come from the corner, columns k and k + 1; then one sweep over
-# the other columns reads each number once. (Four rows at a time were no faster.)
+            U[np.uint64(at + j)] = fma(s, wj, u)
 
 
 @inner
-def _corner(R, width, k, a, b):
-    """The angles of the tile at k, with its corner turned."""
-    top, low = k * width + k, k * width + k + width
-    r, u, aj, bj = R[top + 1], R[low + 1], a[k + 1], b[k + 1]
-    ca, sa, rho = givens(R[top], a[k])
-    r, aj = mix(ca, r, sa, aj), mix(ca, aj, -sa, r)
-    da, ta, u = givens(u, aj)
-    cb, sb, rho = givens(rho, b[k])
-    r, bj = mix(cb, r, sb, bj), mix(cb, bj, -sb, r)
-    db, tb, u = givens(u, bj)
-    R[top], R[top + 1], R[low + 1] = rho, r, u
-    return ca, sa, da, ta, cb, sb, db, tb
+def _scaled(U, at, w, right, n, turn, keep):
+    """Columns `right` to n of a turn that also scales w."""
+    c, s, up, down = turn
+    for j in range(_padded(n - right)):
+        u, wj = U[np.uint64(at + j)], w[np.uint64(right + j)]
+        w[np.uint64(right + j)] = mix(up, wj, -down, u)
+        if keep:
+            U[np.uint64(at + j)] = mix(c, u, s, wj)
 
 
 @inner
-def _turned(r, u, aj, bj, ca, sa, da, ta, cb, sb, db, tb):
-    """One column of a tile after the rotations of a and b with row k (c, s) and k + 1 (d, t)."""
-    r, aj = mix(ca, r, sa, aj), mix(ca, aj, -sa, r)
-    u, aj = mix(da, u, ta, aj), mix(da, aj, -ta, u)
-    r, bj = mix(cb, r, sb, bj), mix(cb, bj, -sb, r)
-    u, bj = mix(db, u, tb, bj), mix(db, bj, -tb, u)
-    return r, u, aj, bj
+def _rotate(U, D, width, k, w, n, delta, keep):
+    """Rotate w against row k so that w[k] vanishes: (the turn, the new delta).
 
-
-@inner
-def _turn_pair(R, width, rank, a, b, n, cos_a, sin_a, cos_b, sin_b):
-    """Rotate row a, then row b, against all of R, tile by tile.
-
-    The corner of the next tile comes before the sweep of this one: its square roots and divisions
-    wait for each other, and the sweep is what the machine can do meanwhile.
+    U and D turn as well with `keep`. A turn in the plain form has C = 1, whatever its c.
     """
-    ca = da = cb = db = 1.0
-    sa = ta = sb = tb = 0.0
-    if rank > 1:
-        ca, sa, da, ta, cb, sb, db, tb = _corner(R, width, 0, a, b)
-    for k in range(0, rank - 1, 2):
-        cos_a[k], sin_a[k], cos_a[k + 1], sin_a[k + 1] = ca, sa, da, ta
-        cos_b[k], sin_b[k], cos_b[k + 1], sin_b[k + 1] = cb, sb, db, tb
-        top, low, right = k * width, k * width + width, k + 4
-        for j in range(k + 2, right):
-            R[top + j], R[low + j], a[j], b[j] = _turned(
-                R[top + j], R[low + j], a[j], b[j], ca, sa, da, ta, cb, sb, db, tb
-            )
-        ca_, sa_, da_, ta_, cb_, sb_, db_, tb_ = ca, sa, da, ta, cb, sb, db, tb
-        if k + 3 < rank:
-            ca, sa, da, ta, cb, sb, db, tb = _corner(R, width, k + 2, a, b)
-        if sa_ == 0 and ta_ == 0 and sb_ == 0 and tb_ == 0:
-            continue
-        top, low = top + right, low + right
-        for j in range(_padded(n - right)):
-            r, u, aj, bj = _turned(
-                R[np.uint64(top + j)], R[np.uint64(low + j)],
-                a[np.uint64(right + j)], b[np.uint64(right + j)],
-                ca_, sa_, da_, ta_, cb_, sb_, db_, tb_,
-            )  # fmt: skip
-            R[np.uint64(top + j)] = r
-            R[np.uint64(low + j)] = u
-            a[np.uint64(right + j)] = aj
-            b[np.uint64(right + j)] = bj
+    wk, d, at, right = w[k], D[k], k * width + k + 1, k + 1
+    if wk == 0:  # exactly nothing, as in a tile
+        return (1.0, 0.0, 1.0, 0.0), delta
+    c, s, new = _angle(d, delta, wk)
+    if keep:
+        D[k] = new
+    if c >= 0.5 and delta * c >= LIGHT:
+        _plain(U, at, w, right, n, s, wk, keep)
+        return (1.0, s, 1.0, wk), delta * c
+    if c >= 0.5:
+        unit = 1 / _root_unit(LIGHT)
+        turn, delta = (c, s, 1 / unit, wk / unit), delta * c * unit * unit
+    else:
+        unit = _root_unit(d)
+        turn, delta = (c, s, unit / wk, unit), d / unit / unit * (s * wk)
+    _scaled(U, at, w, right, n, turn, keep)
+    return turn, delta
+
+
+# A tile: two rows a and b of data, one after the other, against rows k and k + 1 of U, that is
+# `_rotate` four times. The angles come from the corner, columns k and k + 1; then one sweep over
+# the other columns reads each number once.
+
+
+@inner
+def _corner(U, D, width, k, a, b, delta_a, delta_b):
+    """The tile at k: whether all its turns are plain, the new deltas, and N and S of each turn.
+
+    If they are, its corner is turned.
+    """
+    at = k * width + k + 1
+    u, d, e, ak, al, bk, bl = U[at], D[k], D[k + 1], a[k], a[k + 1], b[k], b[k + 1]
+    ca, sa, d = _angle(d, delta_a, ak)
+    al = fma(-ak, u, al)
+    u = fma(sa, al, u)
+    cb, sb, d = _angle(d, delta_b, bk)
+    bl = fma(-bk, u, bl)
+    u = fma(sb, bl, u)
+    da, ta, e = _angle(e, delta_a * ca, al)
+    db, tb, e = _angle(e, delta_b * cb, bl)
+    delta_a, delta_b = delta_a * ca * da, delta_b * cb * db
+    plain = min(min(ca, cb), min(da, db)) >= 0.5 and min(delta_a, delta_b) >= LIGHT
+    if plain:
+        U[at], D[k], D[k + 1] = u, d, e
+    return plain, delta_a, delta_b, (ak, sa, al, ta, bk, sb, bl, tb)
+
+
+@inner
+def _turned(u, v, aj, bj, tile):
+    """One column of a tile: u and v in rows k and k + 1 of U, then a and b."""
+    ak, sa, al, ta, bk, sb, bl, tb = tile
+    aj = fma(-ak, u, aj)
+    u = fma(sa, aj, u)
+    bj = fma(-bk, u, bj)
+    u = fma(sb, bj, u)
+    aj = fma(-al, v, aj)
+    v = fma(ta, aj, v)
+    bj = fma(-bl, v, bj)
+    v = fma(tb, bj, v)
+    return u, v, aj, bj
+
+
+@inner
+def _near(U, width, k, a, b, tile):
+    """The two columns right of the corner, which the next corner needs."""
+    top, low = k * width, k * width + width
+    for j in range(k + 2, k + 4):
+        U[top + j], U[low + j], a[j], b[j] = _turned(U[top + j], U[low + j], a[j], b[j], tile)
+
+
+@inner
+def _sweep(U, width, k, a, b, n, tile):
+    """All other columns."""
+    right = k + 4
+    top, low = k * width + right, k * width + width + right
+    for j in range(_padded(n - right)):
+        u, v, aj, bj = _turned(
+            U[np.uint64(top + j)], U[np.uint64(low + j)],
+            a[np.uint64(right + j)], b[np.uint64(right + j)], tile,
+        )  # fmt: skip
+        U[np.uint64(top + j)] = u
+        U[np.uint64(low + j)] = v
+        a[np.uint64(right + j)] = aj
+        b[np.uint64(right + j)] = bj
+
+
+@inner
+def _note(turns, k, turn):
+    turns[C, k], turns[S, k], turns[M, k], turns[N, k] = turn
+
+
+@inner
+def _rotate_noted(U, D, width, k, w, n, deltas, turns, row):
+    """`_rotate` for row `row` of a group, its turn and delta noted."""
+    turn, deltas[row] = _rotate(U, D, width, k, w, n, deltas[row], True)
+    _note(turns, k, turn)
+
+
+@inner
+def _advance(U, D, width, rank, k, W, n, turns, deltas, tiles, pair):
+    """Do the tile at k of a pair of rows, and find the corner of its next.
+
+    That comes before the sweep: the divisions of a corner wait for each other, and the sweep is
+    what the machine can do meanwhile.
+    """
+    i, j = 2 * pair, 2 * pair + 1
+    a, b, tile = W[i], W[j], tiles[pair]
+    this = (tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6], tile[7])
+    swept = k < 0 or tile[8] == 0
+    if not swept:
+        deltas[i], deltas[j] = tile[9], tile[10]
+        ta, tb = turns[i], turns[j]
+        ta[N, k], ta[S, k], ta[N, k + 1], ta[S, k + 1] = this[:4]
+        tb[N, k], tb[S, k], tb[N, k + 1], tb[S, k + 1] = this[4:]
+        _near(U, width, k, a, b, this)
+    elif k >= 0:
+        for row in range(i, j + 1):
+            _rotate_noted(U, D, width, k, W[row], n, deltas, turns[row], row)
+            _rotate_noted(U, D, width, k + 1, W[row], n, deltas, turns[row], row)
+    if k + 3 < rank:
+        plain, tile[9], tile[10], new = _corner(U, D, width, k + 2, a, b, deltas[i], deltas[j])
+        tile[8] = 1.0 if plain else 0.0
+        tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6], tile[7] = new
+    if not swept and (this[0] != 0 or this[2] != 0 or this[4] != 0 or this[6] != 0):
+        _sweep(U, width, k, a, b, n, this)
+
+
+@inner
+def _turn_pairs(U, D, width, rank, W, n, turns, deltas, tiles, pairs):
+    """Rotate rows against all of U, tile by tile, each pair one tile behind the one before it.
+
+    So rows of U are met by all pairs while they are near, and no pair waits for its own corner.
+    """
+    for row in range(2 * pairs):
+        deltas[row] = 1.0
+        for k in range(rank):
+            turns[row, C, k] = 1.0
+    for step in range(-2, rank - 1 + 2 * (pairs - 1), 2):
+        for pair in range(pairs):
+            k = step - 2 * pair
+            if -2 <= k < rank - 1:
+                _advance(U, D, width, rank, k, W, n, turns, deltas, tiles, pair)
     if rank % 2:
-        cos_a[rank - 1], sin_a[rank - 1] = _rotate(R, width, rank - 1, a, n, True)
-        cos_b[rank - 1], sin_b[rank - 1] = _rotate(R, width, rank - 1, b, n, True)
+        for row in range(2 * pairs):
+            _rotate_noted(U, D, width, rank - 1, W[row], n, deltas, turns[row], row)
 
 
 @inner
-def _turn(R, width, rank, w, n, cos, sin, keep):
-    """Rotate one row against all of R."""
+def _turn(U, D, width, rank, w, n, turns, keep):
+    """Rotate one row against all of U: its delta."""
+    delta = 1.0
     for k in range(rank):
-        cos[k], sin[k] = _rotate(R, width, k, w, n, keep)
+        turn, delta = _rotate(U, D, width, k, w, n, delta, keep)
+        _note(turns, k, turn)
+    return delta
 
 
 @inner
-def _pivot(w, x, rank, active, first_new, constant, squares):
+def _pivot(w, delta, x, rank, active, first_new, constant, squares):
     """The position in which w, the rest of row x, opens a new direction, or -1 if it is noise.
 
-    Noise is set to 0. A feature's first nonzero value always opens a direction: its column of R
+    Noise is set to 0. A feature's first nonzero value always opens a direction: its column of U
     is exactly zero, so nothing was cancelled. The constant never grows, so it gives way to its
     equals: as a pivot it would drown when one of them turns huge.
     """
-    best, pivot = 0.0, -1
+    best, pivot, root = 0.0, -1, math.sqrt(delta)
     for n in range(rank, active):
         if w[n] != 0:
-            ratio = abs(w[n]) / math.sqrt(fma(x[n], x[n], squares[n]))
+            ratio = abs(w[n]) * root / math.sqrt(fma(x[n], x[n], squares[n]))
             if ratio <= NOISE and n < first_new:
                 w[n] = 0.0
             elif ratio > best or (ratio == best and pivot == constant):
@@ -227,32 +345,43 @@ def _exchange(array, i, j):
 
 
 @inner
-def _open_row(R, width, rank, pivot, w, active, squares, units, places, coordinates):
-    """Make w row `rank` of R, its pivot moved to position `rank`."""
+def _open_row(U, D, width, rank, pivot, w, delta, active, squares, units, places, coordinates):
+    """Make w, with its weight delta, row `rank` of U, its pivot moved to position `rank`."""
     for k in range(rank):
-        _exchange(R, k * width + rank, k * width + pivot)
+        _exchange(U, k * width + rank, k * width + pivot)
     _exchange(w, rank, pivot)
     _exchange(squares, rank, pivot)
     _exchange(units, rank, pivot)
     _exchange(coordinates, rank, pivot)
     places[coordinates[rank]] = rank
     places[coordinates[pivot]] = pivot
+    D[rank] = delta * w[rank] * w[rank]
     for n in range(rank, active):
-        R[rank * width + n] = w[n]
+        U[rank * width + n] = w[n] / w[rank] + 0.0  # no -0
 
 
 @inner
-def _follow(q, rank, cos, sin, a, keep):
-    """[q; 0] and the last unit vector after a row's turns: (ql, al) and a; q too, with `keep`."""
-    ql, al = 0.0, 1.0
+def _turned_z(z, wz, c, s, m, n):
+    """(z, wz) after a turn, the entries of row k of U and of w in the column of the gradients."""
+    if c == 1:
+        wz = fma(-n, z, wz)
+        return fma(s, wz, z), wz
+    return mix(c, z, s, wz), mix(m, wz, -n, z)
+
+
+@inner
+def _follow(z, rank, turns, a, keep):
+    """[z; 0] and the last unit vector after a row's turns: (wz, we) and a; z too, with `keep`."""
+    wz, we = 0.0, 1.0
     for k in range(rank):
-        c, s, old = cos[k], sin[k], q[k]
-        a[k] = s * al
-        al *= c
+        c, s, n, m = turns[C, k], turns[S, k], turns[N, k], turns[M, k]
+        a[k] = s * we
+        new, wz = _turned_z(z[k], wz, c, s, m, n)
+        if c != 1:
+            we *= m
         if keep:
-            q[k] = mix(c, old, s, ql)
-        ql = mix(c, ql, -s, old)
-    return ql, al
+            z[k] = new
+    return wz, we
 
 
 @inner
@@ -264,23 +393,26 @@ def _scaled_exp(exponent, s):
 
 
 @inner
-def _score_and_learn(rank, opened, y, v, q, cos, sin, a, totals, settings):
-    """Finish a trial whose turns are known: the score; with a target (not NaN), q, D, A and t."""
+def _score_and_learn(rank, opened, last, delta, y, v, z, turns, a, totals, settings):
+    """Finish a trial whose turns are known: the score; with a target (not NaN), z, E, A and t.
+
+    A row that `opened` a direction has become row `rank` of U, after division by `last`.
+    """
     alpha, eps = settings[0], settings[1]
     learns = y == y
-    ql, al = _follow(q, rank, cos, sin, a, learns)
+    wz, we = _follow(z, rank, turns, a, learns)
     if opened:
         if learns:
-            q[rank], a[rank] = ql, al
-        ql = al = 0.0
-    exponent, s = totals[D] - ql * ql, -al * ql
+            z[rank], a[rank] = wz / last, we / last
+        delta = 0.0
+    exponent, s = totals[E] - delta * wz * wz, -delta * we * wz
     vp = eps / alpha * _scaled_exp(exponent / (2 * alpha), s)
     p = vp * (1 / v) + 0.0  # no -0
     if learns:
         g = derivative(int(settings[3]), settings[4], y, p) * (1 / settings[5])
         for k in range(rank + opened):
-            q[k] -= g * a[k]
-        totals[D] = exponent - 2 * g * s
+            z[k] -= g * a[k]
+        totals[E] = exponent - 2 * g * s
         totals[A] += g * vp
         totals[T] += 1
     return p
@@ -291,12 +423,15 @@ def _load(values, start, columns, origin, n, v, units, places, coordinates, w, a
     """Put a row into w by position: (nonzero features without a position, whether one is wide)."""
     unseen, wide = 0, False
     seen_all = n == places.size - 1 and active == places.size - (places[0] < 0)
-    if columns.size == 0 and seen_all:  # a dense row: position by position
+    if columns.size == 0 and seen_all and n > 0:  # a dense row: position by position
+        start -= 1
         for k in range(active):
             i = coordinates[k]
-            z = values[np.uint64(start + i - 1)] * units[k] * v if i else v
-            wide |= abs(z) > WIDE
-            w[k] = z if z == z else 0.0
+            x = values[np.uint64(start + max(i, 1))] * units[k] * v
+            x = x if x == x else 0.0
+            x = x if i > 0 else v
+            wide |= abs(x) > WIDE
+            w[k] = x + 0.0  # no -0
         return unseen, wide
     for k in range(active):
         w[k] = 0.0
@@ -319,7 +454,9 @@ def _load(values, start, columns, origin, n, v, units, places, coordinates, w, a
 @inner
 def _settle(values, start, columns, origin, n, v, state):
     """Give positions to features seen first, and a wider unit to those that outgrew theirs."""
-    R, _, squares, units, places, coordinates, totals = state
+    units, places, coordinates, totals = (
+        state.units, state.places, state.coordinates, state.totals,
+    )  # fmt: skip
     for k in range(n):
         value, i = values[start + k], (columns[origin + k] if columns.size else k) + 1
         if value != value or value == 0 or i >= places.size:
@@ -328,11 +465,29 @@ def _settle(values, start, columns, origin, n, v, state):
         if place < 0:
             _activate(i, unit_of(value), units, places, coordinates, totals)
         elif abs(value * units[place] * v) > WIDE:
-            factor = unit_of(value) / units[place]
-            units[place] = unit_of(value)
-            squares[place] = squares[place] * factor * factor
-            for row in range(int(totals[RANK])):
-                R[row, place] *= factor
+            _widen(place, unit_of(value), state)
+
+
+@inner
+def _widen(place, unit, state):
+    """Measure a column in a new unit, far wider than its own.
+
+    Squares of a pivot so much smaller than the value to come would leave float64, so it is kept
+    from falling below 2^LOWEST: as if the past of the column, of which the next row knows nothing
+    in its 53 bits, had been larger. The entries of R beside the pivot stay what they are.
+    """
+    U, D, z, squares = state.U, state.D, state.z, state.squares
+    factor, rank = unit / state.units[place], int(state.totals[RANK])
+    state.units[place] = unit
+    squares[place] = squares[place] * factor * factor
+    for k in range(min(place, rank)):
+        U[k, place] *= factor
+    if place < rank:
+        factor = min(max(factor, math.ldexp(1.0, LOWEST) / _root_unit(D[place])), 1.0)
+        D[place] = D[place] * factor * factor
+        z[place] /= factor
+        for n in range(place + 1, U.shape[1]):
+            U[place, n] /= factor
 
 
 @inner
@@ -408,8 +563,8 @@ def _rows(values, indices, starts, width, targets, weights, scores, r, state, se
     squares, units, places, coordinates = (
         state.squares, state.units, state.places, state.coordinates,
     )  # fmt: skip
-    totals, R, length = state.totals, state.R.reshape(-1), state.R.shape[1]
-    W, X, cos, sin, turned = scratch[:2], scratch[2:4], scratch[4:6], scratch[6:8], scratch[8]
+    totals, U, D, length = state.totals, state.U.reshape(-1), state.D, state.U.shape[1]
+    W, X, turns, deltas, tiles, a = scratch
     block = values, indices, starts, width, targets, weights
     while r < scores.size:
         rank, old = int(totals[RANK]), int(totals[ACTIVE])
@@ -422,34 +577,41 @@ def _rows(values, indices, starts, width, targets, weights, scores, r, state, se
             continue
         active = int(totals[ACTIVE])
         _, _, _, v, y = _trial(r, starts, width, targets, weights)
-        count = 1 + (y == y and _load_next(*block, r + 1, scores.size, state, W[1]))
+        count = 1
+        while y == y and count < ROWS and _load_next(*block, r + count, scores.size, state, W[count]):
+            count += 1
+        if count > 1:
+            count = count // 2 * 2
         for m in range(count):
             for k in range(active):
                 X[m, k] = W[m, k]
-        if count == 2:
-            _turn_pair(R, length, rank, W[0], W[1], active, cos[0], sin[0], cos[1], sin[1])
+        if count > 1:
+            _turn_pairs(U, D, length, rank, W, active, turns, deltas, tiles, count // 2)
         else:
-            _turn(R, length, rank, W[0], active, cos[0], sin[0], y == y)
+            deltas[0] = _turn(U, D, length, rank, W[0], active, turns[0], y == y)
         for m in range(count):
+            delta = deltas[m]
             _, _, _, v, y = _trial(r + m, starts, width, targets, weights)
             fresh = active if m else old
-            pivot = _pivot(W[m], X[m], rank, active, fresh, places[0], squares)
-            opened = pivot >= 0
+            pivot = _pivot(W[m], delta, X[m], rank, active, fresh, places[0], squares)
+            opened, last = pivot >= 0, W[m, max(pivot, 0)]
             if y == y:
                 for k in range(active):
                     squares[k] = fma(X[m, k], X[m, k], squares[k])
                 if opened:
                     _open_row(
-                        R, length, rank, pivot, W[m], active, squares, units, places, coordinates
-                    )
+                        U, D, length, rank, pivot, W[m], delta, active, squares, units, places,
+                        coordinates,
+                    )  # fmt: skip
                     totals[RANK] += 1
             scores[r + m] = _score_and_learn(
-                rank, opened, y, v, state.q, cos[m], sin[m], turned, totals, settings
+                rank, opened, last, delta, y, v, state.z, turns[m], a, totals, settings
             )
-            if opened and m + 1 < count:  # the other row has not met the new row of R
-                _exchange(W[1], rank, pivot)
-                _exchange(X[1], rank, pivot)
-                cos[1, rank], sin[1, rank] = _rotate(R, length, rank, W[1], active, True)
+            if opened and m + 1 < count:  # the other rows have not met the new row of U
+                for later in range(m + 1, count):
+                    _exchange(W[later], rank, pivot)
+                    _exchange(X[later], rank, pivot)
+                    _rotate_noted(U, D, length, rank, W[later], active, deltas, turns[later], later)
                 rank += 1
         r += count
     return r
@@ -458,7 +620,11 @@ def _rows(values, indices, starts, width, targets, weights, scores, r, state, se
 @kernel
 def _run(values, indices, starts, width, targets, weights, scores, first, state, settings):
     """`_rows` with its scratch memory."""
-    scratch = np.zeros((9, state.R.shape[1]))
+    length = state.U.shape[1]
+    scratch = (
+        np.zeros((ROWS, length)), np.zeros((ROWS, length)), np.zeros((ROWS, 4, length)),
+        np.zeros(ROWS), np.zeros((ROWS // 2, 11)), np.zeros(length),
+    )  # fmt: skip
     return _rows(
         values, indices, starts, width, targets, weights, scores, first, state, settings, scratch
     )
@@ -474,41 +640,41 @@ def _settle_row(values, indices, starts, width, weights, r, state):
 @kernel
 def _refactor(W, h, state):
     """Factor W'W anew, with W'h for the gradients: h and W are q and R of another frame."""
-    R, q, squares, units, places, coordinates, totals = state
+    U, D, z, squares, units, places, coordinates, totals = state
+    flat, width = U.reshape(-1), U.shape[1]
     rank, active = 0, W.shape[1]
-    scratch = np.zeros((4, active + PAD))
-    w, x, cos, sin = scratch[0], scratch[1], scratch[2], scratch[3]
+    scratch = np.zeros((6, width))
+    w, x, turns = scratch[0], scratch[1], scratch[2:]
     for row in range(W.shape[0]):
         for n in range(active):
             w[n] = x[n] = W[row, n]
-        _turn(R.reshape(-1), R.shape[1], rank, w, active, cos, sin, True)
-        rest = h[row]
+        delta, wz = _turn(flat, D, width, rank, w, active, turns, True), h[row]
         for k in range(rank):
-            old = q[k]
-            q[k], rest = mix(cos[k], old, sin[k], rest), mix(cos[k], rest, -sin[k], old)
-        pivot = _pivot(w, x, rank, active, active, places[0], squares)
+            z[k], wz = _turned_z(
+                z[k], wz, turns[C, k], turns[S, k], turns[M, k], turns[N, k]
+            )
+        pivot = _pivot(w, delta, x, rank, active, active, places[0], squares)
         for n in range(active):
             squares[n] = fma(x[n], x[n], squares[n])
         if pivot >= 0:
             _open_row(
-                R.reshape(-1), R.shape[1], rank, pivot, w, active, squares, units, places,
-                coordinates,
-            )  # fmt: skip
+                flat, D, width, rank, pivot, w, delta, active, squares, units, places, coordinates
+            )
             for later in range(row + 1, W.shape[0]):
                 _exchange(W[later], rank, pivot)
-            q[rank] = rest
+            z[rank] = wz / w[rank]
             rank += 1
     totals[RANK] = rank
 
 
 @inner
-def _solve(R, q, rank, w):
-    """w with R w = q, zero beyond the pivots: of all such w the one no unit enters."""
+def _solve(U, z, rank, w):
+    """w with U w = z, zero beyond the pivots: of all such w the one no unit enters."""
     for k in range(rank - 1, -1, -1):
-        rest = q[k]
+        rest = z[k]
         for j in range(k + 1, rank):
-            rest -= R[k, j] * w[j]
-        w[k] = rest / R[k, k] if R[k, k] != 0 else 0.0
+            rest -= U[k, j] * w[j]
+        w[k] = rest
 
 
 @kernel
@@ -577,8 +743,9 @@ class Full(Learner):
             raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
         self.alpha, self.wealth = float(alpha), float(wealth)
         self.state = FullState(
-            R=np.zeros((1, 1 + PAD)),
-            q=np.zeros(1),
+            U=np.zeros((1, 1 + PAD)),
+            D=np.zeros(1),
+            z=np.zeros(1),
             squares=np.zeros(1),
             units=np.ones(1),
             places=np.full(1, -1),
@@ -603,17 +770,18 @@ class Full(Learner):
             self.state = self.state._replace(places=self._spare[: columns + 1])
 
     def _reserve_positions(self, count: int) -> None:
-        """Room in R for `count` active coordinates."""
+        """Room in U for `count` active coordinates."""
         state = self.state
-        size = len(state.R)
+        size = len(state.U)
         if count <= size:
             return
         room = max(count, size + size // 5)
-        R = np.zeros((room, room + PAD))
-        R[:size, :size] = state.R[:, :size]
+        U = np.zeros((room, room + PAD))
+        U[:size, :size] = state.U[:, :size]
         self.state = state._replace(
-            R=R,
-            q=grown(state.q, room),
+            U=U,
+            D=grown(state.D, room),
+            z=grown(state.z, room),
             squares=grown(state.squares, room),
             units=grown(state.units, room, fill=1),
             coordinates=grown(state.coordinates, room, fill=-1),
@@ -646,11 +814,17 @@ class Full(Learner):
         if not isinstance(factors, Mapping) and np.ndim(factors) == 2:
             return self._map(np.asarray(factors, dtype=np.float64), columns)
         mantissas, exponents = np.frexp(unit_factors(factors, self.names.columns, columns))
-        here, column = self._features()
-        units = rescaled_units(self.state.units[here], exponents[column], column)
-        self.state.R[:, here] *= mantissas[column]
-        self.state.squares[here] *= mantissas[column] ** 2
-        self.state.units[here] = units
+        mantissas, exponents = 2 * mantissas, exponents - 1  # a power of two changes units alone
+        state, (here, column) = self.state, self._features()
+        units = rescaled_units(state.units[here], exponents[column], column)
+        factor = np.ones(len(state.U))
+        factor[here] = mantissas[column]
+        state.U[:, : len(factor)] *= factor
+        state.U[:] /= factor[:, None]  # the diagonal is 1
+        state.D[:] *= factor**2
+        state.z[:] /= factor
+        state.squares[:] *= factor**2
+        state.units[here] = units
         return self
 
     def _features(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -667,7 +841,7 @@ class Full(Learner):
         if not np.isfinite(matrix).all() or _rank(matrix) < columns:
             raise ValueError("the matrix is not invertible, so the features cannot be recovered")
         old = self.state
-        rank, active = int(old.totals[RANK]), int(old.totals[ACTIVE])
+        rank, active, R = int(old.totals[RANK]), int(old.totals[ACTIVE]), old.R
         here, column = self._features()
         # W = R (M/units)', each new column in the power of two that keeps its largest entry near 1
         mantissas, exponents = np.frexp(matrix[:, column])
@@ -676,15 +850,16 @@ class Full(Learner):
         mantissas, exponents = mantissas[used], exponents[used]
         largest = np.where(mantissas != 0, exponents, -(2**20)).max(axis=1, initial=-(2**20))
         in_units = np.ldexp(mantissas, exponents - largest[:, None])
-        W = np.einsum("kn,in->ki", old.R[:rank, here], in_units)
+        W = np.einsum("kn,in->ki", R[:rank, here], in_units)
         coordinates = used + 1
         units = np.ldexp(1.0, -largest)
         if self.intercept and active:
-            W = np.column_stack([old.R[:rank, old.places[0]], W])
+            W = np.column_stack([R[:rank, old.places[0]], W])
             coordinates, units = np.append(0, coordinates), np.append(1.0, units)
         self.state = old._replace(
-            R=np.zeros((len(coordinates), len(coordinates) + PAD)),
-            q=np.zeros(len(coordinates)),
+            U=np.zeros((len(coordinates), len(coordinates) + PAD)),
+            D=np.zeros(len(coordinates)),
+            z=np.zeros(len(coordinates)),
             squares=np.zeros(len(coordinates)),
             units=units,
             coordinates=coordinates,
@@ -697,10 +872,10 @@ class Full(Learner):
         return self
 
     def weights(self) -> Weights:
-        """eps/alpha exp(D/(2 alpha)) S^+ h, zero where a feature adds no direction, by column."""
+        """eps/alpha exp(E/(2 alpha)) S^+ h, zero where a feature adds no direction, by column."""
         rank = int(self.state.totals[RANK])
         w = np.zeros(rank)
-        _solve(self.state.R, self.state.q, rank, w)
+        _solve(self.state.U, self.state.z, rank, w)
         full = np.zeros(len(self.state.places))
         full[self.state.coordinates[:rank]] = (
             self.potential() / self.alpha * w * self.state.units[:rank]
@@ -722,7 +897,7 @@ class Full(Learner):
 
     def potential(self) -> float:
         """psi = eps exp((h'S^+h - Gamma) / (2 alpha)): the wealth still to be lost."""
-        return self.wealth * math.exp(min(self.state.totals[D] / (2 * self.alpha), 600.0))
+        return self.wealth * math.exp(min(self.state.totals[E] / (2 * self.alpha), 600.0))
 
     def norm_h(self) -> float:
         """|h| in the norm of S^+, of the loss itself: regret(u) <= A + |u|_S norm_h()."""
@@ -730,4 +905,4 @@ class Full(Learner):
 
     def gamma(self) -> float:
         """Gamma = sum g^2 x'S^+x with g = loss' / L, the logarithmic term of Theorem 2."""
-        return float((self.state.q**2).sum() - self.state.totals[D])
+        return float((self.state.q**2).sum() - self.state.totals[E])
