@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from unitless import OnlineClassifier, OnlineRegressor
 from unitless.learners import REGISTRY, get
+from unitless.regret import certificate
 from unitless.rows import as_rows
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -337,3 +338,14 @@ def test_huber_and_absolute_give_numbers_near_the_targets():
         model = OnlineRegressor("full", loss=loss).fit(A, B)
         late = np.abs(model.progressive_ - B)[200:].mean()
         assert late < np.abs(B).mean() / 2
+
+
+@pytest.mark.parametrize("learner", ["coordinate", "full"])
+def test_certificate_is_the_learner_s(learner):
+    model = OnlineClassifier(learner=learner)
+    with pytest.raises(NotFittedError):
+        model.certificate()
+    model.fit(X, Y)
+    made = model.certificate(ball=2.0)
+    assert str(made) == str(certificate(model.learner_, ball=2.0))
+    assert made.trials == len(Y)

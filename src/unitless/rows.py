@@ -130,11 +130,11 @@ def _dense(X: Any) -> tuple[Float, None, None, int]:
 
 
 def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
-    matrix = X.tocsr()
-    if matrix.ndim != 2:
+    if len(X.shape) != 2:
         raise ValueError(
-            f"expected a table of rows and columns, got a sparse array of shape {matrix.shape}"
+            f"expected a table of rows and columns, got a sparse array of shape {X.shape}"
         )
+    matrix = X.tocsr()
     columns = matrix.shape[1]
     if columns >= 2**31:
         raise ValueError(f"{columns} columns; at most 2**31 - 1 are possible: hash them into fewer")

@@ -93,10 +93,9 @@ def weight(h, s2, x, half):
     return c * bounded_exp(e)
 
 
-# The functions below run once a row. They take arrays one by one, with offsets: a slice or a tuple
-# made inside the loop over rows would cost atomic reference counts, 200 ns a row in all. Slot 0 of
-# a row's buffers is the constant, its values follow; buffers and records end in zeros, so that
-# loops run over whole lanes and leave no scalar rest.
+# Slot 0 of a row's buffers is the constant, its values follow; buffers and records end in zeros, so
+# that loops run over whole lanes and leave no scalar rest. Indices known not to be negative are
+# unsigned: without a test for wrapping around, loops vectorise.
 
 
 @inner
