@@ -76,7 +76,7 @@ def coordinate_sparse() -> None:
 
 def coordinate_dense() -> None:
     for d, limit in ((50, 1.0), (500, 1.25)):
-        X = rng.standard_normal((5_000_000 // d, d))
+        X = rng.standard_normal((2_500_000 // d, d))
         y = _labels(len(X))
         rows = as_rows(X, y)
         seconds = fastest(
@@ -84,7 +84,8 @@ def coordinate_dense() -> None:
                 "ours": lambda X=X, y=y: Coordinate().learn(as_rows(X, y)),
                 "unguarded": lambda rows=rows: Coordinate().learn(rows),
                 "sgd": _sgd(X, y),
-            }
+            },
+            15,
         )
         ours, sgd = seconds["ours"], seconds["sgd"]
         guard = (ours - seconds["unguarded"]) / sgd

@@ -44,8 +44,9 @@ from unitless.numerics import (
 H, S2 = 0, 1  # a record
 T, D, A = 0, 1, 2  # the fields of totals
 # One array holds all numbers, because each array handed to a kernel costs a one-row call 0.15 us:
-# seven settings, the totals from TOTALS on, and from RECORDS on h, s2, h, s2, ...
-ALPHA, WEALTH, FIXED_D, INTERCEPT, LOSS, PARAMETER, LIPSCHITZ, TOTALS, RECORDS = *range(8), 16
+# the settings (HALF = 1/(2 alpha), SLOPE = 1/L), the totals from TOTALS on, and from RECORDS on
+# h, s2, h, s2, ...
+ALPHA, HALF, WEALTH, FIXED_D, INTERCEPT, LOSS, PARAMETER, SLOPE, TOTALS, RECORDS = *range(9), 16
 AHEAD = 64  # stored values between a prefetch and its use
 NARROW = 1 / WIDE
 SMALLEST = 2.0**-1022  # stands for s2 = 0, where h and x are 0 as well; no unit is this small
@@ -106,12 +107,12 @@ def _slots(n):
 
 @inner
 def _load(values, start, n, v, x):
-    """x = the values, 0 for NaN; whether one is too large, or has vanished in the product."""
+    """x = the values, 0 for NaN; whether one is beyond 2^+-255."""
     outside = False
     for k in range(n):
         value = values[np.uint64(start + k)]
         z = value * v
-        outside |= (abs(z) > WIDE) | ((z == 0) & (value != 0))
+        outside |= (abs(z) > WIDE) | ((abs(z) < NARROW) & (value != 0))
         x[k + 1] = z if z == z else 0.0
     return outside
 
@@ -138,26 +139,23 @@ def _apply_units(values, start, columns, origin, n, v, units, x):
     for k in range(n):
         value = values[start + k]
         z = value * units[min(columns[origin + k] + 1, units.size - 1)] * v
-        outside |= (abs(z) > WIDE) | ((z == 0) & (value != 0))
+        outside |= (abs(z) > WIDE) | ((abs(z) < NARROW) & (value != 0))
         x[k + 1] = z if z == z else 0.0
     return outside
 
 
 @inner
 def _parts(slots, h, s2, x, exponent, term, half, all_seen):
-    """Both parts of every term; (number of new features, whether one is too small for unit 1)."""
+    """Both parts of every term, and the number of new features."""
     new = 0
-    tiny = False
     for k in range(slots):
         z = x[k]
         if not all_seen:
-            fresh = (s2[k] == 0) & (z != 0)
-            new += fresh
-            tiny |= fresh & (abs(z) < NARROW)
+            new += (s2[k] == 0) & (z != 0)
         c, e = parts(h[k], fma(z, z, s2[k]), z, half)
         exponent[k] = e
         term[k] = c * z
-    return new, tiny
+    return new
 
 
 @inner
@@ -237,8 +235,7 @@ def _trial(
     A dense row finds its records in h and s2 and leaves them there; for a sparse one they are
     buffers. inf says that units are needed first, NaN that a value is infinite: nothing was done.
     """
-    alpha, half = memory[ALPHA], 0.5 / memory[ALPHA]
-    learns, slots = y == y, _slots(n)
+    half, learns, slots = memory[HALF], y == y, _slots(n)
     coordinates = records.size // 2 - LANES - (memory[INTERCEPT] == 0)
     all_seen = learns and memory[TOTALS + D] >= coordinates  # only then are all columns reserved
     x[0] = memory[INTERCEPT] * v
@@ -250,8 +247,8 @@ def _trial(
         outside = _load(values, start, n, v, x)
     if not dense:
         _gather(columns, origin, n, records, h, s2)
-    new, tiny = _parts(slots, h, s2, x, exponent, term, half, all_seen)
-    if outside or tiny or (new and units.size):
+    new = _parts(slots, h, s2, x, exponent, term, half, all_seen)
+    if outside or (new and units.size):
         if units.size == 0:
             return math.inf
         new = _fit_units(values, start, columns, origin, n, v, units, h, s2, x, learns)
@@ -260,11 +257,11 @@ def _trial(
         new += x[0] != 0 and s2[0] == 0
         _parts(slots, h, s2, x, exponent, term, half, True)
     t, d = memory[TOTALS + T] + 1, memory[TOTALS + D] + new
-    factor = memory[WEALTH] / (alpha * t * max(memory[FIXED_D] or d, 1.0))
+    factor = memory[WEALTH] / (memory[ALPHA] * t * max(memory[FIXED_D] or d, 1.0))
     vp = factor * _total(slots, exponent, term)
-    p = vp * (1 / v) + 0.0  # no -0
+    p = (vp if v == 1 else vp / v) + 0.0  # no -0
     if learns:
-        g = derivative(int(memory[LOSS]), memory[PARAMETER], y, p) * (1 / memory[LIPSCHITZ])
+        g = derivative(int(memory[LOSS]), memory[PARAMETER], y, p) * memory[SLOPE]
         if dense:
             _update_dense(slots, g, h, s2, x)
         else:
@@ -342,7 +339,7 @@ def _weights(memory, units, out):
     for i in range(out.size):
         h, s2 = memory[RECORDS + 2 * i], memory[RECORDS + 2 * i + 1]
         unit = units[i] if units.size else 1.0
-        out[i] = factor * weight(h, s2, 0.0, 0.5 / memory[ALPHA]) * unit
+        out[i] = factor * weight(h, s2, 0.0, memory[HALF]) * unit
 
 
 class Coordinate(Learner):
@@ -396,8 +393,8 @@ class Coordinate(Learner):
         self.alpha, self.wealth, self.d = float(alpha), float(wealth), d
         self._memory = np.zeros(RECORDS + 2 * (1 + LANES))
         self._memory[:TOTALS] = [
-            *(alpha, wealth, d or 0, self.intercept),
-            *(self.loss.code, self.loss.parameter, self.loss.lipschitz),
+            *(alpha, 0.5 / alpha, wealth, d or 0, self.intercept),
+            *(self.loss.code, self.loss.parameter, 1 / self.loss.lipschitz),
         ]
         self._units = np.empty(0)
         self._spare = self._memory
