@@ -14,18 +14,18 @@ vector to [a; al]; then, exactly,
 
     E -= ql^2;   x' S^+ h = -al ql;   p from these;   q = q' - g a;   E -= 2 g x' S^+ h
 
-Square roots are left out (Gentleman 1973): R = diag(D)^(1/2) U with 1s on the diagonal of U,
-q = diag(D)^(1/2) z, and the row that is rotated is delta^(1/2) [w; wz], from w = x and delta = 1 on.
-Its turn with row k is
+Square roots are left out (Gentleman 1973; Hammarling 1974): R = D^(1/2) U with D diagonal and 1s on
+the diagonal of U, q = D^(1/2) z, and the row that is rotated is delta^(1/2) (w, wz, we), from
+(x, 0, 1) and delta = 1 on. One turn, with row k of U and with z_k as its last column, is
 
-    d = D_k + delta w_k^2;   c = D_k / d;   s = delta w_k / d;   D_k = d
-    w <- w - w_k U_k;   U_k <- U_k + s w (the new w);   delta <- c delta            where c >= 1/2
-    w <- w / w_k - U_k; U_k <- c U_k + s w (the old w); delta <- D_k(old) s w_k      where c < 1/2
+    d = D_k + delta w_k^2;   c = D_k / d;   s = delta w_k / d
+    w <- w - w_k U_k;     U_k <- U_k + s w (new);    delta <- c delta          where c >= 1/2
+    w <- w / w_k - U_k;   U_k <- c U_k + s w (old);  delta <- D_k s w_k        where c < 1/2
 
-(Hammarling 1974): two operations a number instead of four, and w_{k+1} waits for no division. Both
-forms are the same rotation; chosen by c, neither subtracts what it has just blown up.
+and D_k <- d: two operations a number instead of four, and w_(k+1) waits for no division. The two
+forms are the same rotation; with the one that c asks for neither delta nor w runs away.
 
-Rotations do not depend on labels, so two rows meet two rows of U in one sweep over the columns:
+Rotations do not depend on labels, so four rows meet four rows of U in one sweep over the columns:
 the same numbers to the bit, and faster. A sample weight v scales the instance.
 """
 
@@ -34,6 +34,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.learners.protocol import (
@@ -51,13 +55,14 @@ ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
 
 T, A, E, RANK, ACTIVE = range(5)  # the fields of totals
-C, S, M, N = range(4)  # the fields of a turn: wz <- M wz - N z, z <- C z + S wz
+C, S, M, N = range(4)  # the fields of a turn, see `_turned_z`
 NOISE = 128 * 2.0**-53  # what rounding leaves of a dependent direction, relative to its column
-ROWS = 8  # rows rotated together
-PAD = 4  # numbers in a vector of the machine
+FOUR = 4  # rows rotated together, rows they meet at a time, and numbers in a vector
+NO_TILE = (0.0,) * 32  # N and S of its turns, row by row
 READY, NEW, TOO_WIDE, REFUSED = range(4)  # what can be done with a row
-LIGHT = 2.0**-100  # a row with a smaller delta is scaled anew, by a power of two
-LOWEST = -400  # no pivot of R falls below 2^LOWEST, see `_widen`
+# Where float64 would end, not tolerances (values stay below 2^255 in their units):
+LIGHT = 2.0**-100  # a row whose delta falls below is scaled anew, by a power of two
+LOWEST = 2.0**-800  # no D falls much below, see `_widen`
 
 
 class FullState(NamedTuple):
@@ -69,8 +74,8 @@ class FullState(NamedTuple):
     ============ ================ ====================================================== =========
     paper        field            meaning                                                unit
     ============ ================ ====================================================== =========
-    S = U'DU     U[k, n]          row k, position n > k, times units[n] / units[k];      [x_n/x_k]
-                                  1 on the diagonal; rows end in PAD zeros
+    S = U'DU     U[k, n]          row k, position n >= k, times units[n] / units[k];     [x_n/x_k]
+                                  1 on the diagonal; rows end in at least four zeros
     --           D[k]             the squares of R's diagonal, times units[k]^2          [x_k]^2
     h = U'Dz     z[k]             -sum g x in the frame of U's rows, over units[k]       1/[x_k]
     h'S^+h-Gamma totals[E]        the exponent, without 1/(2 alpha)                      1
@@ -112,10 +117,11 @@ def mix(c, x, s, y):
 
 @inner
 def _angle(d, delta, w):
-    """(c, s, d): the turn of a row that begins with w against one whose D is d, and its new D."""
+    """(D, s, delta) after a turn, delta if c >= 1/2; that is, if the new D is at most 2 d."""
     t = delta * w
     new = fma(t, w, d)
-    return d / new, t / new, new
+    s = t * (1 / new)
+    return new, s, fma(-t, s, delta)  # c delta, and exactly delta where w = 0
 
 
 @inner
@@ -131,13 +137,13 @@ def _root_unit(d):
 
 @inner
 def _padded(n):
-    """n rounded up to whole vectors: U and the buffers end in PAD zeros, so none is left over."""
-    return (n + PAD - 1) // PAD * PAD
+    """n rounded up to whole vectors: U and the buffers end in zeros, so none is left over."""
+    return (n + FOUR - 1) // FOUR * FOUR
 
 
 @inner
 def _plain(U, at, w, right, n, s, wk, keep):
-    """Columns `right` to n of a turn with c >= 1/2."""
+    """Columns `right` to n of a plain turn."""
     for j in range(_padded(n - right)):
         u = U[np.uint64(at + j)]
         wj = fma(-wk, u, w[np.uint64(right + j)])
@@ -159,155 +165,191 @@ def _scaled(U, at, w, right, n, turn, keep):
 
 @inner
 def _rotate(U, D, width, k, w, n, delta, keep):
-    """Rotate w against row k so that w[k] vanishes: (the turn, the new delta).
+    """Rotate w against row k so that w[k] vanishes: (its turn, the new delta).
 
-    U and D turn as well with `keep`. A turn in the plain form has C = 1, whatever its c.
+    With `keep`, U and D turn as well. Most turns are plain: c >= 1/2 and delta not too small.
     """
     wk, d, at, right = w[k], D[k], k * width + k + 1, k + 1
-    if wk == 0:  # exactly nothing, as in a tile
+    if wk == 0:  # exactly nothing, which is what the formulas give
         return (1.0, 0.0, 1.0, 0.0), delta
-    c, s, new = _angle(d, delta, wk)
+    new, s, light = _angle(d, delta, wk)
     if keep:
         D[k] = new
-    if c >= 0.5 and delta * c >= LIGHT:
+    if new <= 2 * d and light >= LIGHT:
         _plain(U, at, w, right, n, s, wk, keep)
-        return (1.0, s, 1.0, wk), delta * c
-    if c >= 0.5:
-        unit = 1 / _root_unit(LIGHT)
-        turn, delta = (c, s, 1 / unit, wk / unit), delta * c * unit * unit
-    else:
+        return (1.0, s, 1.0, wk), light
+    if new <= 2 * d:
+        unit = _root_unit(LIGHT)
+        turn, delta = (light / delta, s, unit, wk * unit), light / unit / unit  # never C = 1
+    else:  # w / w_k - U_k in a unit that brings delta near 1
         unit = _root_unit(d)
-        turn, delta = (c, s, unit / wk, unit), d / unit / unit * (s * wk)
+        turn, delta = (d / new, s, unit / wk, unit), d / unit / unit * (s * wk)
     _scaled(U, at, w, right, n, turn, keep)
     return turn, delta
 
 
-# A tile: two rows a and b of data, one after the other, against rows k and k + 1 of U, that is
-# `_rotate` four times. The angles come from the corner, columns k and k + 1; then one sweep over
-# the other columns reads each number once.
+# A tile: four rows of data, one after the other, against rows k to k + 3 of U, that is `_rotate`
+# sixteen times. The angles come from the corner, columns k to k + 3; then one sweep over the other
+# columns loads and stores each number once. (It is the stores that take time: two by two, twice as
+# many of them, is half as fast.)
 
 
 @inner
-def _corner(U, D, width, k, a, b, delta_a, delta_b):
-    """The tile at k: whether all its turns are plain, the new deltas, and N and S of each turn.
+def _meet(u, d, w, delta):
+    """A row of data in a corner: U, D, its turns (N, S four times), its delta, if all are plain.
 
-    If they are, its corner is turned.
+    u holds U right of its diagonal, row by row.
     """
-    at = k * width + k + 1
-    u, d, e, ak, al, bk, bl = U[at], D[k], D[k + 1], a[k], a[k + 1], b[k], b[k + 1]
-    ca, sa, d = _angle(d, delta_a, ak)
-    al = fma(-ak, u, al)
-    u = fma(sa, al, u)
-    cb, sb, d = _angle(d, delta_b, bk)
-    bl = fma(-bk, u, bl)
-    u = fma(sb, bl, u)
-    da, ta, e = _angle(e, delta_a * ca, al)
-    db, tb, e = _angle(e, delta_b * cb, bl)
-    delta_a, delta_b = delta_a * ca * da, delta_b * cb * db
-    plain = min(min(ca, cb), min(da, db)) >= 0.5 and min(delta_a, delta_b) >= LIGHT
+    u01, u02, u03, u12, u13, u23 = u
+    w0, w1, w2, w3 = w
+    d0, s0, delta = _angle(d[0], delta, w0)
+    w1, w2, w3 = fma(-w0, u01, w1), fma(-w0, u02, w2), fma(-w0, u03, w3)
+    u01, u02, u03 = fma(s0, w1, u01), fma(s0, w2, u02), fma(s0, w3, u03)
+    d1, s1, delta = _angle(d[1], delta, w1)
+    w2, w3 = fma(-w1, u12, w2), fma(-w1, u13, w3)
+    u12, u13 = fma(s1, w2, u12), fma(s1, w3, u13)
+    d2, s2, delta = _angle(d[2], delta, w2)
+    w3 = fma(-w2, u23, w3)
+    u23 = fma(s2, w3, u23)
+    d3, s3, delta = _angle(d[3], delta, w3)
+    plain = (d0 <= 2 * d[0]) & (d1 <= 2 * d[1]) & (d2 <= 2 * d[2]) & (d3 <= 2 * d[3])
+    return (
+        (u01, u02, u03, u12, u13, u23), (d0, d1, d2, d3), (w0, s0, w1, s1, w2, s2, w3, s3), delta,
+        plain & (delta >= LIGHT),
+    )  # fmt: skip
+
+
+@inner
+def _four(array, k):
+    return array[k], array[k + 1], array[k + 2], array[k + 3]
+
+
+@inner
+def _moves(W, k):
+    """Whether the tile at k does anything: sparse rows have many that do not."""
+    for row in range(4):
+        for i in range(k, k + 4):
+            if W[row, i] != 0:
+                return True
+    return False
+
+
+@inner
+def _corner(U, D, width, k, W, deltas):
+    """The tile at k: whether its turns are all plain, whether it does anything, deltas and turns.
+
+    If all are plain, its corner is turned.
+    """
+    at = k * width + k
+    low, last = at + width, at + 2 * width
+    u = U[at + 1], U[at + 2], U[at + 3], U[low + 2], U[low + 3], U[last + 3]
+    d = D[k], D[k + 1], D[k + 2], D[k + 3]
+    wa, wb, wc, wd = _four(W[0], k), _four(W[1], k), _four(W[2], k), _four(W[3], k)
+    u, d, ta, da, a = _meet(u, d, wa, deltas[0])
+    u, d, tb, db, b = _meet(u, d, wb, deltas[1])
+    u, d, tc, dc, c = _meet(u, d, wc, deltas[2])
+    u, d, td, dd, e = _meet(u, d, wd, deltas[3])
+    plain = a & b & c & e
     if plain:
-        U[at], D[k], D[k + 1] = u, d, e
-    return plain, delta_a, delta_b, (ak, sa, al, ta, bk, sb, bl, tb)
+        U[at + 1], U[at + 2], U[at + 3], U[low + 2], U[low + 3], U[last + 3] = u
+        D[k], D[k + 1], D[k + 2], D[k + 3] = d
+    return plain, _moves(W, k), (da, db, dc, dd), ta + tb + tc + td
 
 
-@inner
-def _turned(u, v, aj, bj, tile):
-    """One column of a tile: u and v in rows k and k + 1 of U, then a and b."""
-    ak, sa, al, ta, bk, sb, bl, tb = tile
-    aj = fma(-ak, u, aj)
-    u = fma(sa, aj, u)
-    bj = fma(-bk, u, bj)
-    u = fma(sb, bj, u)
-    aj = fma(-al, v, aj)
-    v = fma(ta, aj, v)
-    bj = fma(-bl, v, bj)
-    v = fma(tb, bj, v)
-    return u, v, aj, bj
+@intrinsic
+def _turn_columns(typingctx, U, at, width, W, right, length, tile):
+    """Four columns of a tile, from U[at] and W[right] on, as vectors.
 
+    With w of each row of data and u of each row of U: w <- w - N u, u <- u + S w. (As a loop over
+    columns it would not be vectorised: eight rows might overlap for all the compiler knows.)
+    """
 
-@inner
-def _near(U, width, k, a, b, tile):
-    """The two columns right of the corner, which the next corner needs."""
-    top, low = k * width, k * width + width
-    for j in range(k + 2, k + 4):
-        U[top + j], U[low + j], a[j], b[j] = _turned(U[top + j], U[low + j], a[j], b[j], tile)
+    def codegen(context, builder, signature, args):
+        vector = ir.VectorType(ir.DoubleType(), 4)
+        kind = ir.FunctionType(vector, [vector] * 3)
+        fma4 = cgutils.get_or_insert_function(builder.module, kind, "llvm.fma.v4f64")
 
+        def pointers(array, start, stride):
+            data = context.make_array(signature.args[array])(context, builder, args[array]).data
+            places = [builder.add(start, builder.mul(stride, stride.type(i))) for i in range(4)]
+            return [builder.bitcast(builder.gep(data, [i]), vector.as_pointer()) for i in places]
 
-@inner
-def _sweep(U, width, k, a, b, n, tile):
-    """All other columns."""
-    right = k + 4
-    top, low = k * width + right, k * width + width + right
-    for j in range(_padded(n - right)):
-        u, v, aj, bj = _turned(
-            U[np.uint64(top + j)], U[np.uint64(low + j)],
-            a[np.uint64(right + j)], b[np.uint64(right + j)], tile,
-        )  # fmt: skip
-        U[np.uint64(top + j)] = u
-        U[np.uint64(low + j)] = v
-        a[np.uint64(right + j)] = aj
-        b[np.uint64(right + j)] = bj
+        def broadcast(i):
+            scalar = builder.extract_value(args[6], i)
+            first = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, i32(0))
+            return builder.shuffle_vector(first, first, ir.Constant(mask, [0] * 4))
+
+        i32, mask = ir.IntType(32), ir.VectorType(ir.IntType(32), 4)
+        u_at, w_at = pointers(0, args[1], args[2]), pointers(3, args[4], args[5])
+        u = [builder.load(pointer, align=8) for pointer in u_at]
+        for row, pointer in enumerate(w_at):
+            w = builder.load(pointer, align=8)
+            for k in range(4):
+                n, s = broadcast(8 * row + 2 * k), broadcast(8 * row + 2 * k + 1)
+                w = builder.call(fma4, [builder.fneg(n), u[k], w])
+                u[k] = builder.call(fma4, [s, w, u[k]])
+            builder.store(w, pointer, align=8)
+        for value, pointer in zip(u, u_at, strict=True):
+            builder.store(value, pointer, align=8)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.void(U, index, index, W, index, index, tile), codegen
 
 
 @inner
 def _note(turns, k, turn):
+    """Remember a turn for `_follow`."""
     turns[C, k], turns[S, k], turns[M, k], turns[N, k] = turn
 
 
 @inner
-def _rotate_noted(U, D, width, k, w, n, deltas, turns, row):
-    """`_rotate` for row `row` of a group, its turn and delta noted."""
-    turn, deltas[row] = _rotate(U, D, width, k, w, n, deltas[row], True)
-    _note(turns, k, turn)
+def _note_tile(turns, k, tile):
+    """The same for a tile of plain turns, for which C is 1 already."""
+    for row in range(4):
+        for i in range(4):
+            turns[row, N, k + i] = tile[8 * row + 2 * i]
+            turns[row, S, k + i] = tile[8 * row + 2 * i + 1]
 
 
 @inner
-def _advance(U, D, width, rank, k, W, n, turns, deltas, tiles, pair):
-    """Do the tile at k of a pair of rows, and find the corner of its next.
-
-    That comes before the sweep: the divisions of a corner wait for each other, and the sweep is
-    what the machine can do meanwhile.
-    """
-    i, j = 2 * pair, 2 * pair + 1
-    a, b, tile = W[i], W[j], tiles[pair]
-    this = (tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6], tile[7])
-    swept = k < 0 or tile[8] == 0
-    if not swept:
-        deltas[i], deltas[j] = tile[9], tile[10]
-        ta, tb = turns[i], turns[j]
-        ta[N, k], ta[S, k], ta[N, k + 1], ta[S, k + 1] = this[:4]
-        tb[N, k], tb[S, k], tb[N, k + 1], tb[S, k + 1] = this[4:]
-        _near(U, width, k, a, b, this)
-    elif k >= 0:
-        for row in range(i, j + 1):
-            _rotate_noted(U, D, width, k, W[row], n, deltas, turns[row], row)
-            _rotate_noted(U, D, width, k + 1, W[row], n, deltas, turns[row], row)
-    if k + 3 < rank:
-        plain, tile[9], tile[10], new = _corner(U, D, width, k + 2, a, b, deltas[i], deltas[j])
-        tile[8] = 1.0 if plain else 0.0
-        tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6], tile[7] = new
-    if not swept and (this[0] != 0 or this[2] != 0 or this[4] != 0 or this[6] != 0):
-        _sweep(U, width, k, a, b, n, this)
+def _rotate_noted(U, D, width, k, W, n, deltas, turns, row):
+    """`_rotate` for one of several rows, its turn and delta noted."""
+    turn, deltas[row] = _rotate(U, D, width, k, W[row], n, deltas[row], True)
+    _note(turns[row], k, turn)
 
 
 @inner
-def _turn_pairs(U, D, width, rank, W, n, turns, deltas, tiles, pairs):
-    """Rotate rows against all of U, tile by tile, each pair one tile behind the one before it.
+def _turn_four(U, D, width, rank, W, n, turns, deltas):
+    """Rotate four rows against all of U, tile by tile.
 
-    So rows of U are met by all pairs while they are near, and no pair waits for its own corner.
+    The corner of the next tile comes before the sweep of this one: its divisions wait for each
+    other, and the sweep is what the machine can do meanwhile. A tile that is not plain, or not
+    whole, goes turn by turn.
     """
-    for row in range(2 * pairs):
+    flat, length = W.reshape(-1), W.shape[1]
+    for row in range(FOUR):
         deltas[row] = 1.0
         for k in range(rank):
             turns[row, C, k] = 1.0
-    for step in range(-2, rank - 1 + 2 * (pairs - 1), 2):
-        for pair in range(pairs):
-            k = step - 2 * pair
-            if -2 <= k < rank - 1:
-                _advance(U, D, width, rank, k, W, n, turns, deltas, tiles, pair)
-    if rank % 2:
-        for row in range(2 * pairs):
-            _rotate_noted(U, D, width, rank - 1, W[row], n, deltas, turns[row], row)
+    plain, moves, new, tile = False, False, NO_TILE[:4], NO_TILE
+    for k in range(-FOUR, rank, FOUR):
+        end, at, this = 0, k * width, tile
+        if plain:
+            _note_tile(turns, k, this)
+            deltas[0], deltas[1], deltas[2], deltas[3] = new
+            end = n if moves else 0
+        elif k >= 0:
+            for row in range(FOUR):
+                for i in range(k, min(k + FOUR, rank)):
+                    _rotate_noted(U, D, width, i, W, n, deltas, turns, row)
+        if k + 4 < end:
+            _turn_columns(U, at + k + 4, width, flat, k + 4, length, this)
+        plain = False
+        if k + 8 <= rank:
+            plain, moves, new, tile = _corner(U, D, width, k + 4, W, deltas)
+        for j in range(k + 8, end, FOUR):
+            _turn_columns(U, at + j, width, flat, j, length, this)
 
 
 @inner
@@ -345,24 +387,27 @@ def _exchange(array, i, j):
 
 
 @inner
-def _open_row(U, D, width, rank, pivot, w, delta, active, squares, units, places, coordinates):
-    """Make w, with its weight delta, row `rank` of U, its pivot moved to position `rank`."""
+def _open_row(state, pivot, w, delta):
+    """Make w, of weight delta, the next row of U, its pivot moved to the diagonal."""
+    U, D, _, squares, units, places, coordinates, totals = state
+    rank, active = int(totals[RANK]), int(totals[ACTIVE])
     for k in range(rank):
-        _exchange(U, k * width + rank, k * width + pivot)
+        _exchange(U[k], rank, pivot)
     _exchange(w, rank, pivot)
     _exchange(squares, rank, pivot)
     _exchange(units, rank, pivot)
     _exchange(coordinates, rank, pivot)
     places[coordinates[rank]] = rank
     places[coordinates[pivot]] = pivot
-    D[rank] = delta * w[rank] * w[rank]
+    D[rank] = max(delta * w[rank] * w[rank], LOWEST)
     for n in range(rank, active):
-        U[rank * width + n] = w[n] / w[rank] + 0.0  # no -0
+        U[rank, n] = w[n] / w[rank] + 0.0  # no -0
+    totals[RANK] += 1
 
 
 @inner
 def _turned_z(z, wz, c, s, m, n):
-    """(z, wz) after a turn, the entries of row k of U and of w in the column of the gradients."""
+    """z_k and wz after a turn; C is 1, whatever c is, if the turn is plain (and M is left out)."""
     if c == 1:
         wz = fma(-n, z, wz)
         return fma(s, wz, z), wz
@@ -472,9 +517,9 @@ def _settle(values, start, columns, origin, n, v, state):
 def _widen(place, unit, state):
     """Measure a column in a new unit, far wider than its own.
 
-    Squares of a pivot so much smaller than the value to come would leave float64, so it is kept
-    from falling below 2^LOWEST: as if the past of the column, of which the next row knows nothing
-    in its 53 bits, had been larger. The entries of R beside the pivot stay what they are.
+    The square of a pivot so much smaller than the value to come may be beyond float64; it is kept
+    at LOWEST. That is as if the past of the column had been larger, yet still far below the last
+    digit of the row which makes it wider. The entries of R beside the pivot stay what they are.
     """
     U, D, z, squares = state.U, state.D, state.z, state.squares
     factor, rank = unit / state.units[place], int(state.totals[RANK])
@@ -483,7 +528,7 @@ def _widen(place, unit, state):
     for k in range(min(place, rank)):
         U[k, place] *= factor
     if place < rank:
-        factor = min(max(factor, math.ldexp(1.0, LOWEST) / _root_unit(D[place])), 1.0)
+        factor = min(max(factor, _root_unit(LOWEST) / _root_unit(D[place])), 1.0)
         D[place] = D[place] * factor * factor
         z[place] /= factor
         for n in range(place + 1, U.shape[1]):
@@ -540,31 +585,54 @@ def _prepare(values, indices, starts, width, targets, weights, r, state, setting
 
 
 @inner
-def _load_next(values, indices, starts, width, targets, weights, r, rows, state, w):
-    """Load row r into w: True if it is there and can be learned as it comes."""
-    if r >= rows:
-        return False
-    start, origin, n, v, y = _trial(r, starts, width, targets, weights)
-    if y != y:
-        return False
-    unseen, wide = _load(
-        values, start, indices, origin, n, v, state.units, state.places, state.coordinates, w,
-        int(state.totals[ACTIVE]),
-    )  # fmt: skip
-    return unseen == 0 and not wide
+def _load_others(values, indices, starts, width, targets, weights, r, rows, state, W):
+    """Load the rows after row r into W: 4 if there are three that can be learned as they come."""
+    if len(W) < FOUR or r + FOUR > rows:
+        return 1
+    for m in range(1, FOUR):
+        start, origin, n, v, y = _trial(r + m, starts, width, targets, weights)
+        if y != y:
+            return 1
+        unseen, wide = _load(
+            values, start, indices, origin, n, v, state.units, state.places, state.coordinates,
+            W[m], int(state.totals[ACTIVE]),
+        )  # fmt: skip
+        if unseen or wide:
+            return 1
+    return FOUR
+
+
+@inner
+def _finish(state, settings, scratch, m, fresh, v, y):
+    """The score of the m-th row in scratch, whose turns are known, and its pivot or -1.
+
+    With a target (not NaN) it is learned, and if it has a pivot it becomes a row of U.
+    """
+    W, X, turns, deltas, a = scratch
+    squares, totals = state.squares, state.totals
+    rank, active = int(totals[RANK]), int(totals[ACTIVE])
+    w, x, delta = W[m], X[m], deltas[m]
+    pivot = _pivot(w, delta, x, rank, active, fresh, state.places[0], squares)
+    last = w[max(pivot, 0)]
+    if y == y:
+        for k in range(active):
+            squares[k] = fma(x[k], x[k], squares[k])
+        if pivot >= 0:
+            _open_row(state, pivot, w, delta)
+    score = _score_and_learn(
+        rank, pivot >= 0, last, delta, y, v, state.z, turns[m], a, totals, settings
+    )
+    return score, pivot
 
 
 @inner
 def _rows(values, indices, starts, width, targets, weights, scores, r, state, settings, scratch):
-    """Score rows from r on and, where there are targets, learn them, two at a time if possible.
+    """Score rows from r on and, where there are targets, learn them, four at a time if possible.
 
     Returns the number of rows, or the row which is too wide to be scored in the current units.
     """
-    squares, units, places, coordinates = (
-        state.squares, state.units, state.places, state.coordinates,
-    )  # fmt: skip
     totals, U, D, length = state.totals, state.U.reshape(-1), state.D, state.U.shape[1]
-    W, X, turns, deltas, tiles, a = scratch
+    W, X, turns, deltas, _ = scratch
     block = values, indices, starts, width, targets, weights
     while r < scores.size:
         rank, old = int(totals[RANK]), int(totals[ACTIVE])
@@ -577,41 +645,22 @@ def _rows(values, indices, starts, width, targets, weights, scores, r, state, se
             continue
         active = int(totals[ACTIVE])
         _, _, _, v, y = _trial(r, starts, width, targets, weights)
-        count = 1
-        while y == y and count < ROWS and _load_next(*block, r + count, scores.size, state, W[count]):
-            count += 1
-        if count > 1:
-            count = count // 2 * 2
+        count = _load_others(*block, r, scores.size, state, W) if y == y else 1
         for m in range(count):
             for k in range(active):
                 X[m, k] = W[m, k]
-        if count > 1:
-            _turn_pairs(U, D, length, rank, W, active, turns, deltas, tiles, count // 2)
+        if count == FOUR:
+            _turn_four(U, D, length, rank, W, active, turns, deltas)
         else:
             deltas[0] = _turn(U, D, length, rank, W[0], active, turns[0], y == y)
         for m in range(count):
-            delta = deltas[m]
             _, _, _, v, y = _trial(r + m, starts, width, targets, weights)
-            fresh = active if m else old
-            pivot = _pivot(W[m], delta, X[m], rank, active, fresh, places[0], squares)
-            opened, last = pivot >= 0, W[m, max(pivot, 0)]
-            if y == y:
-                for k in range(active):
-                    squares[k] = fma(X[m, k], X[m, k], squares[k])
-                if opened:
-                    _open_row(
-                        U, D, length, rank, pivot, W[m], delta, active, squares, units, places,
-                        coordinates,
-                    )  # fmt: skip
-                    totals[RANK] += 1
-            scores[r + m] = _score_and_learn(
-                rank, opened, last, delta, y, v, state.z, turns[m], a, totals, settings
-            )
-            if opened and m + 1 < count:  # the other rows have not met the new row of U
-                for later in range(m + 1, count):
-                    _exchange(W[later], rank, pivot)
-                    _exchange(X[later], rank, pivot)
-                    _rotate_noted(U, D, length, rank, W[later], active, deltas, turns[later], later)
+            scores[r + m], pivot = _finish(state, settings, scratch, m, active if m else old, v, y)
+            if pivot >= 0 and m + 1 < count:  # the others have not met the new row of U
+                for other in range(m + 1, count):
+                    _exchange(W[other], rank, pivot)
+                    _exchange(X[other], rank, pivot)
+                    _rotate_noted(U, D, length, rank, W, active, deltas, turns, other)
                 rank += 1
         r += count
     return r
@@ -620,11 +669,9 @@ def _rows(values, indices, starts, width, targets, weights, scores, r, state, se
 @kernel
 def _run(values, indices, starts, width, targets, weights, scores, first, state, settings):
     """`_rows` with its scratch memory."""
-    length = state.U.shape[1]
-    scratch = (
-        np.zeros((ROWS, length)), np.zeros((ROWS, length)), np.zeros((ROWS, 4, length)),
-        np.zeros(ROWS), np.zeros((ROWS // 2, 11)), np.zeros(length),
-    )  # fmt: skip
+    rows, length = FOUR if scores.size >= FOUR else 1, state.U.shape[1]
+    W, X, turns = np.zeros((rows, length)), np.zeros((rows, length)), np.zeros((rows, 4, length))
+    scratch = W, X, turns, np.zeros(rows), np.zeros(length)
     return _rows(
         values, indices, starts, width, targets, weights, scores, first, state, settings, scratch
     )
@@ -640,31 +687,27 @@ def _settle_row(values, indices, starts, width, weights, r, state):
 @kernel
 def _refactor(W, h, state):
     """Factor W'W anew, with W'h for the gradients: h and W are q and R of another frame."""
-    U, D, z, squares, units, places, coordinates, totals = state
-    flat, width = U.reshape(-1), U.shape[1]
-    rank, active = 0, W.shape[1]
+    U, D, z, squares, _, places, _, totals = state
+    active, width = W.shape[1], U.shape[1]
     scratch = np.zeros((6, width))
     w, x, turns = scratch[0], scratch[1], scratch[2:]
+    totals[RANK] = 0
     for row in range(W.shape[0]):
+        rank = int(totals[RANK])
         for n in range(active):
             w[n] = x[n] = W[row, n]
-        delta, wz = _turn(flat, D, width, rank, w, active, turns, True), h[row]
+        delta, wz = _turn(U.reshape(-1), D, width, rank, w, active, turns, True), h[row]
         for k in range(rank):
-            z[k], wz = _turned_z(
-                z[k], wz, turns[C, k], turns[S, k], turns[M, k], turns[N, k]
-            )
+            c, s, m, n = turns[C, k], turns[S, k], turns[M, k], turns[N, k]
+            z[k], wz = _turned_z(z[k], wz, c, s, m, n)
         pivot = _pivot(w, delta, x, rank, active, active, places[0], squares)
         for n in range(active):
             squares[n] = fma(x[n], x[n], squares[n])
         if pivot >= 0:
-            _open_row(
-                flat, D, width, rank, pivot, w, delta, active, squares, units, places, coordinates
-            )
+            _open_row(state, pivot, w, delta)
             for later in range(row + 1, W.shape[0]):
                 _exchange(W[later], rank, pivot)
             z[rank] = wz / w[rank]
-            rank += 1
-    totals[RANK] = rank
 
 
 @inner
@@ -681,6 +724,9 @@ def _solve(U, z, rank, w):
 def _count_new(values, indices, starts, width, places):
     """How many features of the block have no position yet, for making room beforehand."""
     seen = places >= 0
+    seen[0] = True
+    if seen.all():
+        return 0
     count = 0
     for k in range(values.size):
         i = (indices[k] if starts.size else k % width) + 1
@@ -688,6 +734,19 @@ def _count_new(values, indices, starts, width, places):
             seen[i] = True
             count += 1
     return count
+
+
+def _rows_of_zeros(count: int) -> NDArray[np.float64]:
+    """Room for U: each row an odd number of whole vectors, the last of them only zeros.
+
+    They begin where a vector does in memory, which only speed depends on; and so it is with the
+    odd number, as rows a power of two apart would share too few lines of the cache.
+    """
+    vectors = (count + FOUR - 1) // FOUR + 1
+    width = FOUR * (vectors + 1 - vectors % 2)
+    flat = np.zeros(count * width + FOUR)
+    skip = -flat.ctypes.data // flat.itemsize % FOUR
+    return flat[skip : skip + count * width].reshape(count, width)
 
 
 def _rank(matrix: NDArray[np.float64]) -> int:
@@ -743,7 +802,7 @@ class Full(Learner):
             raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
         self.alpha, self.wealth = float(alpha), float(wealth)
         self.state = FullState(
-            U=np.zeros((1, 1 + PAD)),
+            U=_rows_of_zeros(1),
             D=np.zeros(1),
             z=np.zeros(1),
             squares=np.zeros(1),
@@ -776,7 +835,7 @@ class Full(Learner):
         if count <= size:
             return
         room = max(count, size + size // 5)
-        U = np.zeros((room, room + PAD))
+        U = _rows_of_zeros(room)
         U[:size, :size] = state.U[:, :size]
         self.state = state._replace(
             U=U,
@@ -814,16 +873,17 @@ class Full(Learner):
         if not isinstance(factors, Mapping) and np.ndim(factors) == 2:
             return self._map(np.asarray(factors, dtype=np.float64), columns)
         mantissas, exponents = np.frexp(unit_factors(factors, self.names.columns, columns))
-        mantissas, exponents = 2 * mantissas, exponents - 1  # a power of two changes units alone
+        low = np.abs(mantissas) < math.sqrt(0.5)  # the unit takes the nearest power of two
+        mantissas, exponents = np.where(low, 2 * mantissas, mantissas), exponents - low
         state, (here, column) = self.state, self._features()
         units = rescaled_units(state.units[here], exponents[column], column)
-        factor = np.ones(len(state.U))
-        factor[here] = mantissas[column]
-        state.U[:, : len(factor)] *= factor
-        state.U[:] /= factor[:, None]  # the diagonal is 1
-        state.D[:] *= factor**2
-        state.z[:] /= factor
-        state.squares[:] *= factor**2
+        rest = np.ones(len(state.U))
+        rest[here] = mantissas[column]
+        state.U[:, : len(rest)] *= rest
+        state.U[:] /= rest[:, None]
+        state.D[:] = np.where(state.D > 0, np.maximum(state.D * rest**2, LOWEST), 0)
+        state.z[:] /= rest
+        state.squares[:] *= rest**2
         state.units[here] = units
         return self
 
@@ -857,7 +917,7 @@ class Full(Learner):
             W = np.column_stack([R[:rank, old.places[0]], W])
             coordinates, units = np.append(0, coordinates), np.append(1.0, units)
         self.state = old._replace(
-            U=np.zeros((len(coordinates), len(coordinates) + PAD)),
+            U=_rows_of_zeros(len(coordinates)),
             D=np.zeros(len(coordinates)),
             z=np.zeros(len(coordinates)),
             squares=np.zeros(len(coordinates)),
