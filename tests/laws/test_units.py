@@ -53,6 +53,18 @@ def test_no_power_of_two_is_special(name, data):
     same_bits(one, two)
 
 
+@pytest.mark.parametrize("name", sorted({name for name, _ in pairs_of("unit", "affine", "linear")}))
+@pytest.mark.parametrize("d", [2, 7, 20])
+def test_signs_of_small_sparse_integers(name, d):
+    """Exact ties and exact zeros abound here: a rounding that looks at a sign would show."""
+    rng = np.random.default_rng(d)
+    for _ in range(20):
+        X = rng.integers(-2, 3, (4 * d, d)) * (rng.random((4 * d, d)) < 0.3)
+        y, flips = rng.choice([-1.0, 1.0], 4 * d), rng.choice([-1.0, 1.0], d)
+        scores = get(name)().learn(as_rows(X, y))
+        assert np.array_equal(scores, get(name)().learn(as_rows(X * flips, y)))
+
+
 @in_any_unit
 def test_what_is_certified_has_no_unit(name, loss):
     stream = tame(loss, d=10)
