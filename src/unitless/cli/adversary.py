@@ -52,20 +52,18 @@ def adversary(
     """
     from rich.console import Console
 
-    console = Console(highlight=False)
-    console.print(f"{STORY[game]}\n")
-    if game == "worst-case":
-        console.print(_worst_case(trials))
-        return
     from unitless.learners import REGISTRY
 
-    games = [
-        _play(name, game, d, trials, c, norm)
-        for name in (sorted(REGISTRY) if learner == "all" else [learner])
-    ]
-    if learner != "all":
-        console.print(_trials(games[0]))
-    console.print(_outcome(games))
+    if game == "worst-case":
+        tables = [_worst_case(trials)]
+    else:
+        names = sorted(REGISTRY) if learner == "all" else [learner]
+        games = [_play(name, game, d, trials, c, norm) for name in names]
+        tables = [_outcome(games)] if learner == "all" else [_trials(games[0]), _outcome(games)]
+    console = Console(highlight=False)
+    console.print(f"{STORY[game]}\n")  # after the games, so that a refusal stands alone
+    for table in tables:
+        console.print(table)
 
 
 def _play(learner: str, game: Games, d: int, T: int, c: float, norm: float) -> "Game":
