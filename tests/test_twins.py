@@ -277,16 +277,19 @@ def test_full_on_real_data():
 
 
 def test_full_after_a_map_of_condition_1e8():
-    """Rounding A x costs u times the condition, 1e-8, in exact arithmetic: that is the distance
-    between the two twins. Measured: 5.2e-8 from the stream before the map, 3.6e-8 from the mapped.
+    """What rounding A x costs in exact arithmetic is the distance between the two twins, here
+    9.4e-8. Measured: 4.9e-7 from the stream before the map, 5.9e-7 from the mapped; on four other
+    maps 1 to 4 times that distance.
     """
     X, rng = ORDINARY["random"], np.random.default_rng(11)
     y = targets_for("logistic", X)
     U, V = (np.linalg.qr(rng.normal(size=(4, 4)))[0] for _ in range(2))
     AX = X @ (U @ np.diag(np.logspace(0, 8, 4)) @ V)
     scores = learners.get("full")(intercept=False).learn(as_rows(AX, y))
-    for stream in (X, AX):
-        assert worst(scores, full(stream.tolist(), y, "logistic", intercept=False)) < 1e-6
+    before, after = (full(Z.tolist(), y, "logistic", intercept=False) for Z in (X, AX))
+    cost = worst(np.array(after, dtype=float), before)
+    for exact in (before, after):
+        assert worst(scores, exact) < min(1e-6, 10 * cost)
 
 
 def long_stream():
@@ -307,7 +310,7 @@ def test_coordinate_does_not_drift():
 
 
 def test_full_does_not_drift():
-    """As above; the rotations are orthogonal and h never is a sum. Measured: 4.5e-14."""
+    """As above; the rotations are orthogonal and h never is a sum. Measured: 3.3e-14."""
     X, y = long_stream()
     scores = learners.get("full")().learn(as_rows(X, y))
     assert worst(scores, full_long(X.tolist(), y, "logistic", digits=30), floor=0.1) < 1e-12

@@ -24,6 +24,7 @@ from unitless.learners.protocol import (
     Learner,
     Sums,
     Weights,
+    checked_wealth,
     rescaled_units,
     unit_factors,
 )
@@ -386,11 +387,9 @@ class Coordinate(Learner):
                 f"alpha = {alpha}: Algorithm 1 needs alpha > 9/8, because its proof rests on "
                 "x + exp(-x) <= exp(9 x^2 / 16); 1.2 is a good choice"
             )
-        if not 0 < wealth < math.inf:
-            raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
         if d is not None and d < 1:
             raise ValueError(f"d = {d}: there is at least one coordinate; None counts them")
-        self.alpha, self.wealth, self.d = float(alpha), float(wealth), d
+        self.alpha, self.wealth, self.d = float(alpha), checked_wealth(wealth), d
         self._memory = np.zeros(RECORDS + 2 * (1 + LANES))
         self._memory[:TOTALS] = [
             *(alpha, 0.5 / alpha, wealth, d or 0, self.intercept),

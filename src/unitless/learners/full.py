@@ -33,6 +33,7 @@ from unitless.learners.protocol import (
     Learner,
     Sums,
     Weights,
+    checked_wealth,
     rescaled_units,
     unit_factors,
 )
@@ -503,9 +504,7 @@ class Full(Learner):
                 f"alpha = {alpha}: Algorithm 2 needs alpha >= {ALPHA_0}, the smallest for which "
                 "x + exp(-x) <= exp(alpha x^2 / 2); 9/8 is the paper's choice"
             )
-        if not 0 < wealth < math.inf:
-            raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
-        self.alpha, self.wealth = float(alpha), float(wealth)
+        self.alpha, self.wealth = float(alpha), checked_wealth(wealth)
         self.state = FullState(
             U=_rows_of_zeros(1),
             D=np.zeros(1),

@@ -6,7 +6,7 @@
 - `state` is a NamedTuple of arrays: all that is remembered, hence all that is saved.
 - `invariance` is a promise that the law tests read.
 
-A new learner subclasses `Learner`, fills in the five methods at the bottom, and is registered by
+A new learner subclasses `Learner`, fills in the six methods at the bottom, and is registered by
 one line in `unitless.learners`; the laws then test it.
 """
 
@@ -194,6 +194,13 @@ def _check_weight(weight: float, row: int = 0) -> None:
             f"row {row}: weight {weight:g} is neither 0 nor between {LIGHTEST:.0e} and "
             f"{HEAVIEST:.0e}; use 0 to leave a row out"
         )
+
+
+def checked_wealth(wealth: float) -> float:
+    """The initial wealth of an algorithm of the paper, as a float."""
+    if not 0 < wealth < math.inf:
+        raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
+    return float(wealth)
 
 
 def rescaled_units(units: Float, exponents: NDArray[Any], columns: NDArray[Any]) -> Float:
