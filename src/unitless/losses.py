@@ -17,6 +17,7 @@ huber          r^2/2; delta(abs r -     none                         delta      
                delta/2), r = p - y
 squared        (p - y)^2                none                         none        real
 linear         y p                      none                         1           [-1, 1]
+softmax        log sum exp(p_c) - p_y   none                         1, a class  0, 1, ...
 ============== ======================== ============================ =========== ==============
 
 `linear` is the loss of the paper's proofs and of its adversaries: the target is the gradient
@@ -34,7 +35,7 @@ from unitless.numerics import exp, inner, kernel
 
 __all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
 
-LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR = range(8)
+LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR, SOFTMAX = range(9)
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -99,6 +100,19 @@ def derivative(code, parameter, y, p):
 
 
 @kernel
+def _cross_entropies(y, p, out):
+    """out_r = log sum_c exp(p_rc) - p_ry."""
+    for r in range(out.size):
+        top = p[r, 0]
+        for c in range(1, p.shape[1]):
+            top = max(top, p[r, c])
+        total = 0.0
+        for c in range(p.shape[1]):
+            total += math.exp(p[r, c] - top)
+        out[r] = (top - p[r, int(y[r])]) + math.log(total)
+
+
+@kernel
 def _values(code, parameter, y, p, out):
     for i in range(out.size):
         out[i] = value(code, parameter, y[i], p[i])
@@ -135,10 +149,15 @@ class Loss(NamedTuple):
     parameter: float
     lipschitz: float
     """The largest |derivative|; infinite for the squared loss."""
-    targets: Literal["signs", "reals", "slopes"]
+    targets: Literal["signs", "reals", "slopes", "classes"]
 
     def value(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
-        """The loss of each score p for its target y."""
+        """The loss of each score p for its target y; for softmax, p has a column a class."""
+        if self.code == SOFTMAX:
+            scores = np.ascontiguousarray(p, dtype=np.float64)
+            out = np.empty(len(scores))
+            _cross_entropies(np.asarray(y, dtype=np.float64), scores, out)
+            return out
         return self._broadcast(_values, y, p)
 
     def derivative(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
@@ -146,8 +165,13 @@ class Loss(NamedTuple):
         return self._broadcast(_derivatives, y, p)
 
     def link(self, p: ArrayLike) -> NDArray[np.float64]:
-        """The score in the unit of the target: P(y = +1) for logistic, p itself otherwise."""
+        """The score in the unit of the target: P(y = +1) for logistic, P(y = c) in column c for
+        softmax, p itself otherwise.
+        """
         scores = np.array(p, dtype=np.float64, order="C")
+        if self.code == SOFTMAX:
+            scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+            return scores / scores.sum(axis=1, keepdims=True)
         if self.code == LOGISTIC:
             _sigmoids(scores.ravel(), scores.reshape(-1))
         return scores
@@ -170,6 +194,8 @@ _PLAIN = {
     "linear": Loss("linear", LINEAR, 0.0, 1.0, "slopes"),
 }
 NAMES = (*_PLAIN, "quantile(tau)", "huber(delta)")
+"""Losses of one score a row; "softmax" has one a class."""
+_PLAIN["softmax"] = Loss("softmax", SOFTMAX, 0.0, 1.0, "classes")
 
 
 def _digits(parameter: float) -> str:
@@ -211,23 +237,26 @@ def get(loss: str | Loss) -> Loss:
             return huber(float(argument.rstrip(")")) if bracket else 1.0)
     except ValueError as error:
         raise ValueError(f"loss {loss!r}: {error}") from None
-    raise ValueError(f"unknown loss {loss!r}; choose one of {', '.join(NAMES)}")
+    raise ValueError(f"unknown loss {loss!r}; choose one of {', '.join(NAMES)}, softmax")
 
 
 _DOMAINS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "signs": (lambda y: abs(y) == 1, "-1 or +1 (OnlineClassifier codes labels for you)"),
     "reals": (lambda y: abs(y) < math.inf, "a finite number"),
     "slopes": (lambda y: abs(y) <= 1, "a slope in [-1, 1]"),
+    "classes": (lambda y: (y >= 0) & (y == np.floor(y)), "a class number 0, 1, 2, ..."),
 }
 
 
-def check_target(loss: Loss, target: float, row: int = 0) -> None:
+def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> None:
     """Refuse a target outside the loss's domain."""
     fits, needed = _DOMAINS[loss.targets]
     try:
         if fits(target) is True:
             return
         good = bool(fits(target))  # a NumPy scalar
+        if loss.code == SOFTMAX and good and target >= classes:
+            needed, good = f"a class number below {classes}", False
     except (TypeError, ValueError):
         good = False
     if not good:
@@ -236,9 +265,11 @@ def check_target(loss: Loss, target: float, row: int = 0) -> None:
         )
 
 
-def check_targets(loss: Loss, targets: NDArray[np.float64]) -> None:
+def check_targets(loss: Loss, targets: NDArray[np.float64], classes: int = 1) -> None:
     """Refuse a block in which one target is outside the loss's domain, naming its row."""
     good = _DOMAINS[loss.targets][0](targets)
+    if loss.code == SOFTMAX:
+        good &= targets < classes
     if not good.all():
         row = int(np.argmin(good))
-        check_target(loss, float(targets[row]), row)
+        check_target(loss, float(targets[row]), row, classes)

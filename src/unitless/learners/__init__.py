@@ -10,19 +10,27 @@ if TYPE_CHECKING:
     from unitless.learners.zero import Zero as Zero
 
 REGISTRY = {
-    "coordinate": "Coordinate",
-    "full": "Full",
-    "zero": "Zero",
+    "coordinate": "coordinate.Coordinate",
+    "full": "full.Full",
+    "zero": "zero.Zero",
+    # members of the blend
+    "scinol2": "scinol2.Scinol2",
+    "nag": "nag.Nag",
+    "inag": "inag.Inag",
+    "diagonal": "diagonal.Diagonal",
+    "bayes": "bayes.Bayes",
+    "tracker": "tracker.Tracker",
+    # baselines: the comparators of the paper
 }
-"""Name -> class; the class of name `n` lives in `unitless.learners.n`."""
+"""Name -> where its class is found below `unitless.learners`."""
 
-__all__ = ["REGISTRY", *REGISTRY.values(), "get"]
+_CLASSES = {path.rpartition(".")[2]: name for name, path in REGISTRY.items()}
+__all__ = ["REGISTRY", *_CLASSES, "get"]
 
 
 def __getattr__(class_name: str) -> Any:
-    for name, registered in REGISTRY.items():
-        if registered == class_name:
-            return get(name)
+    if class_name in _CLASSES:
+        return get(_CLASSES[class_name])
     raise AttributeError(f"module {__name__!r} has no attribute {class_name!r}")
 
 
@@ -34,5 +42,6 @@ def get(name: str) -> "type[Learner]":
     """
     if name not in REGISTRY:
         raise ValueError(f"unknown learner {name!r}; choose one of {', '.join(sorted(REGISTRY))}")
-    learner: type[Learner] = getattr(import_module(f"{__name__}.{name}"), REGISTRY[name])
+    module, _, class_name = REGISTRY[name].rpartition(".")
+    learner: type[Learner] = getattr(import_module(f"{__name__}.{module}"), class_name)
     return learner

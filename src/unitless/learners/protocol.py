@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless import losses
 from unitless.features import Names
-from unitless.losses import Loss
+from unitless.losses import SOFTMAX, Loss
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]
@@ -70,9 +70,12 @@ class Learner(ABC):
     """The regret theorem that holds for it, if one does."""
     state: Any
 
-    def __init__(self, loss: str | Loss = "logistic", *, intercept: bool = True) -> None:
+    def __init__(
+        self, loss: str | Loss = "logistic", *, intercept: bool = True, classes: int = 0
+    ) -> None:
         self.loss = losses.get(loss)
         self.intercept = bool(intercept)
+        self.classes = checked_classes(self.loss, classes)
         self.names = Names()
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(
@@ -86,16 +89,20 @@ class Learner(ABC):
     def predict(self, rows: Rows) -> Float:
         """Scores of the rows, each as if it were the next trial; the learner does not change."""
         arrays, weights = _arrays(rows), _checked_weights(rows)
-        return self._predict(*arrays, weights, np.empty(len(rows)))
+        return self._predict(*arrays, weights, self._room(len(rows)))
+
+    def _room(self, rows: int) -> Float:
+        """Where scores go: one a row, or with the softmax loss one a row and class."""
+        return np.empty((rows, self.classes) if self.loss.code == SOFTMAX else rows)
 
     def learn(self, rows: Rows) -> Float:
         """Scores made before each row's target was used; then the row is learned."""
         arrays, weights = _arrays(rows), _checked_weights(rows)
         if rows.targets is None:
             raise ValueError("learning needs targets: as_rows(X, targets)")
-        losses.check_targets(self.loss, rows.targets)
+        losses.check_targets(self.loss, rows.targets, self.classes)
         self._reserve(rows.columns)
-        return self._learn(*arrays, rows.targets, weights, np.empty(len(rows)))
+        return self._learn(*arrays, rows.targets, weights, self._room(len(rows)))
 
     # One row, a dict of named features
 
@@ -164,9 +171,9 @@ class Learner(ABC):
     def weights(self) -> Weights:
         """The coefficients at x = 0 (see `Weights`)."""
 
-    @abstractmethod
-    def sums(self) -> Sums:
-        """The sums of a regret certificate."""
+    def sums(self) -> Sums | None:
+        """The sums of a regret certificate, of learners that keep them."""
+        return None
 
 
 def _arrays(rows: Rows) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
@@ -194,6 +201,16 @@ def _check_weight(weight: float, row: int = 0) -> None:
             f"row {row}: weight {weight:g} is neither 0 nor between {LIGHTEST:.0e} and "
             f"{HEAVIEST:.0e}; use 0 to leave a row out"
         )
+
+
+def checked_classes(loss: Loss, classes: int) -> int:
+    """The number of scores a row has: 1, or the number of classes of the softmax loss."""
+    if (loss.code == SOFTMAX) != (classes > 0):
+        raise ValueError(
+            f"classes = {classes} with the {loss.name} loss: the softmax loss needs the number of "
+            "classes, and no other loss has classes"
+        )
+    return classes or 1
 
 
 def checked_wealth(wealth: float) -> float:

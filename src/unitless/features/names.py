@@ -1,4 +1,4 @@
-"""Names -> columns, for rows that come as dicts."""
+"""Names of features -> columns, for rows that come as dicts."""
 
 import math
 import struct

@@ -1,0 +1,51 @@
+"""Dates -> a number and categories, by the clock on the wall: time zones are not converted.
+
+The number is the days since 1970-01-01, with the time of day as a fraction. What comes round
+again is a category: the hour (of a date that has a time), the weekday and the month.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+DAY = 86_400_000_000
+"""Microseconds."""
+WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+Stamps = NDArray[np.datetime64]
+"""datetime64[us]"""
+
+
+def days(stamps: Stamps) -> NDArray[np.float64]:
+    """Days since the epoch, NaN where there is no date.
+
+    >>> days(np.array(["1970-01-02T12:00", "1969-12-31", "NaT"], dtype="datetime64[us]"))
+    array([ 1.5, -1. ,  nan])
+    """
+    since = stamps.view(np.int64) / DAY
+    since[np.isnat(stamps)] = np.nan
+    return since
+
+
+def cycles(
+    stamps: Stamps, timed: NDArray[np.bool_] | None
+) -> Iterator[tuple[str, NDArray[np.int64], list[str]]]:
+    """(what, code of each row, label of each code) of hour, weekday and month; -1 is none.
+
+    >>> when = np.array(["1969-12-31T23:59"], dtype="datetime64[us]")
+    >>> [(what, labels[codes[0]]) for what, codes, labels in cycles(when, np.array([True]))]
+    [('hour', '23'), ('weekday', 'Wed'), ('month', '12')]
+    """
+    there = ~np.isnat(stamps)
+    micros = stamps.view(np.int64)
+    if timed is not None and timed.any():
+        yield "hour", np.where(there & timed, micros // (DAY // 24) % 24, -1), _numbered(0, 24)
+    # Day 0 was a Thursday.
+    yield "weekday", np.where(there, (micros // DAY + 3) % 7, -1), WEEKDAYS
+    months = stamps.astype("datetime64[M]").view(np.int64)
+    yield "month", np.where(there, months % 12, -1), _numbered(1, 12)
+
+
+def _numbered(first: int, count: int) -> list[str]:
+    return [str(first + k) for k in range(count)]

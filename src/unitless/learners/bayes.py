@@ -1,0 +1,115 @@
+"""Naive Bayes on the presence of features, damped, O(nonzeros) a row.
+
+With counts N of rows and C_i of rows in which x_i is not 0, by class, and m nonzeros in the row::
+
+    z = ln (N+ + a)/(N- + a) + m^(-1/2) sum_{x_i != 0} ln [(C_i+ + a)(N- + 2a)] / [(C_i- + a)(N+ + 2a)]
+
+The factor m^(-1/2) damps: features are not independent, and undamped sums are far too sure. With
+softmax the score of class c is the part of the formula that belongs to it. The constant 1 is in
+neither sum nor m, a sample weight counts as that many rows, and values do not matter at all: the
+learner is invariant under everything that keeps zeros zero.
+
+===== ========= ==================================== =====
+paper field     meaning                              unit
+===== ========= ==================================== =====
+C_i+  positive  rows of the class with x_i != 0      rows
+C_i-  negative  the other rows with x_i != 0         rows
+N+    totals[1] rows of the class                    rows
+N-    totals[2] other rows                           rows
+===== ========= ==================================== =====
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from unitless.learners.diagonal import checked_strength
+from unitless.learners.rowwise import Rowwise, rule_for
+from unitless.losses import LOGISTIC, SOFTMAX, Loss
+
+POSITIVE, NEGATIVE = 1, 2
+
+
+class Counting(NamedTuple):
+    """Parameters of naive Bayes."""
+
+    a: float
+    binary: bool
+
+
+def _predict(rule, total, v, x, f, term):
+    n, a = x.size, rule.a
+    here, there = f[:n], f[n : 2 * n]
+    positive, negative = total[POSITIVE], total[NEGATIVE]
+    bias = (negative + 2 * a) / (positive + 2 * a) if rule.binary else 1 / (positive + 2 * a)
+    present, logs, product, factors = 0, 0.0, 1.0, 0
+    for k in range(1, n):
+        if x[k] != 0:
+            ratio = (here[k] + a) * bias
+            product *= ratio / (there[k] + a) if rule.binary else ratio
+            present += 1
+            factors += 1
+            if factors == 4:  # a logarithm for four; counts up to 2^220 leave room for no more
+                logs += math.log(product)
+                product, factors = 1.0, 0
+    logs += math.log(product)
+    prior = (positive + a) / (negative + a) if rule.binary else positive + a
+    z = math.log(prior) + (logs / math.sqrt(present) if present else 0.0)
+    return z, z
+
+
+def _update(rule, total, v, y, p, g, x, f, term):
+    n = x.size
+    counts = f[:n] if y > 0 else f[n : 2 * n]
+    total[POSITIVE if y > 0 else NEGATIVE] += v
+    for k in range(1, n):
+        counts[k] += v * (x[k] != 0)
+
+
+rule_for(Counting, _predict, _update)
+
+
+class Bayes(Rowwise):
+    """Damped naive Bayes on which features are present.
+
+    Parameters
+    ----------
+    a : float
+        What every count starts from.
+
+    >>> from unitless.rows import as_rows
+    >>> learner = Bayes()
+    >>> rows = as_rows([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], [1, -1, 1, 1])
+    >>> learner.learn(rows).round(2)
+    array([0.  , 0.61, 2.4 , 3.09])
+    """
+
+    name: ClassVar[str] = "bayes"
+    invariance: ClassVar[Any] = "unit"
+    fields: ClassVar[tuple[str, ...]] = ("positive", "negative")
+    units: ClassVar[tuple[str, ...]] = ("1", "1")
+    extra: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        a: float = 0.1,
+        intercept: bool = True,
+        classes: int = 0,
+    ) -> None:
+        super().__init__(loss, intercept=intercept, classes=classes)
+        if self.loss.code not in (LOGISTIC, SOFTMAX):
+            raise ValueError(
+                f"naive Bayes counts classes: it needs the logistic or the softmax loss, not "
+                f"{self.loss.name}"
+            )
+        self.a = checked_strength(a)
+        self._prepare()
+
+    def _rule(self) -> Counting:
+        return Counting(self.a, self.loss.code == LOGISTIC)
+
+    def _weights_at(self, records: Any, total: Any) -> Any:
+        return np.zeros(records.shape[1])  # a score of presences has no slope in x

@@ -1,0 +1,174 @@
+"""iNAG: NAG with the implicit, importance-aware step, which no rate can make overshoot.
+
+The scales, N and S are those of `nag`. In place of a step along the gradient at p, the step goes along
+the gradient at the prediction p' that it leads to (Karampatziakis and Langford, "Online Importance
+Weight Aware Updates", 2011, integrate it instead; both agree to first order)::
+
+    B_i' = B_i + rho k_i a,   k_i = x_i / sqrt(S_i),   rho = rate sqrt(t / N) (times sd(y) where
+    p'   = p + s a,           s = rho sum k_i x_i / M_i         targets have a unit)
+
+    logistic   a = sigma(-y p') y             delta = y (p' - p) solves delta (1 + e^(y p + delta)) = s
+    squared    a = (y - clip(p)) (1 - e^-s)/s   clip to the targets seen: no push where that is right
+    others     the gradient at p, cut where p' would cross the kink
+
+With a sample weight v, s becomes v s and a at most v |g|. For squared loss and its kin targets count
+from the first one.
+
+===== ========= ========================================== ================
+paper field     meaning                                    unit
+===== ========= ========================================== ================
+s_i   M         max |x_i|                                  [x_i]
+w_i   B         w_i M_i                                    [score]
+G_i   S         sum (g x_i)^2                              [x_i]^2 [g]^2
+N     totals[1] sum of (x_i / M_i)^2                       1
+--    totals[2] targets: count, mean, sum of squared       [y]^0, 1, 2
+      ... [6]   deviations, lowest, highest                [y]
+===== ========= ========================================== ================
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+from unitless.learners.nag import (
+    N,
+    Normalised,
+    checked_rate,
+    normalised_score,
+    over_root,
+    root_of_t_over_n,
+)
+from unitless.learners.rowwise import rule_for
+from unitless.losses import (
+    ABSOLUTE,
+    HINGE,
+    HUBER,
+    LOGISTIC,
+    QUANTILE,
+    SMOOTHED_HINGE,
+    SQUARED,
+    Loss,
+)
+from unitless.numerics import exp, fma, inner, lane_sum
+
+COUNT, MEAN, M2, LOW, HIGH = range(N + 1, N + 6)
+
+
+class ImplicitStep(NamedTuple):
+    """Parameters of iNAG."""
+
+    rate: float
+    loss: int
+    parameter: float
+
+
+@inner
+def wright_omega(x):
+    """The w with w + ln w = x, by two steps of Fritsch, Shafer and Crowley."""
+    e = exp(min(x, 1.0))
+    w = x - math.log(x) if x > 1 else e / (1 + e)
+    for _ in range(3):
+        if w <= 0:
+            return 0.0
+        z = x - w - math.log(w)
+        q = 2 * (1 + w) * (1 + w + z * (2 / 3))
+        w *= 1 + z / (1 + w) * (q - z) / (q - 2 * z)
+    return w
+
+
+@inner
+def logistic_move(margin, s):
+    """delta >= 0 with delta (1 + e^(margin + delta)) = s."""
+    if margin > 15:  # the 1 is lost beside e^15, and s + e^margin would lose delta
+        return wright_omega(math.log(s) - margin)
+    growth = exp(margin)
+    return s + growth - wright_omega(s + margin + growth)
+
+
+@inner
+def see_target(total, y):
+    """Count a target: running mean, sum of squared deviations (Welford), range."""
+    total[COUNT] += 1
+    before = y - total[MEAN]
+    total[MEAN] += before / total[COUNT]
+    total[M2] = fma(before, y - total[MEAN], total[M2])
+    total[LOW], total[HIGH] = min(total[LOW], y), max(total[HIGH], y)
+
+
+@inner
+def step(rule, y, p, g, s, v):
+    """a, the step along k: the implicit gradient, with its sign turned, at most v |g| in size."""
+    if rule.loss == LOGISTIC:
+        a = y * logistic_move(y * p, v * s) / s
+    elif rule.loss == SQUARED:
+        a = -g * (1 - exp(-v * s)) / s
+    elif rule.loss == SMOOTHED_HINGE or rule.loss == HUBER:
+        return -g * v / (1 + v * s)
+    elif rule.loss == HINGE:
+        return -g * min(v, (1 - y * p) / s) if g != 0 else 0.0
+    else:
+        return -g * min(v, abs(p - y) / (s * abs(g))) if g != 0 else 0.0
+    return math.copysign(min(abs(a), v * abs(g)), -g)
+
+
+def _predict(rule, total, v, x, f, term):
+    p = normalised_score(total, x, f, term)
+    return p, p
+
+
+def _update(rule, total, v, y, p, g, x, f, term):
+    n = x.size
+    M, B, S = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
+    rho = rule.rate * root_of_t_over_n(total)
+    if rule.loss == SQUARED:
+        g = min(max(p, total[LOW]), total[HIGH]) - y
+    if rule.loss == SQUARED or rule.loss == ABSOLUTE or rule.loss == QUANTILE or rule.loss == HUBER:
+        see_target(total, y)
+        rho *= math.sqrt(total[M2] / total[COUNT])
+    for k in range(n):
+        q = v * g * x[k]
+        S[k] = fma(q, q, S[k])
+        term[k] = over_root(x[k], S[k]) * (x[k] / (M[k] if M[k] > 0 else 1.0))
+    s = rho * lane_sum(term, n)
+    if s > 0 and g != 0:
+        a = rho * step(rule, y, p, g, s, v)
+        for k in range(n):
+            B[k] += a * over_root(x[k], S[k])
+
+
+rule_for(ImplicitStep, _predict, _update)
+KNOWN = (LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED)
+
+
+class Inag(Normalised):
+    """NAG with the implicit step: large rates are safe.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from unitless.rows import as_rows
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> rows = as_rows(X, 2 * y - 1)
+    >>> learner = Inag(rate=3)
+    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.2606
+    """
+
+    name: ClassVar[str] = "inag"
+    extra: ClassVar[int] = 6
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        rate: float = 1.0,
+        intercept: bool = True,
+        classes: int = 0,
+    ) -> None:
+        super().__init__(loss, intercept=intercept, classes=classes)
+        if self.loss.code not in KNOWN:
+            raise ValueError(
+                f"iNAG knows no implicit step for the {self.loss.name} loss: use 'nag'"
+            )
+        self.rate = checked_rate(rate)
+        self._prepare()
+
+    def _rule(self) -> ImplicitStep:
+        return ImplicitStep(self.rate, self.loss.code, self.loss.parameter)

@@ -1,0 +1,324 @@
+"""The loop that every coordinate-wise learner shares: load a row, predict, see the target, update.
+
+A learner of this kind is a *rule*: a NamedTuple of its parameters and two compiled functions,
+chosen by the type of that tuple::
+
+    predict(rule, total, v, x, f, term) -> (p, score)     bring scales up to date, then score
+    update(rule, total, v, y, p, g, x, f, term)           learn, with g = loss'(y, p) / L
+
+x holds the row (x[0] is the constant), f the fields of its features one after another (field a of
+slot k is f[a * x.size + k]), total the numbers that belong to no feature (total[T] counts trials),
+term a buffer that `predict` may leave to `update`. Both may write into f and total: when nothing is
+to be learned, what they wrote is thrown away. p is where the gradient is taken, and score what is
+shown; they differ in learners that moderate what they say.
+
+With the softmax loss each class is a learner of its own, and g couples them: softmax(p)_c - [y = c].
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from unitless.learners.protocol import EMPTY
+from unitless.learners.scaled import Scaled
+from unitless.losses import SOFTMAX, derivative
+from unitless.numerics import LANES, exp, grown, inner, kernel, prefetch
+
+T = 0  # total[T]: trials so far, the current one included
+AHEAD = 32  # stored values between a prefetch and its use
+
+
+class Task(NamedTuple):
+    """What a kernel must know beside the rule."""
+
+    loss: int
+    parameter: float
+    slope: float
+    """1 / L."""
+    intercept: float
+    """1, or 0 for none."""
+    classes: int
+    """1 without softmax."""
+    fields: int
+    scales_instance: bool
+    """Whether a sample weight multiplies the row (else `update` is told of it)."""
+
+
+def predict(rule, total, v, x, f, term):
+    """Chosen by the type of the rule: see `rule_for`."""
+
+
+def update(rule, total, v, y, p, g, x, f, term):
+    """Chosen by the type of the rule: see `rule_for`."""
+
+
+def rule_for(kind: type, predict_row: Any, update_row: Any) -> None:
+    """Make the two functions those of the rule `kind`, a NamedTuple."""
+    options = {"error_model": "numpy", "nogil": True, "_nrt": False, "forceinline": True}
+
+    def chosen(rule: Any, row: Any) -> Any:
+        return row if getattr(rule, "instance_class", None) is kind else None
+
+    @overload(predict, jit_options=options)
+    def _predict(rule, total, v, x, f, term):
+        return chosen(rule, predict_row)
+
+    @overload(update, jit_options=options)
+    def _update(rule, total, v, y, p, g, x, f, term):
+        return chosen(rule, update_row)
+
+
+@inner
+def _slots(n):
+    """The slots of a row of n values and the constant, rounded up to whole lanes."""
+    return (n + LANES) // LANES * LANES
+
+
+@inner
+def _load(task, values, start, n, v, x):
+    """x = the constant and the values, 0 for NaN and in the slots that round the row up."""
+    scale = v if task.scales_instance else 1.0
+    x[0] = task.intercept * scale
+    for k in range(n):
+        value = values[np.uint64(start + k)]
+        x[np.uint64(k + 1)] = value * scale if value == value else 0.0
+    for k in range(n + 1, x.size):
+        x[k] = 0.0
+
+
+@inner
+def _place(columns, origin, k):
+    """The coordinate of slot k."""
+    return np.int64(columns[np.uint64(origin + k - 1)]) + 1 if k else 0
+
+
+@inner
+def _gather(task, columns, origin, n, records, slots, f):
+    """f = the records of the row's features; zeros for those without one."""
+    width = task.fields * task.classes
+    coordinates = records.size // width
+    for k in range(n + 1):
+        if k + AHEAD <= n:
+            prefetch(records, np.int64(columns[np.uint64(origin + k + AHEAD - 1)] + 1) * width)
+        i = _place(columns, origin, k)
+        known = i < coordinates
+        for a in range(width):
+            f[np.uint64(a * slots + k)] = records[np.uint64(i * width + a)] if known else 0.0
+    for a in range(width):
+        for k in range(n + 1, slots):
+            f[np.uint64(a * slots + k)] = 0.0
+
+
+@inner
+def _scatter(task, columns, origin, n, records, slots, f):
+    """The records = f."""
+    width = task.fields * task.classes
+    for k in range(n + 1):
+        i = _place(columns, origin, k)
+        for a in range(width):
+            records[np.uint64(i * width + a)] = f[np.uint64(a * slots + k)]
+
+
+@inner
+def softmax_slopes(p, y, g):
+    """g = softmax(p) - e_y, the gradient of the cross-entropy."""
+    top = p[0]
+    for c in range(1, p.size):
+        top = max(top, p[c])
+    total = 0.0
+    for c in range(p.size):
+        g[c] = exp(p[c] - top)
+        total += g[c]
+    for c in range(p.size):
+        g[c] = g[c] / total - (1.0 if c == y else 0.0)
+
+
+@kernel
+def run(rule, task, values, indices, starts, width, targets, weights, scores, totals, records):
+    """One trial a row; without targets nothing is learned. The row that gave no finite score,
+    before which the run stopped, or the number of rows.
+    """
+    sparse, classes = starts.size > 0, task.classes
+    columns = indices if sparse else np.arange(width).astype(np.int32)
+    rows = scores.size // classes
+    room = 0 if sparse else width
+    for r in range(starts.size - 1):
+        room = max(room, starts[r + 1] - starts[r])
+    room = _slots(room)
+    row, home = np.empty(room), np.empty(room * task.fields * classes)
+    other, terms = np.empty(home.size), np.empty(room * classes)
+    total, p, g = np.empty(totals.size), np.empty(classes), np.empty(classes)
+    for r in range(rows):
+        start, origin, n = r * width, 0, width
+        if sparse:
+            start = origin = starts[r]
+            n = starts[r + 1] - start
+        slots = _slots(n)
+        v = weights[r] if weights.size and weights[r] > 0 else 1.0
+        learns = targets.size > 0 and (weights.size == 0 or weights[r] > 0)
+        if sparse or r == 0:  # dense rows leave their fields where they are till the block ends
+            _gather(task, columns, origin, n, records, slots, home)
+        fields = home
+        if not learns:
+            other[:] = home
+            fields = other
+        total[:] = totals
+        x = row[:slots]
+        _load(task, values, start, n, v, x)
+        y = targets[r] if learns else math.nan
+        if not _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, r * classes):
+            return r
+        if learns:
+            totals[:] = total
+        if targets.size and (sparse and learns or (not sparse and r == rows - 1)):
+            _scatter(task, columns, origin, n, records, slots, home)
+    return rows
+
+
+@inner
+def _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, place):
+    """One trial, learned unless y is NaN; whether all scores are finite."""
+    classes, slots, size = task.classes, x.size, task.fields * x.size
+    own = total.size // classes
+    scale = v if task.scales_instance else 1.0
+    good = True
+    for learning in range(2 if y == y else 1):
+        if learning and task.loss == SOFTMAX:
+            softmax_slopes(p, y, g)
+        elif learning:
+            g[0] = derivative(task.loss, task.parameter, y, p[0]) * task.slope
+        for c in range(classes):
+            mine = total[c * own : (c + 1) * own]
+            f, term = fields[c * size : (c + 1) * size], terms[c * slots : (c + 1) * slots]
+            if learning:
+                label = y if task.loss != SOFTMAX else (1.0 if c == y else -1.0)
+                update(rule, mine, v / scale, label, p[c], g[c], x, f, term)
+            else:
+                mine[T] += 1
+                p[c], score = predict(rule, mine, v / scale, x, f, term)
+                p[c], score = p[c] / scale, score / scale
+                scores[place + c] = score + 0.0  # no -0
+                good &= abs(score) < np.inf and abs(p[c]) < np.inf
+        if not good:
+            return False
+    return True
+
+
+class Diverged(ArithmeticError):
+    """A learner that depends on units met numbers it cannot hold; it is as it was before the call."""
+
+    def __init__(self, learner: str, row: int) -> None:
+        super().__init__(
+            f"row {row}: {learner} diverged; scale the features, lower its rate, or use a learner "
+            "that does not depend on units"
+        )
+        self.learner, self.row = learner, row
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Diverged, (self.learner, self.row)
+
+
+class RowwiseState(NamedTuple):
+    """All that a coordinate-wise learner remembers; its class says what the fields are.
+
+    Coordinate 0 is the constant 1, column j is j + 1.
+    """
+
+    records: NDArray[np.float64]
+    """(coordinates, classes, fields); in units of `units`."""
+    totals: NDArray[np.float64]
+    """(classes, totals)."""
+    units: NDArray[np.float64]
+    """Powers of two by which values are multiplied on arrival; 0 where none came yet."""
+
+
+class Rowwise(Scaled):
+    """Base of the coordinate-wise learners."""
+
+    fields: ClassVar[tuple[str, ...]]
+    """Names of the fields of a record."""
+    units: ClassVar[tuple[str, ...]]
+    """How each field follows its feature's unit: "1" (not at all), "sign", "x", "|x|" or "x^2"."""
+    extra: ClassVar[int] = 0
+    """Numbers in a total beside T."""
+    scales_instance: ClassVar[bool] = False
+
+    def _rule(self) -> Any:
+        """The parameters, as the NamedTuple by whose type the kernels are chosen."""
+        raise NotImplementedError
+
+    def _prepare(self) -> None:
+        self._task = Task(
+            self.loss.code, self.loss.parameter, 1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz,
+            float(self.intercept), self.classes, len(self.fields), self.scales_instance,
+        )  # fmt: skip
+        self._totals = np.zeros(self.classes * (1 + self.extra))
+        self._records = np.zeros(self.classes * len(self.fields))
+        self._spare = self._records
+        self._made_rule = self._rule()
+        self._units = np.ones(1)
+
+    @property
+    def state(self) -> RowwiseState:
+        """What is remembered; the arrays are the learner's own."""
+        shape = (-1, self.classes, len(self.fields))
+        return RowwiseState(
+            self._records.reshape(shape), self._totals.reshape(self.classes, -1), self._units
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._spare = self._records  # a copy shares no memory between the two
+
+    @property
+    def _columns(self) -> int:
+        return len(self._records) // (self.classes * len(self.fields)) - 1
+
+    def _reserve(self, columns: int) -> None:
+        super()._reserve(columns)
+        if columns > self._columns:
+            size = (1 + columns) * self.classes * len(self.fields)
+            self._spare = grown(self._spare, size)
+            self._records = self._spare[:size]
+
+    def _predict_scaled(self, values, indices, starts, columns, weights, scores):
+        run(
+            self._made_rule, self._task, values, indices, starts, columns, EMPTY, weights,
+            scores.reshape(-1), self._totals, self._records,
+        )  # fmt: skip
+        return scores
+
+    def _learn_scaled(self, values, indices, starts, columns, targets, weights, scores):
+        before = None if self.in_any_unit else (self._totals.copy(), self._records.copy())
+        row = run(
+            self._made_rule, self._task, values, indices, starts, columns, targets, weights,
+            scores.reshape(-1), self._totals, self._records,
+        )  # fmt: skip
+        if row < len(scores):
+            if before is not None:
+                self._totals[:], self._records[:] = before
+            raise Diverged(self.name, row)
+        return scores
+
+    def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
+        powers = {
+            "sign": np.sign(factors),
+            "x": factors,
+            "|x|": np.abs(factors),
+            "x^2": factors**2,
+        }
+        for a, unit in enumerate(self.units):
+            if unit != "1":
+                self.state.records[coordinates, :, a] *= powers[unit][:, None]
+
+    def _weights_scaled(self) -> NDArray[np.float64]:
+        records, totals, _ = self.state
+        weights = [self._weights_at(records[:, c].T, totals[c]) for c in range(self.classes)]
+        return weights[0] if self.classes == 1 else np.array(weights).T
+
+    def _weights_at(self, records: NDArray[Any], total: NDArray[Any]) -> NDArray[Any]:
+        """The weights of one class, from its fields and its total."""
+        raise NotImplementedError

@@ -1,0 +1,152 @@
+"""Learners that see each feature in a unit of its own: a power of two that brings its first value
+near 1.
+
+For a learner that no unit can move this changes nothing, not one bit, and it makes room: features of
+1e-300 and of 1e300 have squares, and a column may still grow 2^255 times before its unit must change.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unitless.learners.protocol import NO_STARTS, Learner, Weights, rescaled_units, unit_factors
+from unitless.numerics import WIDE, grown, kernel, unit_of
+
+
+@kernel
+def in_units(values, indices, starts, width, weights, units, first, commit, out):
+    """out = the values from row `first` on, in their units; the row whose values are too wide for
+    theirs, or the number of rows. With `commit`, features met for the first time get a unit.
+    """
+    rows = starts.size - 1 if starts.size else (values.size // width if width else 0)
+    for r in range(first, rows):
+        start = starts[r] if starts.size else r * width
+        stop = starts[r + 1] if starts.size else start + width
+        keep = commit and (weights.size == 0 or weights[r] > 0)
+        wide = False
+        for k in range(start, stop):
+            i = (indices[k] if starts.size else k - start) + 1
+            unit = units[i] if i < units.size else 0.0
+            value = values[k]
+            if unit == 0 and value == value and value != 0:
+                unit = unit_of(value)
+                if keep:
+                    units[i] = unit
+            out[k] = value * unit if value != 0 else 0.0
+            wide |= abs(out[k]) > WIDE
+        if wide:
+            return r
+    return rows
+
+
+class Scaled(Learner):
+    """A learner whose kernels see tame numbers only; subclasses fill in `_..._scaled`."""
+
+    _units: NDArray[np.float64]
+
+    @property
+    def in_any_unit(self) -> bool:
+        """Whether a unit may be chosen: it is not for learners that depend on units."""
+        return self.invariance != "none"
+
+    def _reserve(self, columns: int) -> None:
+        if 1 + columns > len(self._units):
+            self._units = grown(self._units, 1 + columns)[: 1 + columns].copy()
+
+    def _predict(self, values, indices, starts, columns, weights, scores):
+        block = values, indices, starts, columns
+        if not self.in_any_unit:
+            return self._predict_scaled(*block, weights, scores)
+        out, first, rows = np.empty(len(values)), 0, len(scores)
+        while first < rows:
+            row = in_units(*block, weights, self._units, first, False, out)
+            row = row if columns else rows
+            self._predict_scaled(*cut(out, *block[1:], weights, first, row), scores[first:row])
+            if row < rows:  # too wide for its unit: what if it had another?
+                other = deepcopy(self)
+                other._reserve(columns)
+                other._widen(*cut(*block, weights, row, row + 1)[:2])
+                part = cut(*block, weights, row, row + 1)
+                other._predict(*part, scores[row : row + 1])
+            first = row + 1
+        return scores
+
+    def _learn(self, values, indices, starts, columns, targets, weights, scores):
+        block = values, indices, starts, columns
+        if not self.in_any_unit:
+            return self._learn_scaled(*block, targets, weights, scores)
+        out, first, rows = np.empty(len(values)), 0, len(scores)
+        while first < rows:
+            row = in_units(*block, weights, self._units, first, True, out)
+            row = row if columns else rows
+            part = cut(out, *block[1:], weights, first, row)
+            self._learn_scaled(*part[:4], targets[first:row], part[4], scores[first:row])
+            if row < rows:
+                if len(weights) and weights[row] == 0:  # scored as if it counted, and left out
+                    part = cut(*block, weights, row, row + 1)
+                    self._predict(*part, scores[row : row + 1])
+                    row += 1
+                else:
+                    self._widen(*cut(*block, weights, row, row + 1)[:2])
+            first = row
+        return scores
+
+    def _widen(self, values: NDArray[Any], indices: NDArray[Any]) -> None:
+        """Choose units in which this row's values are no longer wide."""
+        places = (indices if len(indices) else np.arange(len(values))) + 1
+        units = self._units[places]
+        with np.errstate(over="ignore"):
+            wide = (np.abs(values * units) > WIDE) & (units > 0)
+        exponents = np.frexp(values[wide])[1] + np.frexp(units[wide])[1] - 1
+        exponents = np.minimum(exponents, np.frexp(units[wide])[1] + 1000)
+        self._units[places[wide]] = np.ldexp(units[wide], -exponents)
+        self._rescale_scaled(places[wide], np.ldexp(1.0, -np.minimum(exponents, 1000)))
+
+    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
+        """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
+        factors = unit_factors(factors, self.names.columns, len(self._units) - 1)
+        if not self.in_any_unit:
+            self._rescale_scaled(np.arange(1, len(self._units)), factors)
+            return self
+        mantissas, exponents = np.frexp(factors)
+        seen = np.flatnonzero(self._units[1:])
+        units = rescaled_units(self._units[1:][seen], exponents[seen], seen)
+        self._units[1:][seen] = units
+        self._rescale_scaled(seen + 1, mantissas[seen])
+        return self
+
+    def weights(self) -> Weights:
+        """The coefficients at x = 0, by column."""
+        w = self._weights_scaled()
+        if not self.in_any_unit:
+            return Weights(w[0], w[1:])
+        return Weights(w[0], w[1:] * self._units[1:].reshape(-1, *[1] * (w.ndim - 1)))
+
+    # What each learner fills in; coordinate 0 is the constant, column j is j + 1
+
+    def _predict_scaled(self, values, indices, starts, columns, weights, scores):
+        raise NotImplementedError
+
+    def _learn_scaled(self, values, indices, starts, columns, targets, weights, scores):
+        raise NotImplementedError
+
+    def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
+        raise NotImplementedError
+
+    def _weights_scaled(self) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+
+def cut(values, indices, starts, columns, weights, first, last):
+    """Rows first to last of a block, in the form kernels take."""
+    weights = weights[first:last] if len(weights) else weights
+    if len(starts) == 0:
+        return values[first * columns : last * columns], indices, starts, columns, weights
+    if first == 0 and last == len(starts) - 1:
+        return values, indices, starts, columns, weights
+    own = starts[first : last + 1]
+    run = slice(own[0], own[-1])
+    return values[run], indices[run], own - own[0], columns, weights

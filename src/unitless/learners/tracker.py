@@ -1,0 +1,83 @@
+"""The label tracker: a forecast from the last labels alone, for streams whose classes drift.
+
+    z = ln(a / b);   a <- 1/2 + gamma (a - 1/2) + [y = +1],   b likewise with [y = -1]
+
+a and b start at 1/2 (the estimator of Krichevsky and Trofimov, forgetting by gamma). With softmax
+the score of class c is ln a_c. A sample weight counts as that many labels. Features are not looked at.
+
+===== ========= ================================ =====
+paper field     meaning                          unit
+===== ========= ================================ =====
+a     totals[1] recent labels + 1, beyond 1/2    rows
+b     totals[2] recent labels - 1, beyond 1/2    rows
+===== ========= ================================ =====
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from unitless.learners.rowwise import Rowwise, rule_for
+from unitless.losses import LOGISTIC, SOFTMAX, Loss
+
+
+class Forgetting(NamedTuple):
+    """Parameters of the tracker."""
+
+    gamma: float
+    binary: bool
+
+
+def _predict(rule, total, v, x, f, term):
+    z = math.log(total[1] + 0.5)
+    if rule.binary:
+        z -= math.log(total[2] + 0.5)
+    return z, z
+
+
+def _update(rule, total, v, y, p, g, x, f, term):
+    total[1] = rule.gamma * total[1] + v * (y > 0)
+    total[2] = rule.gamma * total[2] + v * (y < 0)
+
+
+rule_for(Forgetting, _predict, _update)
+
+
+class Tracker(Rowwise):
+    """Predict from the last labels.
+
+    >>> from unitless.rows import as_rows
+    >>> Tracker(gamma=0.5).learn(as_rows([[0.0]] * 4, [1, 1, 1, -1])).round(2)
+    array([0.  , 1.1 , 1.39, 1.5 ])
+    """
+
+    name: ClassVar[str] = "tracker"
+    invariance: ClassVar[Any] = "linear"
+    fields: ClassVar[tuple[str, ...]] = ("none",)
+    units: ClassVar[tuple[str, ...]] = ("1",)
+    extra: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        gamma: float = 0.9,
+        intercept: bool = True,
+        classes: int = 0,
+    ) -> None:
+        super().__init__(loss, intercept=intercept, classes=classes)
+        if self.loss.code not in (LOGISTIC, SOFTMAX):
+            raise ValueError(
+                f"the tracker counts classes: it cannot serve the {self.loss.name} loss"
+            )
+        if not 0 <= gamma <= 1:
+            raise ValueError(f"gamma = {gamma}: what is remembered of a label lies in [0, 1]")
+        self.gamma = float(gamma)
+        self._prepare()
+
+    def _rule(self) -> Forgetting:
+        return Forgetting(self.gamma, self.loss.code == LOGISTIC)
+
+    def _weights_at(self, records: Any, total: Any) -> Any:
+        return np.zeros(records.shape[1])
