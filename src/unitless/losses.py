@@ -58,7 +58,7 @@ def value(code, parameter, y, p):
         m = y * p
         return max(-m, 0.0) + math.log1p(math.exp(-abs(m)))
     if code == HINGE:
-        return _saturated(max(1.0 - y * p, 0.0))
+        return _saturated(max(abs(y) - math.copysign(1.0, y) * p, 0.0))
     if code == SMOOTHED_HINGE:
         m = y * p
         if m >= 1.0:
@@ -83,8 +83,8 @@ def derivative(code, parameter, y, p):
     """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
     if code == LOGISTIC:
         return -y * sigmoid(-y * p)
-    if code == HINGE:
-        return -y if y * p < 1.0 else 0.0
+    if code == HINGE:  # a target beyond +-1 asks for a larger margin (blending/hedge.py)
+        return -math.copysign(1.0, y) if math.copysign(1.0, y) * p < abs(y) else 0.0
     if code == SMOOTHED_HINGE:
         return -y * min(max(1.0 - y * p, 0.0), 1.0)
     if code == LINEAR:

@@ -189,11 +189,11 @@ class Columns:
         return len(self._names), len(self._kinds)
 
     def _keep(self, features: Sequence[Feature], names: Sequence[str]) -> None:
-        for column, (space, slot) in enumerate(features, start=len(self)):
-            self._known.setdefault(space, {})[slot] = column
+        for (space, slot), name in zip(features, names, strict=True):
+            self._known.setdefault(space, {})[slot] = len(self)
             self._sources.append(sources_of(space))
-        self._names += names
-        self._taken.update(names)
+            self._names.append(name)
+            self._taken.add(name)
 
     def _is_plain(self, names: list[str]) -> bool:
         """Whether a frame of numbers with these columns makes a dense array."""

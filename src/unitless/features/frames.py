@@ -39,7 +39,9 @@ def column_names(table: Any) -> list[str]:
 
 def is_numeric(table: Any) -> bool:
     """Whether every column is of numbers or booleans."""
-    return all(dtype.is_numeric() or dtype.is_boolean() for dtype in table.schema.values())
+    import narwhals.stable.v2 as nw
+
+    return all(dtype.is_numeric() or dtype == nw.Boolean for dtype in table.schema.values())
 
 
 def numeric_table(table: Any) -> NDArray[np.float64]:
@@ -48,6 +50,8 @@ def numeric_table(table: Any) -> NDArray[np.float64]:
 
     if any(dtype != nw.Float64 for dtype in table.schema.values()):
         table = table.select(nw.all().cast(nw.Float64))
+    if not table.columns:
+        return np.empty((len(table), 0))
     values: NDArray[np.float64] = table.to_numpy()
     infinite = np.isinf(values)
     if infinite.any():
@@ -67,11 +71,11 @@ def cells_of(name: str, series: Any, dtype: Any) -> Cells:
     """One column; its type tells the kind, or else its values do."""
     import narwhals.stable.v2 as nw
 
-    if dtype.is_numeric() or dtype.is_boolean():
+    if dtype.is_numeric() or dtype == nw.Boolean:
         floats = series if dtype == nw.Float64 else series.cast(nw.Float64)
         return numbers(name, floats.to_numpy())
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        codes, levels = _factorized(series, dtype)
+        codes, levels = _factorized(series)
         return Cells(name, "category", codes, keys=[key_of(level) for level in levels])
     if dtype in (nw.Date, nw.Datetime):
         stamps = _wall_clock(series, dtype)
@@ -81,33 +85,29 @@ def cells_of(name: str, series: Any, dtype: Any) -> Cells:
 
 def _wall_clock(series: Any, dtype: Any) -> NDArray[np.datetime64]:
     """What the clock on the wall showed, in its own time zone."""
-    local = series.dt.replace_time_zone(None) if getattr(dtype, "time_zone", None) else series
-    clock = local.to_numpy()
-    if clock.dtype == object:  # pandas keeps Arrow's dates so
-        gone = series.is_null().to_numpy()
-        clock = np.where(gone, None, clock)
-    return clock.astype("datetime64[us]")
+    zone = getattr(dtype, "time_zone", None)
+    if series.implementation.is_pandas_like() and "pyarrow" in str(series.to_native().dtype):
+        # pandas has these dates as objects, and before version 3 drops a zone by going to UTC.
+        clock = [day.replace(tzinfo=None) if zone else day for day in series.drop_nulls().to_list()]
+        stamps = np.full(len(series), "NaT", dtype="datetime64[us]")
+        stamps[~series.is_null().to_numpy()] = clock
+        return stamps
+    local = series.dt.replace_time_zone(None) if zone else series
+    return local.to_numpy().astype("datetime64[us]")
 
 
-def _factorized(series: Any, dtype: Any) -> tuple[NDArray[np.int64], list[Any]]:
+def _factorized(series: Any) -> tuple[NDArray[Any], list[Any]]:
     """Codes by order of first appearance, -1 if missing, and the levels; each library's own way."""
     native = series.to_native()
     if series.implementation.is_pandas_like():
         codes, levels = native.factorize()
         return codes, levels.tolist()
     if series.implementation.is_pyarrow():
-        plain = (
-            native.cast(native.type.value_type) if hasattr(native.type, "value_type") else native
-        )
-        coded = plain.combine_chunks().dictionary_encode()
-        return coded.indices.fill_null(-1).to_numpy().astype(np.int64), coded.dictionary.to_pylist()
-    return _enumerated(series)
-
-
-def _enumerated(series: Any) -> tuple[NDArray[np.int64], list[str]]:
-    import narwhals.stable.v2 as nw
-
-    strings = series.cast(nw.String)
-    levels = strings.drop_nulls().unique(maintain_order=True).to_list()
-    codes = strings.cast(nw.Enum(levels)).to_native().to_physical().cast(int).fill_null(-1)
-    return codes.to_numpy(), levels
+        plain = getattr(native.type, "value_type", native.type)
+        coded = native.cast(plain).combine_chunks().dictionary_encode()
+        return coded.indices.fill_null(-1).to_numpy(), coded.dictionary.to_pylist()
+    polars = series.__native_namespace__()
+    strings = native.cast(polars.String)
+    levels = strings.drop_nulls().unique(maintain_order=True)
+    codes = strings.cast(polars.Enum(levels)).to_physical().cast(polars.Int64).fill_null(-1)
+    return codes.to_numpy(), levels.to_list()

@@ -64,8 +64,9 @@ def product(a: Part, b: Part) -> Part:
     low = np.searchsorted(b.rows, a.rows, "left")
     count = np.searchsorted(b.rows, a.rows, "right") - low
     left, right = np.repeat(np.arange(len(a.rows)), count), ranges(low, count)
-    codes, found = by_appearance(a.codes[left] * len(b.keys) + b.codes[right])
-    keys: list[Key] = [(a.keys[c // len(b.keys)], b.keys[c % len(b.keys)]) for c in found.tolist()]
+    width = len(b.keys)
+    codes, found = by_appearance(a.codes[left] * width + b.codes[right], len(a.keys) * width)
+    keys: list[Key] = [(a.keys[c // width], b.keys[c % width]) for c in found.tolist()]
     with np.errstate(over="ignore"):
         values = a.values[left] * b.values[right]
     made = Part((a.space, b.space), keys, a.rows[left], codes, values)

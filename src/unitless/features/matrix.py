@@ -32,12 +32,18 @@ def sparse(
     """
     from scipy.sparse import coo_array
 
-    kept = []
-    for part, place in zip(parts, places, strict=True):
-        columns = place[part.codes]
-        there = (part.values != 0) & (columns < width)  # NaN is not zero
-        kept.append((part.values[there], part.rows[there].astype(np.int32), columns[there]))
-    values, row, column = (
-        (np.concatenate(each) for each in zip(*kept, strict=True)) if kept else 3 * ([],)
-    )
-    return coo_array((values, (row, column)), shape=(rows, width), dtype=np.float64).tocsr()
+    entries = [
+        _entries(part, place, width) for part, place in zip(parts, places, strict=True) if part.keys
+    ]
+    if not entries:
+        return coo_array((rows, width), dtype=np.float64).tocsr()
+    values, row, column = (np.concatenate(each) for each in zip(*entries, strict=True))
+    return coo_array((values, (row, column)), shape=(rows, width)).tocsr()
+
+
+def _entries(part: Part, places: NDArray[np.int32], width: int) -> tuple[NDArray[Any], ...]:
+    entries = part.values, part.rows.astype(np.int32), places[part.codes]
+    there = part.values != 0  # NaN is not zero
+    if places.max() >= width:
+        there &= entries[2] < width
+    return entries if there.all() else tuple(each[there] for each in entries)

@@ -5,7 +5,7 @@ ascending row. So interactions, columns and names need not know what a column wa
 """
 
 import re
-from collections import Counter
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,9 +30,7 @@ class Part(NamedTuple):
 
     def first_rows(self) -> NDArray[np.int64]:
         """The row where each key appears first."""
-        first = np.empty(len(self.keys), dtype=np.int64)
-        first[self.codes[::-1]] = self.rows[::-1]  # the last assignment stays
-        return first
+        return _first_places(self.codes, self.rows, len(self.keys))
 
 
 def parts_of(cells: Cells, text: bool) -> list[Part]:
@@ -46,17 +44,28 @@ def parts_of(cells: Cells, text: bool) -> list[Part]:
     return []
 
 
-def by_appearance(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The same codes numbered by first appearance, and what the new ones stand for.
+def by_appearance(codes: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Codes below `size` numbered by first appearance, and what the new ones stand for.
 
-    >>> by_appearance(np.array([7, 3, 7, 5]))
+    >>> by_appearance(np.array([7, 3, 7, 5]), 8)
     (array([0, 1, 0, 2]), array([7, 3, 5]))
     """
-    found, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[inverse], found[order]
+    if size > 4 * len(codes) + 64:  # a table of them all would be mostly empty
+        sorted_codes, ranks = np.unique(codes, return_inverse=True)
+        ranks, found = by_appearance(ranks, len(sorted_codes))
+        return ranks, sorted_codes[found]
+    first = _first_places(codes, np.arange(len(codes)), size)
+    found = np.flatnonzero(first >= 0)
+    found = found[np.argsort(first[found])]
+    first[found] = np.arange(len(found))
+    return first[codes], found
+
+
+def _first_places(codes: NDArray[Any], places: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """The place where each code stands first, -1 if nowhere."""
+    first = np.full(size, -1)
+    first[codes[::-1]] = places[::-1]  # of equal codes the last assignment stays
+    return first
 
 
 def _number(name: str, values: NDArray[np.float64], start: int) -> Part:
@@ -74,7 +83,7 @@ def _dates(cells: Cells) -> list[Part]:
     parts = [_number(cells.name, dates.days(cells.values), cells.start)]
     for suffix, codes, labels in dates.cycles(cells.values, cells.timed):
         rows = np.flatnonzero(codes >= 0)
-        ranks, found = by_appearance(codes[rows])
+        ranks, found = by_appearance(codes[rows], len(labels))
         keys: list[Key] = [labels[code] for code in found]
         space = (cells.name, f".{suffix}=")
         parts.append(Part(space, keys, rows, ranks, np.ones(len(rows))))
@@ -82,27 +91,18 @@ def _dates(cells: Cells) -> list[Part]:
 
 
 def _words(cells: Cells) -> Part:
-    """How often each word stands in the text; a text that comes twice is cut up once."""
-    vocabulary: dict[Key, int] = {}
-    codes: list[int] = []
-    counts: list[int] = []
-    lengths: list[int] = []
-    for key in cells.keys:
-        words = Counter(WORD.findall((key if isinstance(key, str) else key[1]).lower()))
-        codes += [vocabulary.setdefault(word, len(vocabulary)) for word in words]
-        counts += words.values()
-        lengths.append(len(words))
+    """One entry a word: those of equal words add up. A text that comes twice is cut up once."""
+    texts = [key if isinstance(key, str) else key[1] for key in cells.keys]
+    words = [WORD.findall(text.lower()) for text in texts]
+    flat = list(chain(*words))
+    vocabulary: dict[Key, int] = {word: k for k, word in enumerate(dict.fromkeys(flat))}
+    codes = np.array([vocabulary[word] for word in flat], dtype=np.int64)
+    counts = np.array([len(each) for each in words], dtype=np.int64)
     rows = np.flatnonzero(cells.values >= 0)
-    texts = cells.values[rows]
-    length = np.array(lengths, dtype=np.int64)
-    picked = ranges((np.cumsum(length) - length)[texts], length[texts])
-    return Part(
-        (cells.name, ":"),
-        list(vocabulary),
-        np.repeat(rows, length[texts]),
-        np.array(codes, dtype=np.int64)[picked],
-        np.array(counts, dtype=np.float64)[picked],
-    )
+    text = cells.values[rows]
+    picked = ranges((np.cumsum(counts) - counts)[text], counts[text])
+    entries = np.repeat(rows, counts[text]), codes[picked], np.ones(len(picked))
+    return Part((cells.name, ":"), list(vocabulary), *entries)
 
 
 def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -16,19 +16,24 @@ With the softmax loss each class is a learner of its own, and g couples them: so
 """
 
 import math
+from collections.abc import Callable, Hashable, Mapping
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from unitless.features import Names
 from unitless.learners.protocol import EMPTY
 from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, derivative
 from unitless.numerics import LANES, exp, grown, inner, kernel, prefetch
+from unitless.rows import Rows
 
 T = 0  # total[T]: trials so far, the current one included
 AHEAD = 32  # stored values between a prefetch and its use
+TALLEST = 2.0**480  # targets beyond count as this: sums of their squares stay within float64
 
 
 class Task(NamedTuple):
@@ -168,7 +173,7 @@ def run(rule, task, values, indices, starts, width, targets, weights, scores, to
         total[:] = totals
         x = row[:slots]
         _load(task, values, start, n, v, x)
-        y = targets[r] if learns else math.nan
+        y = min(max(targets[r], -TALLEST), TALLEST) if learns else math.nan
         if not _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, r * classes):
             return r
         if learns:
@@ -269,6 +274,10 @@ class Rowwise(Scaled):
             self._records.reshape(shape), self._totals.reshape(self.classes, -1), self._units
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        spare = ("_spare", "_room_for_units")
+        return {name: value for name, value in self.__dict__.items() if name not in spare}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._spare = self._records  # a copy shares no memory between the two
@@ -284,22 +293,46 @@ class Rowwise(Scaled):
             self._spare = grown(self._spare, size)
             self._records = self._spare[:size]
 
+    def learn(self, rows: Rows) -> NDArray[np.float64]:
+        """Scores made before each row's target was used; then the row is learned."""
+        return self._or_nothing(super().learn, rows)
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
+        """Score one dict row, then learn from its target; returns the score."""
+        return self._or_nothing(super().learn_one, x, y, weight)
+
+    def _or_nothing(self, learn: Callable[..., Any], *row: Any) -> Any:
+        """Learn; if that diverges, no column and no name of it is kept."""
+        columns, known = self._columns, len(self.names.columns)
+        try:
+            return learn(*row)
+        except Diverged:
+            size = (1 + columns) * self.classes * len(self.fields)
+            self._spare = self._records = self._records[:size].copy()
+            self._units = self._units[: 1 + columns].copy()
+            self.names = Names(dict(islice(self.names.columns.items(), known)))
+            raise
+
     def _predict_scaled(self, values, indices, starts, columns, weights, scores):
-        run(
+        row = run(
             self._made_rule, self._task, values, indices, starts, columns, EMPTY, weights,
             scores.reshape(-1), self._totals, self._records,
         )  # fmt: skip
+        if row < len(scores):
+            raise Diverged(self.name, row)
         return scores
 
     def _learn_scaled(self, values, indices, starts, columns, targets, weights, scores):
-        before = None if self.in_any_unit else (self._totals.copy(), self._records.copy())
+        records, touched = self.state.records, slice(0)
+        if not self.in_any_unit:
+            touched = np.append(0, indices + 1) if len(starts) else slice(1 + columns)
+        totals, before = self._totals.copy(), records[touched].copy()
         row = run(
             self._made_rule, self._task, values, indices, starts, columns, targets, weights,
             scores.reshape(-1), self._totals, self._records,
         )  # fmt: skip
         if row < len(scores):
-            if before is not None:
-                self._totals[:], self._records[:] = before
+            self._totals[:], records[touched] = totals, before
             raise Diverged(self.name, row)
         return scores
 

@@ -5,6 +5,7 @@ For a learner that no unit can move this changes nothing, not one bit, and it ma
 1e-300 and of 1e300 have squares, and a column may still grow 2^255 times before its unit must change.
 """
 
+import math
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Self
@@ -46,15 +47,30 @@ class Scaled(Learner):
     """A learner whose kernels see tame numbers only; subclasses fill in `_..._scaled`."""
 
     _units: NDArray[np.float64]
+    _room_for_units: NDArray[np.float64] | None = None
 
     @property
     def in_any_unit(self) -> bool:
         """Whether a unit may be chosen: it is not for learners that depend on units."""
-        return self.invariance != "none"
+        return self.invariance in ("unit", "affine", "linear")
 
     def _reserve(self, columns: int) -> None:
         if 1 + columns > len(self._units):
-            self._units = grown(self._units, 1 + columns)[: 1 + columns].copy()
+            room = self._room_for_units
+            if room is None or self._units.base is not room:  # a copy has room of its own
+                room = self._units
+            self._room_for_units = grown(room, 1 + columns)
+            self._units = self._room_for_units[: 1 + columns]
+
+    def _predict_one(self, values, indices, weight):
+        if np.isinf(values).any():
+            return math.nan
+        return super()._predict_one(values, indices, weight)
+
+    def _learn_one(self, values, indices, y, weight):
+        if np.isinf(values).any():
+            return math.nan
+        return super()._learn_one(values, indices, y, weight)
 
     def _predict(self, values, indices, starts, columns, weights, scores):
         block = values, indices, starts, columns
@@ -63,13 +79,13 @@ class Scaled(Learner):
         out, first, rows = np.empty(len(values)), 0, len(scores)
         while first < rows:
             row = in_units(*block, weights, self._units, first, False, out)
-            row = row if columns else rows
+            row = row if columns or len(starts) else rows
             self._predict_scaled(*cut(out, *block[1:], weights, first, row), scores[first:row])
             if row < rows:  # too wide for its unit: what if it had another?
-                other = deepcopy(self)
-                other._reserve(columns)
-                other._widen(*cut(*block, weights, row, row + 1)[:2])
                 part = cut(*block, weights, row, row + 1)
+                other = deepcopy(self)
+                other._reserve(max(columns, int(np.max(part[1], initial=-1)) + 1))
+                other._widen(*part[:2])
                 other._predict(*part, scores[row : row + 1])
             first = row + 1
         return scores
@@ -81,7 +97,7 @@ class Scaled(Learner):
         out, first, rows = np.empty(len(values)), 0, len(scores)
         while first < rows:
             row = in_units(*block, weights, self._units, first, True, out)
-            row = row if columns else rows
+            row = row if columns or len(starts) else rows
             part = cut(out, *block[1:], weights, first, row)
             self._learn_scaled(*part[:4], targets[first:row], part[4], scores[first:row])
             if row < rows:
@@ -109,8 +125,10 @@ class Scaled(Learner):
         """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
         factors = unit_factors(factors, self.names.columns, len(self._units) - 1)
         if not self.in_any_unit:
-            self._rescale_scaled(np.arange(1, len(self._units)), factors)
-            return self
+            raise ValueError(
+                f"{self.name} depends on units: it has no state that it would have in others; "
+                "start a fresh one, or use a learner that does not depend on units"
+            )
         mantissas, exponents = np.frexp(factors)
         seen = np.flatnonzero(self._units[1:])
         units = rescaled_units(self._units[1:][seen], exponents[seen], seen)
@@ -123,7 +141,8 @@ class Scaled(Learner):
         w = self._weights_scaled()
         if not self.in_any_unit:
             return Weights(w[0], w[1:])
-        return Weights(w[0], w[1:] * self._units[1:].reshape(-1, *[1] * (w.ndim - 1)))
+        with np.errstate(over="ignore"):  # of a feature near 5e-324 it may exceed the largest float
+            return Weights(w[0], w[1:] * self._units[1:].reshape(-1, *[1] * (w.ndim - 1)))
 
     # What each learner fills in; coordinate 0 is the constant, column j is j + 1
 

@@ -74,6 +74,10 @@ def certificate(
     any |u_i| s_i <= 1               -      4.6858      21.849      5783.4
     """
     sums = learner.sums()
+    if sums is None:
+        raise ValueError(
+            f"{learner.name} keeps no sums to certify with; use coordinate, full or blend"
+        )
     asked: list[tuple[str, Weights]] = [("u = 0", Weights(0.0, np.zeros(len(sums.s) - 1)))]
     hindsight, paid = None, None
     if u is not None:
@@ -129,6 +133,7 @@ def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) ->
         again = _fresh(learner)
         scores = again.learn(rows)
         repeated = again.sums()
+        assert repeated is not None
         if repeated.A != sums.A or not np.array_equal(repeated.z, sums.z):
             raise ValueError(
                 "these are not the rows the learner learned, in order and in their units: give "

@@ -1,0 +1,149 @@
+"""AdaGrad with a diagonal, in two forms: a rate for each feature from the gradients it has seen.
+
+Mirror descent (Duchi, Hazan, Singer 2011) and dual averaging (the same paper's other form;
+McMahan and Streeter 2010), with q_i = g x_i::
+
+    adagrad      G_i += q_i^2;   w_i -= eta q_i / sqrt(G_i)
+    adagrad_da   w_i = eta theta_i / sqrt(G_i);   theta_i -= q_i;   G_i += q_i^2     0 while G_i = 0
+
+Checked: `regret_bound` (Duchi et al., Theorem 5, with the distances that were covered in place of
+a bounded domain) on random and adversarial streams; the second form, a feature at a time, against
+SOLO FTRL in one dimension, of which it consists, and whose bound it inherits (tests). It is
+`PerCoordinateSOLO` of the public library yamall. A sample weight multiplies g.
+
+=========== ========= ================= ==============
+paper       field     meaning           unit
+=========== ========= ================= ==============
+w_i         w         weight            [score]
+theta_i     theta     -sum q_i          [x_i] [g]
+G_i         G         sum q_i^2         [x_i]^2 [g]^2
+=========== ========= ================= ==============
+
+q_i / sqrt(G_i) has no unit, while a weight has 1/[x_i]: neither form is invariant (multiplying
+the loss by a constant, though, changes nothing).
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unitless.learners.baselines.raw import Raw
+from unitless.learners.nag import checked_rate, over_root
+from unitless.learners.rowwise import rule_for
+from unitless.losses import Loss
+from unitless.numerics import fma, lane_sum
+
+
+class MirrorDescent(NamedTuple):
+    """Parameters of the first form."""
+
+    rate: float
+
+
+class DualAveraging(NamedTuple):
+    """Parameters of the second form."""
+
+    rate: float
+
+
+def _predict(rule, total, v, x, f, term):
+    for k in range(x.size):
+        term[k] = f[k] * x[k]
+    p = lane_sum(term, x.size)
+    return p, p
+
+
+def _update(rule, total, v, y, p, g, x, f, term):
+    n = x.size
+    w, G = f[:n], f[n : 2 * n]
+    for k in range(n):
+        q = v * g * x[k]
+        G[k] = fma(q, q, G[k])
+        w[k] -= rule.rate * over_root(q, G[k])
+
+
+def _predict_averaged(rule, total, v, x, f, term):
+    n = x.size
+    theta, G = f[:n], f[n : 2 * n]
+    for k in range(n):
+        term[k] = rule.rate * over_root(theta[k], G[k]) * x[k]
+    p = lane_sum(term, n)
+    return p, p
+
+
+def _update_averaged(rule, total, v, y, p, g, x, f, term):
+    n = x.size
+    theta, G = f[:n], f[n : 2 * n]
+    for k in range(n):
+        q = v * g * x[k]
+        theta[k] -= q
+        G[k] = fma(q, q, G[k])
+
+
+rule_for(MirrorDescent, _predict, _update)
+rule_for(DualAveraging, _predict_averaged, _update_averaged)
+
+
+def regret_bound(rate: float, distances: ArrayLike, sums: ArrayLike) -> float:
+    """The most that `adagrad` can lose against u, from max_t |w_ti - u_i| and G_i of each feature.
+
+    sum_i (max_t |w_ti - u_i|^2 / (2 eta) + eta) sqrt(G_i)
+
+    >>> regret_bound(1.0, [2.0], [9.0])
+    9.0
+    """
+    far, G = np.asarray(distances, dtype=np.float64), np.asarray(sums, dtype=np.float64)
+    return float(((far**2 / (2 * rate) + rate) * np.sqrt(G)).sum())
+
+
+class Adagrad(Raw):
+    """AdaGrad, mirror descent.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from unitless.rows import as_rows
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
+    >>> for learner in (Adagrad(), AdagradDa()):
+    ...     print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    """
+
+    name: ClassVar[str] = "adagrad"
+    needs_lipschitz: ClassVar[bool] = False
+    fields: ClassVar[tuple[str, ...]] = ("w", "G")
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        rate: float = 1.0,
+        intercept: bool = True,
+        classes: int = 0,
+    ) -> None:
+        super().__init__(loss, intercept=intercept, classes=classes)
+        self.rate = checked_rate(rate)
+        self._prepare()
+
+    def _rule(self) -> Any:
+        return MirrorDescent(self.rate)
+
+    def _weights_at(self, records: Any, total: Any) -> Any:
+        return records[0].copy()
+
+
+class AdagradDa(Adagrad):
+    """AdaGrad, dual averaging; see `Adagrad`.
+
+    >>> AdagradDa().learn_one({"a": 3.0}, 1)
+    0.0
+    """
+
+    name: ClassVar[str] = "adagrad_da"
+    fields: ClassVar[tuple[str, ...]] = ("theta", "G")
+
+    def _rule(self) -> Any:
+        return DualAveraging(self.rate)
+
+    def _weights_at(self, records: Any, total: Any) -> Any:
+        theta, G = records
+        return self.rate * np.divide(theta, np.sqrt(G), out=np.zeros_like(G), where=G > 0)

@@ -1,0 +1,215 @@
+"""The Blend: one learner that, untuned and in any unit, is close to the best of many.
+
+Three steps a row (docs/blend.md has the reasons and what each part is worth)::
+
+    panel   members of different kinds look at different views of the row and give a score each
+    stacker online Newton or ridge learns how to combine their scores
+    mixture weighs the stacker and its members by how well they forecast so far, so that the whole
+            loses little more than the best of them: the overhead is known at any moment
+
+For the logistic loss Algorithms 1 and 2 of the paper are members. They lend the blend Theorems 1
+and 2, with that overhead added. Members that stop paying for themselves leave by a running rule.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from unitless.learners.blending import recipes
+from unitless.learners.blending.ledger import Claim
+from unitless.learners.blending.hedge import HedgeMixer
+from unitless.learners.blending.logistic import LogisticMixer
+from unitless.learners.blending.mixer import Mixer
+from unitless.learners.blending.counted import Counted
+from unitless.learners.blending.panel import SQUARES, SUM, UNIT, Member, Panel
+from unitless.learners.blending.panel import T as TRIALS
+from unitless.learners.blending.softmax import SoftmaxMixer
+from unitless.learners.blending.squared import SquaredMixer
+from unitless.learners.protocol import Learner, Weights, rescaled_units, unit_factors
+from unitless.learners.scaled import cut
+from unitless.losses import (
+    ABSOLUTE,
+    HINGE,
+    HUBER,
+    LOGISTIC,
+    QUANTILE,
+    SOFTMAX,
+    SQUARED,
+    Loss,
+)
+from unitless.rows import Rows, as_rows
+
+KINDS: dict[int, tuple[type[Mixer] | type[HedgeMixer], list[Member], list[Member]]] = {
+    LOGISTIC: (LogisticMixer, recipes.LOGISTIC, recipes.LOGISTIC_LINEAR),
+    SQUARED: (SquaredMixer, recipes.SQUARED, recipes.SQUARED_LINEAR),
+    SOFTMAX: (SoftmaxMixer, recipes.SOFTMAX, recipes.SOFTMAX_LINEAR),
+    HINGE: (HedgeMixer, recipes.HINGE, recipes.HINGE_LINEAR),
+    ABSOLUTE: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
+    QUANTILE: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
+    HUBER: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
+}
+
+
+class Blend(Learner):
+    """The default learner.
+
+    Parameters
+    ----------
+    loss : name or Loss
+    views : "auto" or "linear"
+        "linear" keeps to members whose scores are linear in x (raw and centred values).
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from unitless.rows import as_rows
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> rows = as_rows(X, 2 * y - 1)
+    >>> learner = Blend()
+    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    """
+
+    name: ClassVar[str] = "blend"
+    invariance: ClassVar[Any] = "unit"
+    needs_lipschitz: ClassVar[bool] = False
+    target_invariance: ClassVar[str] = "affine"
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        views: Literal["auto", "linear"] = "auto",
+        intercept: bool = True,
+        classes: int = 0,
+    ) -> None:
+        super().__init__(loss, intercept=intercept, classes=classes)
+        if views not in ("auto", "linear"):
+            raise ValueError(f"views = {views!r}: choose 'auto' or 'linear'")
+        if self.loss.code not in KINDS:
+            raise ValueError(f"there is no blend for the {self.loss.name} loss")
+        self.views = views
+        mixer, members, linear = KINDS[self.loss.code]
+        members = linear if views == "linear" else members
+        several = {"classes": classes} if classes else {}
+        self.panel = Panel(members, loss=self.loss, intercept=self.intercept, **several)
+        self.mixer = mixer(members, self.loss)
+        self.counted = Counted() if self.loss.targets == "reals" else None
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that is remembered: the panel's, its learners' and the mixer's."""
+        panel = self.panel
+        return (
+            panel.slots, panel.profile, panel.totals, panel.moments.state, panel.normalised.state,
+            tuple(learner.state for learner in panel.learners if learner is not None),
+            self.mixer.state, () if self.counted is None else (self.counted.state,),
+        )  # fmt: skip
+
+    def _reserve(self, columns: int) -> None:
+        self.panel._reserve(columns)
+
+    def _learn(self, values, indices, starts, columns, targets, weights, scores):
+        block = values, indices, starts, columns
+        new = False
+        if self.counted is not None:
+            self.counted.check(targets, weights)
+            counts = weights > 0 if len(weights) else slice(None)
+            new, targets = not self.counted.state[0], targets.copy()
+            targets[counts] = self.counted.learn(targets[counts])
+
+        def tell(first: int, last: int, found: NDArray[Any] | None) -> None:
+            self.mixer.drop(self.panel.alive)
+            if found is None:
+                self._look(block, first, last, weights, scores)
+                return
+            own = weights[first:last] if len(weights) else weights
+            self.mixer.learn(found, targets[first:last], own, scores[first:last])
+
+        self.panel.learn(block, targets, weights, tell)
+        if self.counted is not None:
+            scores[:] = self.counted.decode(scores)
+            if new:  # made before any target was known
+                first = np.flatnonzero(weights)[:1] if len(weights) else [0]
+                scores[: first[0] + 1 if len(first) else None] = 0.0
+        return scores
+
+    def _predict(self, values, indices, starts, columns, weights, scores):
+        self._look((values, indices, starts, columns), 0, len(scores), weights, scores)
+        if self.counted is not None:
+            scores[:] = self.counted.decode(scores)
+        return scores
+
+    def _look(self, block, first, last, weights, scores) -> None:
+        """Fill in the scores of these rows, each as if it were the next trial with its weight."""
+        *own, given = cut(*block, weights, first, last)
+        given = np.where(given > 0, given, 1.0)  # a row to be left out is scored as if it counted
+        for panel, rows, found in self.panel.predict(tuple(own), given, last - first):
+            mixer = self.mixer
+            if panel is not self.panel:
+                mixer = deepcopy(mixer)
+                mixer.drop(panel.alive)
+            out = self._room(len(rows))
+            scores[first + rows] = mixer.predict(found, out)
+
+    # Looking inside
+
+    def carried(self) -> dict[str, float]:
+        """The weight of each member, and of the stacker, in the mixture now."""
+        return self.mixer.carried()
+
+    def history(self) -> list[tuple[int, dict[str, float]]]:
+        """The same after 1, 2, 4, 8, ... trials."""
+        return self.mixer.history()
+
+    def claims(self) -> dict[str, Claim]:
+        """By member: the blend's loss is at most the member's plus an overhead, both in numbers."""
+        return self.mixer.claims()
+
+    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
+        """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
+        panel = self.panel
+        factors = unit_factors(factors, self.names.columns, len(panel.slots))
+        columns = np.flatnonzero(panel.slots >= 0)
+        slots = panel.slots[columns]
+        mantissas, exponents = np.frexp(factors[columns])
+        units = panel.profile[slots, UNIT]
+        seen = units > 0
+        units[seen] = rescaled_units(units[seen], exponents[seen], columns[seen])
+        panel.profile[slots, UNIT] = units
+        panel.rescale(slots, mantissas)
+        return self
+
+    def weights(self) -> Weights:
+        """What one running deviation of x_i changes in the score, at the means, per unit of x_i.
+
+        While the stream is dense; later, what the first deviation away from x = 0 changes.
+        """
+        panel = self.panel
+        used = np.flatnonzero(panel.slots >= 0)
+        slots, n = panel.slots[used], max(panel.totals[TRIALS], 1.0)
+        records = panel.profile[slots]
+        mean = records[:, SUM] / n
+        deviation = np.sqrt(np.maximum(records[:, SQUARES] / n - mean**2, 0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean, deviation = (np.nan_to_num(a / records[:, UNIT]) for a in (mean, deviation))
+        rows = self._probes(used, mean, deviation)
+        scores = self.predict(rows)
+        out = np.zeros((len(panel.slots), *scores.shape[1:]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = (scores[1:] - scores[0]).T / deviation
+        out[used] = np.nan_to_num(change.T, posinf=0, neginf=0)
+        at = scores[0] - mean @ out[used] if panel.dense else scores[0]
+        return Weights(at, out)
+
+    def _probes(self, columns, mean, deviation) -> Rows:
+        """The means and, one by one, each a deviation further; from 0 once rows are lists."""
+        width = len(self.panel.slots)
+        if self.panel.dense:
+            X = np.zeros((1 + len(columns), width))
+            X[:, columns] = mean
+            X[1 + np.arange(len(columns)), columns] += deviation
+            return as_rows(X)
+        shape = 1 + len(columns), width
+        return as_rows(csr_array((deviation, (1 + np.arange(len(columns)), columns)), shape=shape))

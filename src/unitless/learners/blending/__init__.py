@@ -1,0 +1,1 @@
+"""The parts of the Blend: recipes (who is on the panel), panel (their scores), one mixer a loss."""

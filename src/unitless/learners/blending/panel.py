@@ -1,0 +1,400 @@
+"""The panel of a blend: from a block of rows to a table of the members' scores.
+
+Rows come in any storage and leave in one: features get slots in the order in which they first are
+there (so an unused column costs nothing and storage does not matter) and units in which they are near
+1. While the stream is *dense* a row is a full line of slots; later it is a list of what is there.
+
+Members cost what their view costs, so two running rules, which know nothing of blocks or storage, end
+the membership of some, for good, before the row that breaks them is predicted::
+
+    dense   d_t <= 1024, or at least 1/8 of all values so far are not 0
+    small   d_t <= 256                                      (members with a d x d matrix)
+"""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.learners.protocol import NO_INDICES, NO_STARTS, Learner
+from unitless.learners.scaled import cut
+from unitless.numerics import WIDE, grown, inner, kernel, unit_of
+from unitless.views import Moments, Normalised, Presence
+
+FEW, SOME, SPARSE = 256, 1024, 8
+TILE = 2**16  # values looked at together
+UNIT, SUM, SQUARES = 0, 1, 2  # a record of the profile, in the feature's own unit
+T, D, NONZEROS, DENSE, SMALL = range(5)  # totals of the profile
+DONE, RULE, ZERO_WEIGHT, TOO_WIDE = range(4)
+
+
+class Member(NamedTuple):
+    """A learner and what it looks at."""
+
+    name: str
+    view: str
+    kind: type[Learner]
+    parameters: Mapping[str, Any] = MappingProxyType({})
+    dense: bool = False
+    """Whether it lives only while the stream is dense."""
+    small: bool = False
+    """Whether it lives only while d_t <= 256."""
+    role: str = "main"
+    """main, tracker (joins the stacker with a small prior) or proof (is mixed, not stacked)."""
+
+
+@inner
+def _rules(totals, new, nonzeros):
+    """(dense, small) with a row of so many new features and nonzeros counted."""
+    t, d = totals[T] + 1, totals[D] + new
+    full = d <= SOME or SPARSE * (totals[NONZEROS] + nonzeros) >= t * d
+    return totals[DENSE] > 0 and full, totals[SMALL] > 0 and d <= FEW
+
+
+@inner
+def _count(values, indices, start, stop, sparse, slots):
+    """(new features, nonzeros) of a row; a missing value makes a feature known too."""
+    new = nonzeros = 0
+    for k in range(start, stop):
+        if values[k] != 0:
+            column = indices[k] if sparse else k - start
+            new += column >= slots.size or slots[column] < 0
+            nonzeros += values[k] == values[k]
+    return new, nonzeros
+
+
+@kernel
+def survey(values, indices, starts, width, weights, first, most, slots, profile, totals):
+    """Take in rows from `first` on, at most `most` values wide in all: (stop, why)."""
+    sparse, listed = starts.size > 0, 0
+    rows = starts.size - 1 if sparse else weights.size
+    for r in range(first, rows):
+        start = starts[r] if sparse else r * width
+        stop = starts[r + 1] if sparse else start + width
+        if weights[r] == 0:
+            return r, ZERO_WEIGHT
+        new, nonzeros = _count(values, indices, start, stop, sparse, slots)
+        dense, small = _rules(totals, new, nonzeros)
+        if dense != (totals[DENSE] > 0) or small != (totals[SMALL] > 0):
+            return r, RULE
+        listed += nonzeros + 1
+        size = (r + 1 - first) * (totals[D] + new + 1) if totals[DENSE] else listed
+        if r > first and size > most:
+            return r, DONE
+        for k in range(start, stop):
+            column = indices[k] if sparse else k - start
+            slot = slots[column]
+            if values[k] == values[k] and values[k] != 0 and slot >= 0 and profile[slot, UNIT] > 0:
+                if abs(values[k] * profile[slot, UNIT]) > WIDE:
+                    return r, TOO_WIDE
+        for k in range(start, stop):
+            if values[k] != 0:
+                column = indices[k] if sparse else k - start
+                if slots[column] < 0:
+                    slots[column] = np.int32(totals[D])
+                    totals[D] += 1
+                record = profile[slots[column]]
+                if values[k] == values[k]:
+                    if record[UNIT] == 0:
+                        record[UNIT] = unit_of(values[k])
+                    x = values[k] * record[UNIT]
+                    record[SUM] += x
+                    record[SQUARES] += x * x
+        totals[T] += 1
+        totals[NONZEROS] += nonzeros
+    return rows, DONE
+
+
+@kernel
+def foresee(values, indices, starts, width, rows, slots, profile, totals, out):
+    """out[r] = the new features of row r, or -1 where it would break a rule or a unit."""
+    sparse = starts.size > 0
+    for r in range(rows):
+        start = starts[r] if sparse else r * width
+        stop = starts[r + 1] if sparse else start + width
+        new, nonzeros = _count(values, indices, start, stop, sparse, slots)
+        dense, small = _rules(totals, new, nonzeros)
+        good = dense == (totals[DENSE] > 0) and small == (totals[SMALL] > 0)
+        for k in range(start, stop):
+            column = indices[k] if sparse else k - start
+            if values[k] == values[k] and column < slots.size and slots[column] >= 0:
+                good &= abs(values[k] * profile[slots[column], UNIT]) <= WIDE
+        out[r] = new if good else -1
+
+
+@kernel
+def lay_out(values, indices, starts, width, first, stop, slots, profile, known, columns, out):
+    """Rows first to stop as full lines of slots; new features follow the known ones."""
+    sparse = starts.size > 0
+    out[:] = 0.0
+    for r in range(first, stop):
+        start = starts[r] if sparse else r * width
+        end = starts[r + 1] if sparse else start + width
+        line = out[(r - first) * columns : (r - first + 1) * columns]
+        new = known
+        for k in range(start, end):
+            if values[k] != 0:
+                column = indices[k] if sparse else k - start
+                slot = slots[column] if column < slots.size else -1
+                unit = profile[slot, UNIT] if slot >= 0 else 0.0
+                if slot < 0:
+                    slot = new
+                    new += 1
+                if unit == 0 and values[k] == values[k]:
+                    unit = unit_of(values[k])
+                line[slot] = values[k] * unit
+
+
+@kernel
+def list_out(values, indices, starts, width, first, stop, slots, profile, known, out, places, ends):
+    """The same rows as lists of what is there; the number of values."""
+    sparse = starts.size > 0
+    n = 0
+    for r in range(first, stop):
+        start = starts[r] if sparse else r * width
+        end = starts[r + 1] if sparse else start + width
+        new = known
+        for k in range(start, end):
+            if values[k] != 0 and values[k] == values[k]:
+                column = indices[k] if sparse else k - start
+                slot = slots[column] if column < slots.size else -1
+                unit = profile[slot, UNIT] if slot >= 0 else 0.0
+                if slot < 0:
+                    slot = new
+                    new += 1
+                out[n] = values[k] * (unit if unit > 0 else unit_of(values[k]))
+                places[n] = slot
+                n += 1
+        ends[r - first + 1] = n
+    return n
+
+
+class Panel:
+    """Members, their views, and the features they have met."""
+
+    def __init__(self, members: list[Member], **common: Any) -> None:
+        self.members = members
+        self.learners: list[Learner | None] = [
+            member.kind(**{**common, **member.parameters}) for member in members
+        ]
+        self.slots = np.full(0, -1, dtype=np.int32)
+        self.profile = np.zeros((0, 3))
+        self.totals = np.array([0.0, 0.0, 0.0, 1.0, 1.0])
+        self.moments, self.normalised, self.presence = Moments(), Normalised(), Presence()
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """Which members there still are."""
+        return np.array([learner is not None for learner in self.learners])
+
+    @property
+    def dense(self) -> bool:
+        """Whether rows are still full lines of features."""
+        return bool(self.totals[DENSE])
+
+    # Learning
+
+    def learn(self, block, targets, weights, tell) -> None:
+        """Show the rows to the members, stretch by stretch: tell(first, last, scores, weights).
+
+        `tell` is called in the order of the rows, with scores=None for rows of weight 0, which are
+        to be predicted and left out, and after members have left.
+        """
+        values, indices, starts, columns = block
+        self._reserve(columns)
+        each = weights if len(weights) else np.ones(len(targets))
+        first = 0
+        while first < len(targets):
+            stop, why = survey(
+                values, indices, starts, columns, each, first, TILE, self.slots, self.profile,
+                self.totals,
+            )  # fmt: skip
+            if stop > first:
+                own = each[first:stop] if len(weights) else weights
+                tell(first, stop, self._learn(block, first, stop, targets[first:stop], own))
+            first = stop
+            if why == RULE:
+                self._drop(*self._rules_with(block, stop))
+            elif why == TOO_WIDE:
+                self._widen(block, stop)
+            elif why == ZERO_WEIGHT:
+                tell(stop, stop + 1, None)
+                first += 1
+
+    def _learn(self, block, first, stop, targets, weights) -> NDArray[np.float64]:
+        columns = int(self.totals[D])
+        rows = self._rows(block, first, stop, columns, columns)
+        shown = self._views(*rows, learn=True)
+        return self._scores(
+            lambda learner, view: _learn(learner, *shown[view], targets, weights, stop - first),
+            stop - first,
+        )
+
+    def _scores(self, run: Callable[[Learner, str], NDArray[Any]], rows: int) -> NDArray[np.float64]:
+        parts = [
+            np.zeros(0) if learner is None else run(learner, member.view)
+            for member, learner in zip(self.members, self.learners, strict=True)
+        ]
+        shape = next(part.shape for part in parts if part.size) if rows else (0,)
+        scores = np.zeros((rows, len(parts), *shape[1:]))
+        for k, part in enumerate(parts):
+            if part.size:
+                scores[:, k] = part
+        return scores
+
+    # Predicting
+
+    def predict(self, block, weights, rows: int) -> list[tuple["Panel", NDArray[Any], NDArray[Any]]]:
+        """(panel, row numbers, scores) of rows that are alike: a row that would end a membership is
+        seen by a panel in which it has ended.
+        """
+        new = np.empty(rows, dtype=np.int64)
+        foresee(*block, rows, self.slots, self.profile, self.totals, new)
+        found = [(self, *self._predict(block, weights, np.flatnonzero(new >= 0), new))]
+        for r in np.flatnonzero(new < 0):
+            other, row = deepcopy(self), cut(*block, weights, r, r + 1)
+            other._reserve(block[3])
+            other._drop(*other._rules_with(row[:4], 0))
+            other._widen(row[:4], 0)
+            _, _, scores = other.predict(row[:4], row[4], 1)[0]
+            found.append((other, np.array([r]), scores))
+        return found
+
+    def _predict(self, block, weights, chosen, new):
+        pieces, known = [], int(self.totals[D])
+        if len(chosen) < len(new):
+            block, weights = pick(block, weights, chosen)
+        first = 0
+        while first < len(chosen):
+            width = known + int(new[chosen].max())
+            stop = min(len(chosen), first + max(1, TILE // (width + 1)))
+            shown = self._views(*self._rows(block, first, stop, known, width), learn=False)
+            own = weights[first:stop] if len(weights) else weights
+            pieces.append(
+                self._scores(
+                    lambda learner, view: _predict(learner, *shown[view], own, stop - first),  # noqa: B023
+                    stop - first,
+                )
+            )
+            first = stop
+        return chosen, np.concatenate(pieces) if pieces else np.zeros((0, len(self.members)))
+
+    # Rows and views
+
+    def _reserve(self, columns: int) -> None:
+        if columns > len(self.slots):
+            self.slots = grown(self.slots, columns, fill=-1)
+        if columns > len(self.profile):
+            self.profile = grown(self.profile, columns)
+
+    def _rows(self, block, first, stop, known, columns):
+        if self.totals[DENSE]:
+            out = np.empty((stop - first) * columns)
+            lay_out(*block, first, stop, self.slots, self.profile, known, columns, out)
+            return out, NO_INDICES, NO_STARTS, columns
+        values, _, starts, width = block
+        room = int(starts[stop] - starts[first]) if len(starts) else (stop - first) * width
+        out, places = np.empty(room), np.empty(room, dtype=np.int32)
+        ends = np.zeros(stop - first + 1, dtype=np.int64)
+        n = list_out(*block, first, stop, self.slots, self.profile, known, out, places, ends)
+        return out[:n], places[:n], ends, columns
+
+    def _views(self, values, indices, starts, columns, *, learn: bool):
+        """The rows as each view shows them, by the view's name."""
+        shape = indices, starts, columns
+        wanted = {
+            member.view
+            for member, learner in zip(self.members, self.learners, strict=True)
+            if learner is not None
+        }
+        shown = {"raw": (values, *shape), "none": (np.zeros(0), NO_INDICES, NO_STARTS, 0)}
+        if wanted & {"centred", "squashed"}:
+            both = (self.moments.learn if learn else self.moments.look)(values, columns)
+            shown["centred"], shown["squashed"] = ((part, *shape) for part in both)
+        if "normalised" in wanted:
+            look = self.normalised.learn if learn else self.normalised.look
+            shown["normalised"] = (look(values, *shape), *shape)
+        if "presence" in wanted:
+            shown["presence"] = (self.presence.look(values, *shape), *shape)
+        return shown
+
+    # What changes
+
+    def _rules_with(self, block, row):
+        """(dense, small) as the row would have them."""
+        values, indices, _, _, _ = cut(*block, np.empty(0), row, row + 1)
+        columns = indices if len(indices) else np.arange(len(values))
+        there = values != 0
+        new = int((self.slots[columns[there]] < 0).sum())
+        return _rules(self.totals, new, int((there & (values == values)).sum()))
+
+    def _drop(self, dense: bool, small: bool) -> None:
+        self.totals[DENSE], self.totals[SMALL] = dense, small
+        for k, member in enumerate(self.members):
+            if (member.dense and not dense) or (member.small and not small):
+                self.learners[k] = None
+
+    def _widen(self, block, row) -> None:
+        """Choose units in which the row's values are no longer wide."""
+        values, indices, _, _, _ = cut(*block, np.empty(0), row, row + 1)
+        slots = self.slots[indices if len(indices) else np.arange(len(values))]
+        values, slots = values[slots >= 0], slots[slots >= 0]
+        units = self.profile[slots, UNIT]
+        with np.errstate(over="ignore", invalid="ignore"):
+            wide = (np.abs(values * units) > WIDE) & (units > 0)
+        values, slots, units = values[wide], slots[wide], units[wide]
+        exponents = np.frexp(values)[1] + np.frexp(units)[1] - 1
+        exponents = np.minimum(exponents, np.frexp(units)[1] + 1000)
+        self.profile[slots, UNIT] = np.ldexp(units, -exponents)
+        self.rescale(slots, np.ldexp(1.0, -np.minimum(exponents, 1000)))
+
+    def rescale(self, slots: NDArray[Any], factors: NDArray[Any]) -> None:
+        """From now on these slots arrive multiplied by these factors, in their units."""
+        self.profile[slots, SUM] *= factors
+        self.profile[slots, SQUARES] *= factors**2
+        if self.totals[DENSE]:
+            self.moments.reserve(int(self.totals[D]))
+            self.moments.rescale(slots, factors)
+        self.normalised.reserve(int(self.totals[D]))
+        self.normalised.rescale(slots, factors)
+        for member, learner in zip(self.members, self.learners, strict=True):
+            if learner is not None and member.view in ("raw", "centred", "normalised"):
+                _rescale(learner, slots, factors, int(self.totals[D]))
+            elif learner is not None and member.view == "squashed":
+                _rescale(learner, slots, np.sign(factors), int(self.totals[D]))
+
+
+def _learn(learner: Any, values, indices, starts, columns, targets, weights, rows):
+    learner._reserve(columns)
+    run = getattr(learner, "_learn_scaled", learner._learn)
+    return run(values, indices, starts, columns, targets, weights, learner._room(rows))
+
+
+def _predict(learner: Any, values, indices, starts, columns, weights, rows):
+    run = getattr(learner, "_predict_scaled", learner._predict)
+    return run(values, indices, starts, columns, weights, learner._room(rows))
+
+
+def _rescale(learner: Any, slots, factors, columns) -> None:
+    learner._reserve(columns)
+    if hasattr(learner, "_rescale_scaled"):
+        learner._rescale_scaled(slots + 1, factors)
+    else:
+        every = np.ones(columns)
+        every[slots] = factors
+        learner.rescale(every)
+
+
+def pick(block, weights, chosen):
+    """Some rows of a block."""
+    values, indices, starts, columns = block
+    weights = weights[chosen] if len(weights) else weights
+    if len(starts) == 0:
+        return (values.reshape(-1, columns)[chosen].reshape(-1), indices, starts, columns), weights
+    spans = [np.arange(starts[r], starts[r + 1]) for r in chosen]
+    places = np.concatenate([*spans, np.empty(0, dtype=np.int64)]).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum([len(span) for span in spans])]).astype(np.int64)
+    return (values[places], indices[places], ends, columns), weights

@@ -1,0 +1,124 @@
+"""What readers give and what they refuse: `Block`, `ReadError`, and the options they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars
+    from numpy.typing import NDArray
+
+    from unitless.rows import Rows
+
+LONGEST_TEXT = 60
+"""Characters of an offending text that an error shows."""
+
+Position = dict[str, Any]
+"""A place in a file from which reading can go on: plain JSON, see `Block.position`."""
+
+
+class ReadError(ValueError):
+    """A file that cannot be read as it is, with the place: file, line, column and text.
+
+    >>> error = ReadError("a number was expected", file="x.csv", line=3, column="age", text="old")
+    >>> print(error)
+    x.csv, line 3, column 'age': a number was expected, not 'old'
+    >>> error.line, error.column, error.text
+    (3, 'age', 'old')
+    """
+
+    def __init__(
+        self,
+        why: str,
+        *,
+        file: str,
+        line: int | None = None,
+        column: str | int | None = None,
+        text: str | None = None,
+    ) -> None:
+        self.why, self.file, self.line, self.column, self.text = why, file, line, column, text
+        place = file if line is None else f"{file}, line {line}"
+        if column is not None:
+            place += f", column {column!r}"
+        super().__init__(f"{place}: {why}" + ("" if text is None else f", not {shown(text)}"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        place = {k: getattr(self, k) for k in ("file", "line", "column", "text")}
+        return _raised, (self.why, place)
+
+
+def _raised(why: str, place: dict[str, Any]) -> ReadError:
+    return ReadError(why, **place)
+
+
+def shown(text: str) -> str:
+    """The text in quotes, shortened."""
+    return repr(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "...")
+
+
+class Options(NamedTuple):
+    """How to read; `open_blocks` explains each."""
+
+    header: bool = True
+    separator: str | None = None
+    quote: str | None = "auto"
+    types: Mapping[str, str] = {}
+    coerce: bool = False
+    skip_bad: int = 0
+    names: Sequence[str] = ()
+    block_bytes: int = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive rows of a file.
+
+    ========= ==========================================================================
+    field     meaning
+    ========= ==========================================================================
+    frame     tables: a polars DataFrame of Float64, String and Boolean columns; null and
+              NaN are missing; None for svmlight and VW text
+    rows      svmlight, VW text: sparse `Rows`, whose targets are the labels (NaN where a
+              row has none) and whose weights are the importances (None: all 1)
+    new_names VW text: names of the columns first met in this block, the last ones of
+              `rows.columns`; column j of svmlight is the index j of the file
+    tags      VW text: the tag of each row, or None if none has one
+    lines     line of the file on which each row begins, from 1 (Parquet, Arrow: its row)
+    start     the place where the block begins, as in `position`
+    position  the place behind the block: JSON, to be given to `open_blocks(resume=...)`;
+              its counts `rows`, `skipped` and `coerced` are those of the file so far
+    done      share of the file read so far, or None if its size is not known
+    ========= ==========================================================================
+    """
+
+    frame: polars.DataFrame | None
+    rows: Rows | None
+    lines: NDArray[np.int64]
+    start: Position
+    position: Position
+    new_names: Sequence[str] = field(default=())
+    tags: Sequence[str] | None = None
+    done: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def position_at(self, row: int) -> Position:
+        """The place behind the first `row` rows of this block."""
+        if row == len(self):
+            return self.position
+        return {**self.start, "skip": self.start.get("skip", 0) + row}
+
+    def tail(self, row: int) -> Block:
+        """The block without its first `row` rows; its new names stay."""
+        return replace(
+            self,
+            frame=None if self.frame is None else self.frame.slice(row),
+            rows=None if self.rows is None else self.rows[row:],
+            lines=self.lines[row:],
+            tags=None if self.tags is None else self.tags[row:],
+            start=self.position_at(row),
+        )

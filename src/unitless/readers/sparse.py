@@ -1,0 +1,315 @@
+"""What the readers of sparse text (svmlight, VW) share: chunks -> pieces -> kernels -> blocks.
+
+A chunk of the file is cut into one piece for every core. A kernel parses each (kernels release the
+GIL); what it leaves over is done here, in the order of the file: numbers of more than eight digits,
+bad lines, line numbers, positions.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.numerics import inner, kernel
+from unitless.readers.blocks import Block, Options, Position, ReadError
+from unitless.readers.bytes import Chunk, Source, Text, last_line
+from unitless.readers.decimals import NO, YES, decimal
+from unitless.readers.words import breaks64, byte, equal64, ones
+from unitless.rows import Rows
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+AT, ROW, VALUE, LATE, FOUND, UNKNOWN, LINE, BAD = range(8)
+"""A kernel's counts: its place, what it has written, lines it has read, the bad token."""
+
+AHEAD = 64
+"""Names that are looked up together."""
+
+NUMBER = "a number was expected"
+FINITE = "a finite number was expected"
+WEIGHT = "an importance is a finite number of at least 0"
+
+
+class Piece(NamedTuple):
+    """The arrays that a kernel fills.
+
+    ======= ==========================================================================
+    values  of all rows, one row after another
+    indices their columns; -1 for names that have none yet
+    starts  row i owns values[starts[i] : starts[i + 1]]
+    marks   label and importance of row i, at 2 i and 2 i + 1
+    lines   line of each row, counted from the beginning of the piece
+    late    (from, to, where): text[from:to] is a number to be read later, and multiplied
+            into values[where], or marks[-1 - where] if where < 0
+    tags    (from, to) of each row's tag (VW)
+    unknown (from, to, where, space from, space to): the name of values[where], without a
+            column (VW)
+    prints  fingerprints of the last names, to be looked up; places: as `unknown` (VW)
+    ======= ==========================================================================
+    """
+
+    values: Float
+    indices: NDArray[np.int32]
+    starts: Int
+    marks: Float
+    lines: Int
+    late: Int
+    tags: Int
+    unknown: Int
+    prints: NDArray[np.uint64]
+    places: Int
+
+
+class Bad(NamedTuple):
+    """A line of a piece that cannot be read."""
+
+    line: int
+    column: int | None
+    text: str
+    why: str
+
+
+@dataclass
+class Part:
+    """A piece of a chunk on its way to a block."""
+
+    text: Text
+    start: int
+    stop: int
+    piece: Piece
+    counts: Int
+    bad: list[Bad] = field(default_factory=list)
+    dropped: set[int] = field(default_factory=set)
+    """Rows that were read but belong to bad lines."""
+    new_names: list[str] = field(default_factory=list)
+    columns: int = 0
+
+    def refuse(self, row: int, why: str, text: str, column: int | None = None) -> None:
+        """The row belongs to a bad line."""
+        if row not in self.dropped:
+            self.dropped.add(row)
+            self.bad.append(Bad(int(self.piece.lines[row]), column, text, why))
+
+
+class Format(Protocol):
+    """What a format has to say."""
+
+    name: str
+
+    def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
+        """Read rows until `stop` or a bad line: counts[BAD] is then its token, otherwise -1."""
+
+    def why(self, token: str, first: bool) -> str:
+        """Why a token (the first of its line?) is bad."""
+
+    def finish(self, part: Part) -> None:
+        """Name what is unknown and count the columns, in the order of the file."""
+
+    def tidy(self, part: Part) -> None:
+        """Bring rows into the order that `Rows` asks for; refuse rows that cannot be used."""
+
+
+def blocks(source: Source, options: Options, start: Position, form: Format) -> Iterator[Block]:
+    """The rows of the file from a position on."""
+    place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
+    cores = os.cpu_count() or 1
+    with ThreadPoolExecutor(cores) as pool:
+        for chunk in source.chunks(options.block_bytes):
+            parts = list(pool.map(lambda p: _parse(p, form, options), _parts(chunk, cores)))
+            for part in parts:
+                form.finish(part)
+            list(pool.map(form.tidy, parts))
+            for part in parts:
+                place, begin = _behind(part, chunk, place, source, options), place
+                if part.counts[ROW] > len(part.dropped):
+                    yield _block(part, begin, place, source.done())
+
+
+# Kernels' helpers
+
+
+@inner
+def later(piece, counts, start, stop, where):
+    """Leave a number to `_read_late`."""
+    late = counts[LATE]
+    piece.late[late, 0], piece.late[late, 1], piece.late[late, 2] = start, stop, where
+    counts[LATE] = late + 1
+
+
+@inner
+def refuse(counts, at):
+    """The line is bad because of the token there, unless it was bad before."""
+    if counts[BAD] < 0:
+        counts[BAD] = at
+
+
+@inner
+def refuse_control(text, at, counts):
+    """A control character is bad, unless it is a tab or stands in front of a newline."""
+    char = byte(text, at)
+    if char != 9 and not (char == 13 and byte(text, at + 1) == 10):
+        refuse(counts, at)
+
+
+@kernel
+def _sizes(text, start, stop):
+    """(newlines, breaks) of a text, or a few more."""
+    lines = breaks = 0
+    for at in range(start, stop, 64):
+        lines += ones(equal64(text, at, np.uint8(10)))
+        breaks += ones(breaks64(text, at, np.uint8(124)))
+    return lines, breaks
+
+
+@kernel
+def _read_late(text, late, values, marks):
+    """Read numbers that were left over; the kind of each."""
+    kinds = np.empty(len(late), dtype=np.int64)
+    for i in range(len(late)):
+        kind, value = decimal(text, late[i, 0], late[i, 1])
+        kinds[i], where = kind, late[i, 2]
+        if kind == YES and where >= 0:
+            values[where] *= value
+        elif kind == YES:
+            marks[-1 - where] *= value
+    return kinds
+
+
+# A chunk's parts
+
+
+def _parts(chunk: Chunk, cores: int) -> list[Part]:
+    """Pieces of about equal size, of whole lines."""
+    text, size = chunk.text, chunk.stop - chunk.start
+    cuts = [last_line(text, chunk.start, chunk.start + size * k // cores) for k in range(1, cores)]
+    edges = [chunk.start, *cuts, chunk.stop]
+    pairs = zip(edges, edges[1:], strict=False)
+    return [_part(text, start, stop) for start, stop in pairs if start < stop]
+
+
+def _part(text: Text, start: int, stop: int) -> Part:
+    lines, breaks = _sizes(text, start, stop)
+    counts = np.zeros(8, dtype=np.int64)
+    counts[AT] = start
+    piece = Piece(
+        values=np.empty(breaks + 1),
+        indices=np.empty(breaks + 1, dtype=np.int32),
+        starts=np.zeros(lines + 1, dtype=np.int64),
+        marks=np.empty(2 * lines),
+        lines=np.empty(lines, dtype=np.int64),
+        late=np.empty((breaks + 2 * lines, 3), dtype=np.int64),
+        tags=np.zeros((lines, 2), dtype=np.int64),
+        unknown=np.empty((breaks + 1, 5), dtype=np.int64),
+        prints=np.empty((AHEAD, 2), dtype=np.uint64),
+        places=np.empty((AHEAD, 4), dtype=np.int64),
+    )
+    return Part(text, start, stop, piece, counts)
+
+
+def _parse(part: Part, form: Format, options: Options) -> Part:
+    """Run the kernel over the part, going on behind bad lines as long as they are allowed."""
+    counts = part.counts
+    while len(part.bad) <= options.skip_bad:
+        form.parse(part.text, part.stop, part.piece, counts)
+        if counts[BAD] < 0:
+            break
+        column, token = _token(part.text, part.start, int(counts[BAD]))
+        why = form.why(token, column == 1)
+        part.bad.append(Bad(int(counts[LINE]) - 1, column, token, why))
+    _late_numbers(part)
+    return part
+
+
+def _late_numbers(part: Part) -> None:
+    piece, late = part.piece, part.piece.late[: part.counts[LATE]]
+    kinds = _read_late(part.text, late, piece.values, piece.marks)
+    for i in np.flatnonzero(kinds != YES):
+        start, stop, where = (int(k) for k in late[i])
+        value = math.nan if kinds[i] == NO else float(part.text[start:stop].tobytes())
+        array, where = (piece.values, where) if where >= 0 else (piece.marks, -1 - where)
+        array[where] *= value
+        if kinds[i] == NO or math.isinf(value):
+            in_values = array is piece.values
+            row = np.searchsorted(piece.starts, where, "right") - 1 if in_values else where // 2
+            column, _ = _token(part.text, part.start, start)
+            token = _shown(part.text[start:stop])
+            part.refuse(int(row), NUMBER if kinds[i] == NO else FINITE, token, column)
+
+
+def _token(text: Text, start: int, at: int) -> tuple[int, str]:
+    """The column of a place in its line, from 1, and the token that stands there."""
+    before, behind = text[max(start, at - 65536) : at], text[at : at + 256]
+    newlines = np.flatnonzero(before == 10)
+    blanks = np.flatnonzero(behind <= 32)
+    token = behind[: max(1, int(blanks[0]))] if len(blanks) else behind
+    return len(before) - (int(newlines[-1]) + 1 if len(newlines) else 0) + 1, _shown(token)
+
+
+def _shown(text: Text) -> str:
+    return text.tobytes().decode("utf-8", "backslashreplace")
+
+
+def _behind(
+    part: Part, chunk: Chunk, place: Position, source: Source, options: Options
+) -> Position:
+    """The position behind the part, unless more lines are bad than may be."""
+    skipped = place["skipped"] + len(part.bad)
+    if skipped > options.skip_bad:
+        line, column, text, why = sorted(part.bad)[options.skip_bad - place["skipped"]]
+        line += place["line"] + 1
+        raise ReadError(why, file=source.name, line=line, column=column, text=text)
+    return {
+        **place,
+        "offset": min(chunk.offset + part.stop - chunk.start, chunk.end),
+        "line": place["line"] + int(part.counts[LINE]),
+        "rows": place["rows"] + int(part.counts[ROW]) - len(part.dropped),
+        "skipped": skipped,
+        "columns": part.columns,
+    }
+
+
+def _block(part: Part, begin: Position, end: Position, done: float | None) -> Block:
+    piece, n = part.piece, int(part.counts[ROW])
+    kept = np.ones(n, dtype=bool)
+    kept[list(part.dropped)] = False
+    values, indices, starts = _kept(piece, n, kept)
+    labels, weights = piece.marks[: 2 * n : 2][kept], piece.marks[1 : 2 * n : 2][kept]
+    return Block(
+        frame=None,
+        rows=Rows(
+            values, indices, starts, part.columns, labels, None if (weights == 1).all() else weights
+        ),
+        lines=piece.lines[:n][kept] + (begin["line"] + 1),
+        start=begin,
+        position=end,
+        new_names=part.new_names,
+        tags=_tags(part.text, piece.tags[:n][kept]),
+        done=done,
+    )
+
+
+def _kept(
+    piece: Piece, n: int, kept: NDArray[np.bool_]
+) -> tuple[Float, NDArray[np.int32], Int]:
+    """Values, indices and starts of the rows that are kept."""
+    starts = piece.starts[: n + 1]
+    values, indices = piece.values[: starts[-1]], piece.indices[: starts[-1]]
+    if kept.all():
+        return values, indices, starts
+    sizes = np.diff(starts)
+    stay = np.repeat(kept, sizes)
+    return values[stay], indices[stay], np.concatenate([[0], np.cumsum(sizes[kept])])
+
+
+def _tags(text: Text, tags: Int) -> list[str] | None:
+    if not (tags[:, 0] < tags[:, 1]).any():
+        return None
+    return [_shown(text[start:stop]) for start, stop in tags]

@@ -1,0 +1,137 @@
+"""svmlight (libsvm) text: `label index:value index:value ... # comment`, a row a line.
+
+The index is the column: index 7 is column 7, whether a file counts from 0 or from 1 (a stream
+cannot know; column 0 then stays empty and costs nothing). Indices rise within a row, as the
+format asks. `qid:` is left out; several labels (`1,2 3:4`) are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from unitless.numerics import inner, kernel
+from unitless.readers import sparse
+from unitless.readers.blocks import Block, Options, Position
+from unitless.readers.bytes import Source, Text
+from unitless.readers.decimals import integer, short_decimal
+from unitless.readers.sparse import AT, BAD, LATE, LINE, ROW, VALUE, Int, Part, Piece
+from unitless.readers.words import breaks64, byte, load8, next_break
+
+HASH = np.uint8(35)
+LARGEST = 2**31 - 2
+_QID, _THREE = np.uint64(0x646971), np.uint64(0xFFFFFF)
+
+
+def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
+    """The rows of a file from a position on.
+
+    >>> import io
+    >>> source = Source(io.BytesIO(b"+1 3:0.5 7:2 # first\\n-1 1:4\\n"))
+    >>> for block in blocks(source, Options(), {}):
+    ...     print(block.rows.targets, block.rows.indices, block.rows.values, block.rows.columns)
+    [ 1. -1.] [3 7 1] [0.5 2.  4. ] 8
+    """
+    return sparse.blocks(source, options, start, Svmlight(start.get("columns", 0)))
+
+
+class Svmlight:
+    """The format, with the number of columns so far."""
+
+    name = "svmlight"
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+
+    def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
+        _parse(text, stop, piece, counts)
+
+    def why(self, token: str, first: bool) -> str:
+        if first and "," in token:
+            return "a row has one label (files of several labels are not supported)"
+        if first:
+            return "a row begins with its label, a number"
+        index, colon, value = token.partition(":")
+        if not colon or ":" in value:
+            return "index:value was expected"
+        if not (index.isascii() and index.isdigit()):
+            return "an index is a whole number"
+        if int(index) > LARGEST:
+            return f"an index is at most {LARGEST}"
+        return "the indices of a row rise and do not repeat"
+
+    def finish(self, part: Part) -> None:
+        used = part.piece.indices[: part.counts[VALUE]]
+        self.columns = max(self.columns, int(used.max(initial=-1)) + 1)
+        part.columns = self.columns
+
+    def tidy(self, part: Part) -> None:
+        """Rows are in order, or have been refused."""
+
+
+@kernel
+def _parse(text, stop, piece, counts):
+    at, row = counts[AT], counts[ROW]
+    base = at
+    left = breaks64(text, base, HASH)
+    counts[BAD] = -1
+    while at < stop and counts[BAD] < 0:
+        late = counts[LATE]
+        at, base, left, k, labelled = _row(text, at, base, left, row, piece, counts)
+        if counts[BAD] >= 0:
+            counts[LATE] = late
+        elif labelled:
+            piece.lines[row], piece.marks[2 * row + 1] = counts[LINE], 1.0
+            row += 1
+            piece.starts[row] = counts[VALUE] = k
+        counts[LINE] += 1
+    counts[AT], counts[ROW] = at, row
+
+
+@inner
+def _row(text, at, base, left, row, piece, counts):
+    """One line: (place behind it, base, left, values so far, whether it is a row)."""
+    values, indices, k = piece.values, piece.indices, counts[VALUE]
+    previous, labelled, char = np.int64(-1), False, np.int64(0)
+    while char != 10:
+        base, left, end = next_break(text, base, left, HASH)
+        char = byte(text, end)
+        if char == 58:
+            index, begin = integer(text, at, end), end + 1
+            base, left, end = next_break(text, base, left, HASH)
+            char = byte(text, end)
+            found, value = short_decimal(text, begin, end)
+            if previous < index <= LARGEST and labelled and char != 58:
+                values[k], indices[k], previous = value, index, index
+                if not found:
+                    values[k] = 1.0
+                    sparse.later(piece, counts, begin, end, k)
+                k += 1
+            elif not (labelled and _is_query(text, at, begin, end)):
+                sparse.refuse(counts, at)
+        elif end > at:
+            if labelled:
+                sparse.refuse(counts, at)
+            found, piece.marks[2 * row] = short_decimal(text, at, end)
+            if not found:
+                piece.marks[2 * row] = 1.0
+                sparse.later(piece, counts, at, end, -1 - 2 * row)
+            labelled = True
+        if char < 32 and char != 10:
+            sparse.refuse_control(text, end, counts)
+        while char == 35 or (counts[BAD] >= 0 and char != 10):  # a comment; what follows a bad token
+            base, left, end = next_break(text, base, left, HASH)
+            char = 35 if byte(text, end) != 10 else np.int64(10)
+        at = end + 1
+    return at, base, left, k, labelled
+
+
+@inner
+def _is_query(text, at, begin, end):
+    """Whether text[at:end] is `qid:` and a whole number; `begin` is behind the colon."""
+    return (
+        begin - at == 4
+        and load8(text, at) & _THREE == _QID
+        and integer(text, begin, end) >= 0
+    )

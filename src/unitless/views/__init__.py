@@ -1,0 +1,34 @@
+"""Views of a row: small transformations with a state, each saying which invariance it keeps.
+
+A view takes a block of rows, in the flat form kernels use, to another of the same shape, which any
+learner may be given in place of the raw one. `learn` brings the view's state up to date row by row,
+the current row included; `look` shows each row as if it were the next, and changes nothing.
+
+========== ============================================ ==================== =======================
+view       of x_i                                       rows                 a learner of units stays
+========== ============================================ ==================== =======================
+raw        x_i                                          dense or sparse      as it is
+centred    c_i = x_i - mean_i                           dense                affine
+squashed   c_i / sqrt(var_i + c_i^2), within (-1, 1)    dense                affine
+normalised x_i / sqrt(sum_j (x_j / max |x_j|)^2)        dense or sparse      as it is
+presence   1 where x_i is not 0                         dense or sparse      as it is
+========== ============================================ ==================== =======================
+
+Means and variances run over all rows so far, absent ones counted as 0 and missing ones (NaN) not at
+all. The constant that learners add to a row is in no view.
+"""
+
+from unitless.views.moments import Centred, Moments, Squashed
+from unitless.views.normalised import Normalised
+from unitless.views.plain import Presence, Raw
+
+VIEWS = {
+    "raw": Raw,
+    "centred": Centred,
+    "squashed": Squashed,
+    "normalised": Normalised,
+    "presence": Presence,
+}
+"""Name -> view."""
+
+__all__ = ["VIEWS", "Centred", "Moments", "Normalised", "Presence", "Raw", "Squashed"]

@@ -1,0 +1,72 @@
+"""The row-normalised view: every row has about the same length, whatever the units.
+
+    M_i = max |x_i| so far, this row included;   x_i / sqrt(sum_j (x_j / M_j)^2)        0 for an empty row
+"""
+
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.numerics import grown, kernel
+
+
+@kernel
+def _normalise(values, indices, starts, width, commit, M, out):
+    sparse = starts.size > 0
+    rows = starts.size - 1 if sparse else (values.size // width if width else 0)
+    for r in range(rows):
+        start = starts[r] if sparse else r * width
+        stop = starts[r + 1] if sparse else start + width
+        total = 0.0
+        for k in range(start, stop):
+            i = indices[k] if sparse else k - start
+            size = abs(values[k]) if values[k] == values[k] else 0.0
+            most = max(M[i] if i < M.size else 0.0, size)
+            if commit:
+                M[i] = most
+            ratio = size / (most if most > 0 else 1.0)
+            total += ratio * ratio
+        length = 1.0 / math.sqrt(total) if total > 0 else 0.0
+        for k in range(start, stop):
+            out[k] = values[k] * length if values[k] == values[k] else 0.0
+
+
+class Normalised:
+    """x over the length of its row in units of the largest values.
+
+    >>> view = Normalised()
+    >>> view.learn(np.array([3.0, 0.0, 3.0, 7.0]), np.empty(0, np.int32), np.empty(0, np.int64), 2)
+    array([3.        , 0.        , 2.12132034, 4.94974747])
+    """
+
+    keeps_unit: ClassVar[bool] = True
+    invariance: ClassVar[str] = "unit"
+
+    def __init__(self) -> None:
+        self.state = np.zeros(0)
+        """M_i = max |x_i|, unit [x_i]."""
+
+    def reserve(self, columns: int) -> None:
+        """Make room for that many columns."""
+        self.state = grown(self.state, columns)
+
+    def learn(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
+        """The rows, shown one after another."""
+        self.reserve(columns)
+        return self._run(values, indices, starts, columns, True)
+
+    def look(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
+        """Each row as if it were the next."""
+        return self._run(values, indices, starts, columns, False)
+
+    def _run(self, values, indices, starts, columns, commit):
+        out = np.empty(len(values))
+        _normalise(values, indices, starts, columns, commit, self.state, out)
+        return out
+
+    def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:
+        """From now on these columns arrive multiplied by these factors."""
+        self.state[columns] *= np.abs(factors)
+        return self

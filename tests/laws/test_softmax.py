@@ -1,0 +1,112 @@
+"""Several classes: one score a row and class, and the numbers of the classes are only names.
+
+What blocks, purity, resuming, units and storage promise is tested with the softmax loss where it is
+tested with all others; here is what only classes have.
+"""
+
+import numpy as np
+import pytest
+
+from laws.streams import (
+    SILENT,
+    accepts,
+    close,
+    each_form,
+    each_learner_where,
+    same_bits,
+    tame,
+)
+from unitless.learners import get
+from unitless.rows import as_rows
+
+
+def has_classes(name):
+    """Whether it takes the softmax loss."""
+    return accepts(name, "softmax")
+
+
+each_classifier = each_learner_where(has_classes)
+
+
+def classifier(name, classes=3):
+    """A fresh one."""
+    return get(name)("softmax", classes=classes)
+
+
+@each_classifier
+@each_form
+@pytest.mark.parametrize("classes", [1, 2, 3, 7])
+def test_a_score_a_class(name, form, classes):
+    stream = tame(name, "softmax")
+    rows = stream._replace(y=stream.y % classes).rows(form)
+    learner = classifier(name, classes)
+    assert learner.predict(rows).shape == learner.learn(rows).shape == (60, classes)
+    assert learner.learn(rows[:0]).shape == (0, classes)
+    weights = learner.weights()
+    assert (np.shape(weights.intercept), weights.features.shape) == ((classes,), (5, classes))
+
+
+@each_classifier
+@each_form
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_numbers_of_classes_are_names(name, form, weighted):
+    stream = tame(name, "softmax", d=10, weighted=weighted)
+    scores = classifier(name).learn(stream.rows(form))
+    for order in ([1, 2, 0], [2, 1, 0]):
+        renamed = stream._replace(y=np.array(order)[stream.y.astype(int)].astype(float))
+        close(classifier(name).learn(renamed.rows(form))[:, order], scores, 1e-9)
+
+
+@each_classifier
+def test_each_class_is_learned(name):
+    """After rows of one class only, it leads; else the law above could hold of zeros."""
+    X = np.ones((10, 2))
+    for c in range(3):
+        learner = classifier(name)
+        learner.learn(as_rows(X, np.full(10, float(c))))
+        scores = learner.predict(as_rows(X[:1]))[0]
+        assert name in SILENT or scores[c] > np.delete(scores, c).max()
+
+
+@each_classifier
+def test_a_class_that_never_comes_is_no_error(name):
+    stream = tame(name, "softmax")
+    learner = classifier(name)
+    scores = learner.learn(stream._replace(y=stream.y % 2).rows())
+    assert np.isfinite(scores).all()
+    p = learner.loss.link(learner.predict(stream.rows()))
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    assert name in SILENT or (p[:, 2] < p[:, :2].max(axis=1)).all()
+
+
+@each_classifier
+def test_far_scores_do_not_overflow(name):
+    """Rows of a class that is known for sure, and then of another."""
+    y = np.repeat([0.0, 1.0], 500)
+    learner = classifier(name)
+    scores = learner.learn(as_rows(np.ones((1000, 1)), y))
+    assert np.isfinite(scores).all()
+    assert np.isfinite(learner.loss.value(y, scores)).all()
+
+
+@each_classifier
+def test_the_answer_is_the_caller_s(name):
+    learner, rows = classifier(name), tame(name, "softmax").rows()
+    first = learner.learn(rows)
+    kept = first.copy()
+    learner.learn(rows)
+    same_bits(first, kept)
+
+
+@each_learner_where(lambda name: True)
+def test_classes_go_with_the_softmax_loss_only(name):
+    if not has_classes(name):
+        with pytest.raises((ValueError, TypeError)):
+            get(name)("softmax", classes=3)
+        return
+    for arguments in ({"loss": "softmax"}, {"loss": "softmax", "classes": 0}):
+        with pytest.raises(ValueError, match="number of classes"):
+            get(name)(**arguments)
+    if accepts(name, "logistic"):
+        with pytest.raises(ValueError, match="classes = 3 with the logistic loss"):
+            get(name)("logistic", classes=3)

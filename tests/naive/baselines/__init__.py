@@ -1,0 +1,1 @@
+"""The comparators line by line, without a thought for speed."""
