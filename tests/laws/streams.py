@@ -97,6 +97,11 @@ def missing_is_zero(name):
     return name in PAPER or issubclass(get(name), Rowwise)
 
 
+def target_invariance(name):
+    """How targets may change without moving it: "none", "unit" or "affine"."""
+    return getattr(get(name), "target_invariance", "none")
+
+
 def each_learner_where(fits):
     """Run a test for every learner that fits."""
     return pytest.mark.parametrize("name", [name for name in NAMES if fits(name)])

@@ -76,7 +76,7 @@ def test_a_class_that_never_comes_is_no_error(name):
     assert np.isfinite(scores).all()
     p = learner.loss.link(learner.predict(stream.rows()))
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
-    assert name in SILENT or (p[:, 2] < p[:, :2].max(axis=1)).all()
+    assert name in SILENT or p[:, 2].mean() < 1 / 3
 
 
 @each_classifier

@@ -20,54 +20,48 @@ N-    totals[2] other rows                           rows
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from unitless.learners.diagonal import checked_strength
-from unitless.learners.rowwise import Rowwise, rule_for
+from unitless.learners.rowwise import Rowwise
+from unitless.learners.rules import BAYES, House
 from unitless.losses import LOGISTIC, SOFTMAX, Loss
+from unitless.numerics import inner
 
 POSITIVE, NEGATIVE = 1, 2
 
 
-class Counting(NamedTuple):
-    """Parameters of naive Bayes."""
-
-    a: float
-    binary: bool
-
-
-def _predict(rule, total, v, x, f, term):
-    n, a = x.size, rule.a
-    here, there = f[:n], f[n : 2 * n]
+@inner
+def predict(rule, total, v, x, f, term):
+    n, a = x.size, rule.knob
+    here, there, binary = f[:n], f[n : 2 * n], rule.loss == LOGISTIC
     positive, negative = total[POSITIVE], total[NEGATIVE]
-    bias = (negative + 2 * a) / (positive + 2 * a) if rule.binary else 1 / (positive + 2 * a)
+    bias = (negative + 2 * a) / (positive + 2 * a) if binary else 1 / (positive + 2 * a)
     present, logs, product, factors = 0, 0.0, 1.0, 0
     for k in range(1, n):
         if x[k] != 0:
             ratio = (here[k] + a) * bias
-            product *= ratio / (there[k] + a) if rule.binary else ratio
+            product *= ratio / (there[k] + a) if binary else ratio
             present += 1
             factors += 1
             if factors == 4:  # a logarithm for four; counts up to 2^220 leave room for no more
                 logs += math.log(product)
                 product, factors = 1.0, 0
     logs += math.log(product)
-    prior = (positive + a) / (negative + a) if rule.binary else positive + a
+    prior = (positive + a) / (negative + a) if binary else positive + a
     z = math.log(prior) + (logs / math.sqrt(present) if present else 0.0)
     return z, z
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inner
+def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
     counts = f[:n] if y > 0 else f[n : 2 * n]
     total[POSITIVE if y > 0 else NEGATIVE] += v
     for k in range(1, n):
         counts[k] += v * (x[k] != 0)
-
-
-rule_for(Counting, _predict, _update)
 
 
 class Bayes(Rowwise):
@@ -108,8 +102,8 @@ class Bayes(Rowwise):
         self.a = checked_strength(a)
         self._prepare()
 
-    def _rule(self) -> Counting:
-        return Counting(self.a, self.loss.code == LOGISTIC)
+    def _rule(self) -> House:
+        return House(BAYES, self.a, self.loss.code, self.loss.parameter)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return np.zeros(records.shape[1])  # a score of presences has no slope in x

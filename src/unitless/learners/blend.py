@@ -20,11 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from unitless.learners.blending import recipes
-from unitless.learners.blending.ledger import Claim
+from unitless.learners.blending.counted import Counted
 from unitless.learners.blending.hedge import HedgeMixer
+from unitless.learners.blending.ledger import Claim
 from unitless.learners.blending.logistic import LogisticMixer
 from unitless.learners.blending.mixer import Mixer
-from unitless.learners.blending.counted import Counted
 from unitless.learners.blending.panel import SQUARES, SUM, UNIT, Member, Panel
 from unitless.learners.blending.panel import T as TRIALS
 from unitless.learners.blending.softmax import SoftmaxMixer
@@ -69,6 +69,7 @@ class Blend(Learner):
     >>> rows = as_rows(X, 2 * y - 1)
     >>> learner = Blend()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.1300
     """
 
     name: ClassVar[str] = "blend"

@@ -21,23 +21,17 @@ A_i   A         sum c x_i^2                    [x_i]^2
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.learners.rowwise import Rowwise, rule_for
+from unitless.learners.rowwise import Rowwise
+from unitless.learners.rules import DIAGONAL, House
 from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
 from unitless.numerics import fma, inner, lane_sum
 
 FLATTEST = 1e-3  # the least curvature of the logistic loss that is believed: a probability squared
 S = 1
-
-
-class Prior(NamedTuple):
-    """Parameters of diagonal Newton."""
-
-    strength: float
-    squared: bool
 
 
 @inner
@@ -52,36 +46,35 @@ def curvature(g):
     return max(abs(g) * (1 - abs(g)), FLATTEST)
 
 
-def _predict(rule, total, v, x, f, term):
+@inner
+def predict(rule, total, v, x, f, term):
     n = x.size
     M, A, b = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     for k in range(n):
         M[k] = max(M[k], abs(x[k]))
-        a = fma(rule.strength * M[k], M[k], A[k])
+        a = fma(rule.knob * M[k], M[k], A[k])
         term[k] = x[k] * x[k] / (a if a > 0 else 1.0)
     total[S] = lane_sum(term, n)
     for k in range(n):
-        a = fma(rule.strength * M[k], M[k], A[k])
+        a = fma(rule.knob * M[k], M[k], A[k])
         term[k] = b[k] * (x[k] / (a if a > 0 else 1.0))
     z = lane_sum(term, n)
-    return z, z if rule.squared else moderated(z, total[S])
+    return z, z if rule.loss == SQUARED else moderated(z, total[S])
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inner
+def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
     M, A, b = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
-    e, c = (y - p, 1.0) if rule.squared else (-g, curvature(g))
+    e, c = (y - p, 1.0) if rule.loss == SQUARED else (-g, curvature(g))
     e, c = e * v, c * v
     step = e / (1 + c * total[S])
     for k in range(n):
-        a = fma(rule.strength * M[k], M[k], A[k])
+        a = fma(rule.knob * M[k], M[k], A[k])
         new = fma(c * x[k], x[k], A[k])
         ratio = fma(c * x[k], x[k], a) / (a if a > 0 else 1.0)
         A[k] = new
         b[k] = fma(x[k], step, b[k]) * ratio
-
-
-rule_for(Prior, _predict, _update)
 
 
 class Diagonal(Rowwise):
@@ -103,6 +96,7 @@ class Diagonal(Rowwise):
 
     name: ClassVar[str] = "diagonal"
     invariance: ClassVar[Any] = "unit"
+    target_invariance: ClassVar[str] = "unit"
     needs_lipschitz: ClassVar[bool] = False
     fields: ClassVar[tuple[str, ...]] = ("M", "A", "b")
     units: ClassVar[tuple[str, ...]] = ("|x|", "x^2", "x")
@@ -121,8 +115,8 @@ class Diagonal(Rowwise):
         require_curved(self.loss, "diagonal Newton")
         self._prepare()
 
-    def _rule(self) -> Prior:
-        return Prior(self.strength, self.loss.code == SQUARED)
+    def _rule(self) -> House:
+        return House(DIAGONAL, self.strength, self.loss.code, self.loss.parameter)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         M, A, b = records

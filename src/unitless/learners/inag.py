@@ -27,17 +27,16 @@ N     totals[1] sum of (x_i / M_i)^2                       1
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 from unitless.learners.nag import (
     N,
     Normalised,
     checked_rate,
-    normalised_score,
     over_root,
     root_of_t_over_n,
 )
-from unitless.learners.rowwise import rule_for
+from unitless.learners.rules import INAG, House
 from unitless.losses import (
     ABSOLUTE,
     HINGE,
@@ -51,14 +50,6 @@ from unitless.losses import (
 from unitless.numerics import exp, fma, inner, lane_sum
 
 COUNT, MEAN, M2, LOW, HIGH = range(N + 1, N + 6)
-
-
-class ImplicitStep(NamedTuple):
-    """Parameters of iNAG."""
-
-    rate: float
-    loss: int
-    parameter: float
 
 
 @inner
@@ -110,15 +101,11 @@ def step(rule, y, p, g, s, v):
     return math.copysign(min(abs(a), v * abs(g)), -g)
 
 
-def _predict(rule, total, v, x, f, term):
-    p = normalised_score(total, x, f, term)
-    return p, p
-
-
-def _update(rule, total, v, y, p, g, x, f, term):
+@inner
+def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
     M, B, S = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
-    rho = rule.rate * root_of_t_over_n(total)
+    rho = rule.knob * root_of_t_over_n(total)
     if rule.loss == SQUARED:
         g = min(max(p, total[LOW]), total[HIGH]) - y
     if rule.loss == SQUARED or rule.loss == ABSOLUTE or rule.loss == QUANTILE or rule.loss == HUBER:
@@ -135,7 +122,6 @@ def _update(rule, total, v, y, p, g, x, f, term):
             B[k] += a * over_root(x[k], S[k])
 
 
-rule_for(ImplicitStep, _predict, _update)
 KNOWN = (LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED)
 
 
@@ -152,6 +138,7 @@ class Inag(Normalised):
     """
 
     name: ClassVar[str] = "inag"
+    target_invariance: ClassVar[str] = "unit"
     extra: ClassVar[int] = 6
 
     def __init__(
@@ -170,5 +157,5 @@ class Inag(Normalised):
         self.rate = checked_rate(rate)
         self._prepare()
 
-    def _rule(self) -> ImplicitStep:
-        return ImplicitStep(self.rate, self.loss.code, self.loss.parameter)
+    def _rule(self) -> House:
+        return House(INAG, self.rate, self.loss.code, self.loss.parameter)

@@ -23,21 +23,16 @@ N     totals[1] sum of (x_i / M_i)^2         1
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.learners.rowwise import T, Rowwise, rule_for
+from unitless.learners.rowwise import Rowwise, T
+from unitless.learners.rules import NAG, House
 from unitless.losses import Loss
 from unitless.numerics import fma, inner, lane_sum
 
 N = 1
-
-
-class Step(NamedTuple):
-    """Parameters of NAG."""
-
-    rate: float
 
 
 @inner
@@ -67,22 +62,21 @@ def root_of_t_over_n(total):
     return math.sqrt(total[T] / total[N]) if total[N] > 0 else 0.0
 
 
-def _predict(rule, total, v, x, f, term):
+@inner
+def predict(rule, total, v, x, f, term):
     p = normalised_score(total, x, f, term)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inner
+def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
     B, S = f[n : 2 * n], f[2 * n : 3 * n]
-    rate = rule.rate * root_of_t_over_n(total)
+    rate = rule.knob * root_of_t_over_n(total)
     for k in range(n):
         q = v * g * x[k]
         S[k] = fma(q, q, S[k])
         B[k] -= rate * over_root(q, S[k])
-
-
-rule_for(Step, _predict, _update)
 
 
 def checked_rate(rate: float) -> float:
@@ -137,5 +131,5 @@ class Nag(Normalised):
         self.rate = checked_rate(rate)
         self._prepare()
 
-    def _rule(self) -> Step:
-        return Step(self.rate)
+    def _rule(self) -> House:
+        return House(NAG, self.rate, self.loss.code, self.loss.parameter)

@@ -37,7 +37,7 @@ from unitless.learners.diagonal import checked_strength, curvature, moderated, r
 from unitless.learners.protocol import EMPTY
 from unitless.learners.rowwise import softmax_slopes
 from unitless.learners.scaled import Scaled
-from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss, derivative
+from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
 from unitless.numerics import LANES, fma, inner, kernel, lane_sum
 
 T, LAST = 0, 1
@@ -210,13 +210,17 @@ def _load(rule, values, indices, start, stop, sparse, x):
 
 
 @inner
-def wake(rule, P, s2, prior, woke, x, t):
-    """Features that are not 0 for the first time enter with their prior, this row included."""
+def wake(rule, P, s2, prior, woke, x, Px, t):
+    """Features that are not 0 for the first time enter with their prior, this row included.
+
+    Px, made while they were strangers, learns of them here.
+    """
     m = x.size
     for i in range(m):
         if x[i] != 0 and s2[i] == 0:
             prior[i], woke[i] = x[i] * x[i], t
             P[i * m + i] = 1.0 / (rule.strength * prior[i])
+            Px[i] = P[i * m + i] * x[i]
         s2[i] = fma(x[i], x[i], s2[i])
 
 
@@ -244,12 +248,7 @@ def run(
         v = weights[r] if weights.size else 1.0
         learns = targets.size > 0 and v > 0
         _load(rule, values, indices, start, stop, sparse, x)
-        strangers = 0
-        if learns:
-            totals[T] += 1
-            wake(rule, P, s2, prior, woke, x, totals[T])
-        else:
-            strangers = _strangers(values, indices, start, stop, sparse, x, s2)
+        strangers = _strangers(values, indices, start, stop, sparse, x, s2)
         project(P, x, Px)
         s = max(dot(x, Px, term), 0.0) + strangers / rule.strength
         for k in range(rule.classes):
@@ -257,6 +256,8 @@ def run(
             score = z[k] if rule.loss == SQUARED else moderated(z[k], s)
             scores[r * rule.classes + k] = score + 0.0  # no -0
         if learns:
+            totals[T] += 1
+            wake(rule, P, s2, prior, woke, x, Px, totals[T])
             c = _slopes(rule, targets[r], z, e)
             for k in range(e.size):
                 e[k] *= -v
@@ -297,7 +298,7 @@ class Newton(Scaled):
     >>> rows = as_rows(X, 2 * y - 1)
     >>> learner = Newton()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.1873
+    0.2425
     """
 
     name: ClassVar[str] = "newton"

@@ -23,6 +23,7 @@ class Ridge(Newton):
     >>> X, y = load_diabetes(return_X_y=True, scaled=False)
     >>> scores = Ridge().learn(as_rows(X, y))
     >>> print(f"{((scores - y) ** 2)[1:].mean() / y.var():.3f}")
+    0.560
     """
 
     name: ClassVar[str] = "ridge"

@@ -18,6 +18,7 @@ With the softmax loss each class is a learner of its own, and g couples them: so
 import math
 from collections.abc import Callable, Hashable, Mapping
 from itertools import islice
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from unitless.features import Names
 from unitless.learners.protocol import EMPTY
+from unitless.learners.rules import House
 from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, derivative
 from unitless.numerics import LANES, exp, grown, inner, kernel, prefetch
@@ -178,7 +180,7 @@ def run(rule, task, values, indices, starts, width, targets, weights, scores, to
             return r
         if learns:
             totals[:] = total
-        if targets.size and (sparse and learns or (not sparse and r == rows - 1)):
+        if targets.size and ((sparse and learns) or (not sparse and r == rows - 1)):
             _scatter(task, columns, origin, n, records, slots, home)
     return rows
 
@@ -264,6 +266,8 @@ class Rowwise(Scaled):
         self._records = np.zeros(self.classes * len(self.fields))
         self._spare = self._records
         self._made_rule = self._rule()
+        if isinstance(self._made_rule, House):
+            import_module("unitless.learners.house")
         self._units = np.ones(1)
 
     @property
@@ -350,7 +354,7 @@ class Rowwise(Scaled):
     def _weights_scaled(self) -> NDArray[np.float64]:
         records, totals, _ = self.state
         weights = [self._weights_at(records[:, c].T, totals[c]) for c in range(self.classes)]
-        return weights[0] if self.classes == 1 else np.array(weights).T
+        return np.array(weights).T if self.loss.code == SOFTMAX else weights[0]
 
     def _weights_at(self, records: NDArray[Any], total: NDArray[Any]) -> NDArray[Any]:
         """The weights of one class, from its fields and its total."""

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.protocol import NO_STARTS, Learner, Weights, rescaled_units, unit_factors
+from unitless.learners.protocol import Learner, Weights, rescaled_units, unit_factors
 from unitless.numerics import WIDE, grown, kernel, unit_of
 
 

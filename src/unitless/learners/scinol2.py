@@ -23,25 +23,21 @@ eta_i eta       wealth, beyond eps           1
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from unitless.learners.protocol import checked_wealth
-from unitless.learners.rowwise import Rowwise, rule_for
+from unitless.learners.rowwise import Rowwise
+from unitless.learners.rules import SCINOL2, House
 from unitless.losses import Loss
-from unitless.numerics import fma, lane_sum
+from unitless.numerics import fma, inner, lane_sum
 
 RICHEST = 2.0**500  # wealth stops growing here: gradients from a caller could double it for ever
 
 
-class Bettor(NamedTuple):
-    """Parameters of ScInOL2."""
-
-    wealth: float
-
-
-def _predict(rule, total, v, x, f, term):
+@inner
+def predict(rule, total, v, x, f, term):
     n = x.size
     G, S2, M, eta = f[:n], f[n : 2 * n], f[2 * n : 3 * n], f[3 * n : 4 * n]
     for k in range(n):
@@ -50,12 +46,13 @@ def _predict(rule, total, v, x, f, term):
         safe = d2 if d2 > 0 else 1.0
         root = math.sqrt(safe)
         theta = min(max(G[k] / root, -1.0), 1.0)
-        term[k] = theta / (2 * root) * (rule.wealth + eta[k]) * x[k]
+        term[k] = theta / (2 * root) * (rule.knob + eta[k]) * x[k]
     p = lane_sum(term, n)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inner
+def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
     G, S2, eta = f[:n], f[n : 2 * n], f[3 * n : 4 * n]
     for k in range(n):
@@ -63,9 +60,6 @@ def _update(rule, total, v, y, p, g, x, f, term):
         G[k] -= q
         S2[k] = fma(q, q, S2[k])
         eta[k] = min(eta[k] - g * term[k], RICHEST)
-
-
-rule_for(Bettor, _predict, _update)
 
 
 class Scinol2(Rowwise):
@@ -98,8 +92,8 @@ class Scinol2(Rowwise):
         self.wealth = checked_wealth(wealth)
         self._prepare()
 
-    def _rule(self) -> Bettor:
-        return Bettor(self.wealth)
+    def _rule(self) -> House:
+        return House(SCINOL2, self.wealth, self.loss.code, self.loss.parameter)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         G, S2, M, eta = records

@@ -14,34 +14,28 @@ b     totals[2] recent labels - 1, beyond 1/2    rows
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.learners.rowwise import Rowwise, rule_for
+from unitless.learners.rowwise import Rowwise
+from unitless.learners.rules import TRACKER, House
 from unitless.losses import LOGISTIC, SOFTMAX, Loss
+from unitless.numerics import inner
 
 
-class Forgetting(NamedTuple):
-    """Parameters of the tracker."""
-
-    gamma: float
-    binary: bool
-
-
-def _predict(rule, total, v, x, f, term):
+@inner
+def predict(rule, total, v, x, f, term):
     z = math.log(total[1] + 0.5)
-    if rule.binary:
+    if rule.loss == LOGISTIC:
         z -= math.log(total[2] + 0.5)
     return z, z
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
-    total[1] = rule.gamma * total[1] + v * (y > 0)
-    total[2] = rule.gamma * total[2] + v * (y < 0)
-
-
-rule_for(Forgetting, _predict, _update)
+@inner
+def update(rule, total, v, y, p, g, x, f, term):
+    total[1] = rule.knob * total[1] + v * (y > 0)
+    total[2] = rule.knob * total[2] + v * (y < 0)
 
 
 class Tracker(Rowwise):
@@ -76,8 +70,8 @@ class Tracker(Rowwise):
         self.gamma = float(gamma)
         self._prepare()
 
-    def _rule(self) -> Forgetting:
-        return Forgetting(self.gamma, self.loss.code == LOGISTIC)
+    def _rule(self) -> House:
+        return House(TRACKER, self.gamma, self.loss.code, self.loss.parameter)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return np.zeros(records.shape[1])

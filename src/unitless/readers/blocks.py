@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from unitless.rows import Rows
 
+NUMBER = "a number was expected"
+FINITE = "a finite number was expected"
+
 LONGEST_TEXT = 60
 """Characters of an offending text that an error shows."""
 
@@ -25,7 +28,7 @@ class ReadError(ValueError):
 
     >>> error = ReadError("a number was expected", file="x.csv", line=3, column="age", text="old")
     >>> print(error)
-    x.csv, line 3, column 'age': a number was expected, not 'old'
+    x.csv, line 3, column 'age': a number was expected: 'old'
     >>> error.line, error.column, error.text
     (3, 'age', 'old')
     """
@@ -43,7 +46,7 @@ class ReadError(ValueError):
         place = file if line is None else f"{file}, line {line}"
         if column is not None:
             place += f", column {column!r}"
-        super().__init__(f"{place}: {why}" + ("" if text is None else f", not {shown(text)}"))
+        super().__init__(f"{place}: {why}" + ("" if text is None else f": {shown(text)}"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = {k: getattr(self, k) for k in ("file", "line", "column", "text")}
@@ -122,3 +125,22 @@ class Block:
             tags=None if self.tags is None else self.tags[row:],
             start=self.position_at(row),
         )
+
+
+class Bad(NamedTuple):
+    """A line that cannot be used, and why."""
+
+    line: int
+    column: str | int | None
+    text: str | None
+    why: str
+
+
+def allowed(bad: Sequence[Bad], skipped: int, most: int, file: str) -> int:
+    """The number of bad lines so far; an error if there are more than may be."""
+    if skipped + len(bad) > most:
+        line, column, text, why = sorted(bad, key=lambda one: one.line)[most - skipped]
+        if most:
+            why += f" (and {most} bad lines before it were passed over)"
+        raise ReadError(why, file=file, line=line, column=column, text=text)
+    return skipped + len(bad)

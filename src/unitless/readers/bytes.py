@@ -169,6 +169,13 @@ def _buffer(room: int) -> Text:
     return np.zeros(PADDING + room + PADDING, dtype=np.uint8)
 
 
+def padded(data: bytes) -> Text:
+    """The bytes with room on both sides, as kernels take them."""
+    text = _buffer(len(data))
+    text[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return text
+
+
 def _moved(text: Text, start: int, size: int, room: int) -> Text:
     """The bytes from `start` on at the front of a buffer with that much room."""
     rest = text[PADDING + start : PADDING + start + size].copy()

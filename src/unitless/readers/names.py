@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from unitless.numerics import inner, kernel
 from unitless.readers.bytes import Text
-from unitless.readers.words import high_product, load8
+from unitless.readers.decimals import integer
+from unitless.readers.words import byte, high_product, load8
 
 U = np.uint64
 _FULL = U(0xFFFFFFFFFFFFFFFF)
 _COLUMN = U(0xFFFFFFFF)
+DIRECT = 1 << 22
+"""Names that are whole numbers below this have a table without hashing."""
 
 Table = NDArray[np.uint64]
 """Slots of (print, print | column), a power of two of them, then the random key."""
@@ -138,6 +141,31 @@ def _renumber(text, unknown, new, indices, table, known, columns):
         table[slot, 1] = second | (U(columns[n]) & _COLUMN)
 
 
+@inner
+def whole_number(text, start, stop):
+    """The number that a name is, if it is one below `DIRECT`, written without needless zeros."""
+    size = stop - start
+    if start < 0 or size > 7 or byte(text, start) > 57 or (byte(text, start) == 48 and size > 1):
+        return np.int64(-1)
+    number = integer(text, start, stop)
+    return number if number < DIRECT else np.int64(-1)
+
+
+@kernel
+def _shortcuts(text, unknown, new, indices, direct):
+    """Enter names that are whole numbers, and in no namespace, into `direct`, which may grow."""
+    for i in new:
+        if unknown[i, 3] == unknown[i, 4]:
+            number = whole_number(text, unknown[i, 0], unknown[i, 1])
+            if number >= len(direct):
+                longer = np.full(min(DIRECT, 2 * number + 1), -1, dtype=np.int32)
+                longer[: len(direct)] = direct
+                direct = longer
+            if number >= 0:
+                direct[number] = indices[unknown[i, 2]]
+    return direct
+
+
 @kernel
 def _rehashed(table, bigger):
     """The bigger table with the names of the first."""
@@ -166,7 +194,12 @@ def _spelt(text, unknown, new):
         size += unknown[i, 4] - unknown[i, 3] + max(unknown[i, 1] - unknown[i, 0], 24) + 2
     out, end, doubtful = np.empty(size, dtype=np.uint8), 0, False
     for i in new:
-        start, stop, space_from, space_to = unknown[i, 0], unknown[i, 1], unknown[i, 3], unknown[i, 4]
+        start, stop, space_from, space_to = (
+            unknown[i, 0],
+            unknown[i, 1],
+            unknown[i, 3],
+            unknown[i, 4],
+        )
         for at in range(space_from, space_to):
             out[end] = text[at]
             doubtful |= text[at] == 94
@@ -221,10 +254,9 @@ class Columns:
         """Column by name; only kept where equal names may come from different keys."""
         self.used = 0
         self.table = _table(1 << 12, (secrets.randbits(64) for _ in range(4)))
+        self.direct: NDArray[np.int32] = np.full(1, -1, dtype=np.int32)
 
-    def add(
-        self, text: Text, unknown: NDArray[np.int64], indices: NDArray[np.int32]
-    ) -> list[str]:
+    def add(self, text: Text, unknown: NDArray[np.int64], indices: NDArray[np.int32]) -> list[str]:
         """Give columns to names that have none; the names that are new.
 
         `unknown` has rows of (from, to, where, space from, space to): indices[where] is the
@@ -242,14 +274,13 @@ class Columns:
         else:
             columns = self._columns(names)
             _renumber(text, unknown, new, indices, self.table, known, columns)
+        self.direct = _shortcuts(text, unknown, new, indices, self.direct)
         return self.names[known:]
 
     def _columns(self, names: list[str | None]) -> NDArray[np.int64]:
         """The columns of names, known and new; -2 for None."""
         known = self.numbers
-        columns = [
-            -2 if name is None else known.setdefault(name, len(known)) for name in names
-        ]
+        columns = [-2 if name is None else known.setdefault(name, len(known)) for name in names]
         self.names += itertools.islice(known, len(self.names), None)
         return np.array(columns, dtype=np.int64)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.numerics import inner, kernel
-from unitless.readers.blocks import Block, Options, Position, ReadError
+from unitless.readers.blocks import FINITE, NUMBER, Bad, Block, Options, Position, allowed
 from unitless.readers.bytes import Chunk, Source, Text, last_line
 from unitless.readers.decimals import NO, YES, decimal
 from unitless.readers.words import breaks64, byte, equal64, ones
@@ -33,8 +33,6 @@ AT, ROW, VALUE, LATE, FOUND, UNKNOWN, LINE, BAD = range(8)
 AHEAD = 64
 """Names that are looked up together."""
 
-NUMBER = "a number was expected"
-FINITE = "a finite number was expected"
 WEIGHT = "an importance is a finite number of at least 0"
 
 
@@ -66,15 +64,6 @@ class Piece(NamedTuple):
     unknown: Int
     prints: NDArray[np.uint64]
     places: Int
-
-
-class Bad(NamedTuple):
-    """A line of a piece that cannot be read."""
-
-    line: int
-    column: int | None
-    text: str
-    why: str
 
 
 @dataclass
@@ -261,11 +250,8 @@ def _behind(
     part: Part, chunk: Chunk, place: Position, source: Source, options: Options
 ) -> Position:
     """The position behind the part, unless more lines are bad than may be."""
-    skipped = place["skipped"] + len(part.bad)
-    if skipped > options.skip_bad:
-        line, column, text, why = sorted(part.bad)[options.skip_bad - place["skipped"]]
-        line += place["line"] + 1
-        raise ReadError(why, file=source.name, line=line, column=column, text=text)
+    bad = [one._replace(line=one.line + place["line"] + 1) for one in part.bad]
+    skipped = allowed(bad, place["skipped"], options.skip_bad, source.name)
     return {
         **place,
         "offset": min(chunk.offset + part.stop - chunk.start, chunk.end),
@@ -296,9 +282,7 @@ def _block(part: Part, begin: Position, end: Position, done: float | None) -> Bl
     )
 
 
-def _kept(
-    piece: Piece, n: int, kept: NDArray[np.bool_]
-) -> tuple[Float, NDArray[np.int32], Int]:
+def _kept(piece: Piece, n: int, kept: NDArray[np.bool_]) -> tuple[Float, NDArray[np.int32], Int]:
     """Values, indices and starts of the rows that are kept."""
     starts = piece.starts[: n + 1]
     values, indices = piece.values[: starts[-1]], piece.indices[: starts[-1]]

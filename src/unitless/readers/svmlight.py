@@ -120,7 +120,9 @@ def _row(text, at, base, left, row, piece, counts):
             labelled = True
         if char < 32 and char != 10:
             sparse.refuse_control(text, end, counts)
-        while char == 35 or (counts[BAD] >= 0 and char != 10):  # a comment; what follows a bad token
+        while char == 35 or (
+            counts[BAD] >= 0 and char != 10
+        ):  # a comment; what follows a bad token
             base, left, end = next_break(text, base, left, HASH)
             char = 35 if byte(text, end) != 10 else np.int64(10)
         at = end + 1
@@ -130,8 +132,4 @@ def _row(text, at, base, left, row, piece, counts):
 @inner
 def _is_query(text, at, begin, end):
     """Whether text[at:end] is `qid:` and a whole number; `begin` is behind the colon."""
-    return (
-        begin - at == 4
-        and load8(text, at) & _THREE == _QID
-        and integer(text, begin, end) >= 0
-    )
+    return begin - at == 4 and load8(text, at) & _THREE == _QID and integer(text, begin, end) >= 0

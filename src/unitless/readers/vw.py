@@ -21,7 +21,7 @@ from unitless.readers import sparse
 from unitless.readers.blocks import Block, Options, Position
 from unitless.readers.bytes import Source, Text
 from unitless.readers.decimals import NO, YES, decimal, number_word, short_decimal
-from unitless.readers.names import Columns, find, home, prints, space_word
+from unitless.readers.names import Columns, find, home, prints, space_word, whole_number
 from unitless.readers.order import INFINITE, in_order
 from unitless.readers.sparse import (
     AHEAD,
@@ -65,7 +65,7 @@ class VowpalWabbit:
         self.columns = Columns(names)
 
     def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
-        _parse(text, stop, piece, counts, self.columns.table)
+        _parse(text, stop, piece, counts, self.columns.table, self.columns.direct)
 
     def why(self, token: str, first: bool) -> str:
         if "|" not in token and first:
@@ -93,7 +93,7 @@ class VowpalWabbit:
 
 
 @kernel
-def _parse(text, stop, piece, counts, table):
+def _parse(text, stop, piece, counts, table, direct):
     at, row = counts[AT], counts[ROW]
     base = at
     left = breaks64(text, base, BAR)
@@ -103,7 +103,7 @@ def _parse(text, stop, piece, counts, table):
         at, base, left, char = _label(text, at, base, left, row, piece, counts)
         value = piece.starts[row]
         if char == 124:
-            at, base, left = _features(text, at, base, left, piece, counts, table)
+            at, base, left = _features(text, at, base, left, piece, counts, table, direct)
         if counts[BAD] >= 0:
             counts[VALUE], counts[LATE] = value, late
         elif char == 124:
@@ -170,7 +170,7 @@ def _mark(text, start, stop, row, words, piece, counts):
 
 
 @inner
-def _features(text, at, base, left, piece, counts, table):
+def _features(text, at, base, left, piece, counts, table, direct):
     """The namespaces and features of a row, up to its newline: (place behind it, base, left)."""
     values, indices, k = piece.values, piece.indices, counts[VALUE]
     space, weight, nameless, char = np.uint64(0), 1.0, 0, np.int64(124)
@@ -209,15 +209,17 @@ def _features(text, at, base, left, piece, counts, table):
                         sparse.later(piece, counts, begin, end, k)
                     else:
                         sparse.refuse(counts, at)
-            start, name_to = (at, name_to) if at < name_to else (-1 - nameless, -1 - nameless)
-            nameless += start < 0
-            first, second = prints(text, start, name_to, space, table)
-            prefetch(table, home(first, table))
             values[k] = value
             j = k & (AHEAD - 1)
-            piece.prints[j, 0], piece.prints[j, 1] = first, second
-            piece.places[j, 0], piece.places[j, 1] = start, name_to
-            piece.places[j, 2], piece.places[j, 3] = space_from, space_to
+            indices[k] = _quick(text, at, name_to, space, direct)
+            if indices[k] < 0:
+                nameless += at == name_to
+                start, name_to = (at, name_to) if at < name_to else (-nameless, -nameless)
+                first, second = prints(text, start, name_to, space, table)
+                prefetch(table, home(first, table))
+                piece.prints[j, 0], piece.prints[j, 1] = first, second
+                piece.places[j, 0], piece.places[j, 1] = start, name_to
+                piece.places[j, 2], piece.places[j, 3] = space_from, space_to
             k += 1
             if j == AHEAD - 1:
                 _look_up(piece, counts, table, k)
@@ -241,6 +243,15 @@ def _form(text, start, stop):
     return NUMBER if start < stop and 48 <= byte(text, start) <= 57 else TEXT
 
 
+@inner
+def _quick(text, start, stop, space, direct):
+    """The column of a name that is a whole number and in no namespace; -1 if not known."""
+    if space != np.uint64(0) or start == stop:
+        return np.int32(-1)
+    number = whole_number(text, start, stop)
+    return direct[number] if 0 <= number < len(direct) else np.int32(-1)
+
+
 @kernel
 def _look_up(piece, counts, table, k):
     """Find the columns of the values before k whose names wait in `prints`, all in one go.
@@ -251,6 +262,8 @@ def _look_up(piece, counts, table, k):
     while n > 0 and unknown[n - 1, 2] >= k:  # names of a bad line
         n -= 1
     for i in range(counts[FOUND], k):
+        if piece.indices[i] >= 0:
+            continue
         j = i & (AHEAD - 1)
         _, column = find(table, piece.prints[j, 0], piece.prints[j, 1])
         piece.indices[i] = column

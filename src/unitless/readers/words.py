@@ -75,6 +75,12 @@ def equal64(typingctx, text, at, char):
     return types.uint64(text, types.int64, types.uint8), codegen
 
 
+@inner
+def any64(text, at, a, b, c):
+    """Bit k: text[at + k] is one of three characters."""
+    return equal64(text, at, a) | equal64(text, at, b) | equal64(text, at, c)
+
+
 @intrinsic
 def trailing_zeros(typingctx, word):
     """Position of the lowest bit set; 64 if none is."""

@@ -197,10 +197,10 @@ class OjaSon(Sketched):
 
     def __init__(self, **parameters):
         super().__init__(**parameters)
-        self.V, self.Lambda = np.zeros((0, ROOM)), np.zeros(0)
+        self.V, self.Lambda, self.steps = np.zeros((0, ROOM)), np.zeros(0), 0
 
     def sketch(self):
-        return np.sqrt(self.t * self.Lambda)[:, None] * self.V
+        return np.sqrt(self.steps * self.Lambda)[:, None] * self.V
 
     def take(self, r):
         rest = r - self.V.T @ (self.V @ r)
@@ -215,4 +215,5 @@ class OjaSon(Sketched):
         self.V = (Q * np.sign(np.diag(R))).T
 
     def fade(self):
-        self.Lambda = (1 - 1 / self.t) * self.Lambda
+        self.steps += 1
+        self.Lambda = (1 - 1 / self.steps) * self.Lambda

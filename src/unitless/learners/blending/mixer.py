@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.blending.ledger import LOSS, LOST, SLACK, T, Claim, overheads, shares
+from unitless.learners.blending.ledger import LOSS, LOST, SLACK, Claim, T, overheads, shares
 from unitless.learners.blending.panel import Member
 from unitless.losses import Loss
 from unitless.numerics import LANES
@@ -88,7 +88,9 @@ class Mixer:
         if not gone.any():
             return
         claims = self.claims()
-        self.ended |= {name: claims[name] for k, name in enumerate(self._names) if k < K and gone[k]}
+        self.ended |= {
+            name: claims[name] for k, name in enumerate(self._names) if k < K and gone[k]
+        }
         t = state.totals[T]
         for k in np.flatnonzero(state.W0):
             state.spent[k] += shares(state.W0[k], state.totals[SINCE], t)
@@ -119,9 +121,7 @@ class Mixer:
         state, made = self.state, dict(self.ended)
         totals, W0 = state.totals, state.W0
         prior = np.where(W0 > 0, W0, 1.0)
-        over = overheads(
-            state.start, state.spent, prior, totals[SINCE], state.books, totals
-        )
+        over = overheads(state.start, state.spent, prior, totals[SINCE], state.books, totals)
         for k in np.flatnonzero(W0):
             made[self._names[k]] = Claim(
                 self._names[k], float(totals[LOSS]), float(state.books[k, LOST]), float(over[k]),

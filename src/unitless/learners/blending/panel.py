@@ -233,7 +233,9 @@ class Panel:
             stop - first,
         )
 
-    def _scores(self, run: Callable[[Learner, str], NDArray[Any]], rows: int) -> NDArray[np.float64]:
+    def _scores(
+        self, run: Callable[[Learner, str], NDArray[Any]], rows: int
+    ) -> NDArray[np.float64]:
         parts = [
             np.zeros(0) if learner is None else run(learner, member.view)
             for member, learner in zip(self.members, self.learners, strict=True)
@@ -247,7 +249,9 @@ class Panel:
 
     # Predicting
 
-    def predict(self, block, weights, rows: int) -> list[tuple["Panel", NDArray[Any], NDArray[Any]]]:
+    def predict(
+        self, block, weights, rows: int
+    ) -> list[tuple["Panel", NDArray[Any], NDArray[Any]]]:
         """(panel, row numbers, scores) of rows that are alike: a row that would end a membership is
         seen by a panel in which it has ended.
         """

@@ -61,10 +61,6 @@ def mix(rule, Z, targets, weights, scores, state):
         for k in range(K):
             f[k] = (p[k] - base) * state.stacked[k]
         v = weights[r] if weights.size else 1.0
-        learns = targets.size > 0 and v > 0
-        if learns:
-            totals[ledger.T] += 1
-            wake(rule, state.P, state.s2, state.prior, state.woke, f, totals[ledger.T])
         strangers = 0
         for k in range(K):
             strangers += f[k] != 0 and state.s2[k] == 0
@@ -74,15 +70,15 @@ def mix(rule, Z, targets, weights, scores, state):
         p[K] = min(max(base + z / (1 + s), low), high)
         score = dot(state.W, p, term)
         scores[r] = score + 0.0  # no -0
-        if learns:
+        if targets.size > 0 and v > 0:
             y = targets[r]
+            totals[ledger.T] += 1
+            wake(rule, state.P, state.s2, state.prior, state.woke, f, Pf, totals[ledger.T])
             _learn(v, y, score, p, losses, state)
             e[0] = v * (y - base - z)
             step(state.P, state.w, f, Pf, s, e, v, term)
             if totals[ledger.T] >= GROWTH * totals[LAST]:
-                refresh(
-                    rule, state.P, state.w, state.s2, state.woke, state.prior, totals[ledger.T]
-                )
+                refresh(rule, state.P, state.w, state.s2, state.woke, state.prior, totals[ledger.T])
                 totals[LAST] = totals[ledger.T]
 
 
