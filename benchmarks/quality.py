@@ -6,11 +6,11 @@
     python benchmarks/quality.py --markdown   the page's tables, from the file alone
     python benchmarks/quality.py --write      the same, into docs/blend.md
 
-Rows come in the order numpy.random.default_rng(0).permutation(n), in raw units, and every prediction
-is made before its label is seen, the first one included. Nothing is tuned or scaled for ours. Peers'
-scores come from ../shared/peers or, where there are none, from Vowpal Wabbit itself: its default,
---coin, and seven rates, of which the best in hindsight counts. Without ../shared/data the three sets
-that scikit-learn brings along are used.
+Rows come in the order numpy.random.default_rng(0).permutation(n), in raw units, and every
+prediction is made before its label is seen, the first one included. Nothing is tuned or scaled for
+ours. Peers' scores come from ../shared/peers or, where there are none, from Vowpal Wabbit itself:
+its default, --coin, and seven rates, of which the best in hindsight counts. Without ../shared/data
+the three sets that scikit-learn brings along are used.
 
 An oracle is a peer with help that no online user has: rates and scales chosen in hindsight, or, for
 the absolute and quantile losses, targets standardised in hindsight. For hinge it is Vowpal Wabbit
@@ -95,8 +95,8 @@ class Data(NamedTuple):
 def sets(task: str, only: str = "") -> Iterator[Data]:
     """The sets of a task, shuffled; or the one named, in its natural order."""
     for name, load in sources().items():
-        X, y, its_task = load()
-        if its_task == task and only in ("", name):
+        X, y, its_task = load() if only in ("", name) else (None, None, "")
+        if its_task == task:
             n = len(y)
             order = np.arange(n) if only else np.random.default_rng(0).permutation(n)
             yield Data(name, X[order], y[order])
@@ -172,7 +172,7 @@ VW_LOSSES = {
 
 
 def peers(table: Table, data: Data, kept: dict[str, Any], again: bool) -> dict[str, Any]:
-    """{"peers": scores by name, "oracles": likewise}: stored ones, kept ones, or Vowpal Wabbit's."""
+    """{"peers": scores by name, "oracles": likewise}: stored, kept, or Vowpal Wabbit's now."""
     if table.loss in ("logistic", "squared", "softmax") and not table.only:
         known = stored_scores().get(data.name, {})
         real = {k: v for k, v in known.items() if k.startswith(("VW", "River"))}
@@ -384,9 +384,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", help="only these; nothing is written")
     parser.add_argument("--peers", action="store_true", help="run Vowpal Wabbit again as well")
-    parser.add_argument(
-        "--markdown", action="store_true", help="print the kept tables, run nothing"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print the kept tables")
     parser.add_argument("--write", action="store_true", help="put the kept tables into the page")
     options = parser.parse_args()
     if options.markdown:

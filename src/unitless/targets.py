@@ -12,6 +12,20 @@ def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
     >>> as_signs(["no", "yes", "no"], np.array(["no", "yes"]))
     array([-1.,  1., -1.])
     """
+    return np.where(_known(labels, classes) == classes[-1], 1.0, -1.0)
+
+
+def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """The place of each label among the classes, which are sorted.
+
+    >>> as_numbers(["b", "c", "a"], np.array(["a", "b", "c"]))
+    array([1., 2., 0.])
+    """
+    return np.searchsorted(classes, _known(labels, classes)).astype(np.float64)
+
+
+def _known(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[Any]:
+    """The labels, all of which are classes; else an error with the row."""
     given = np.asarray(labels)
     known = np.isin(given, classes)
     if not known.all():
@@ -19,7 +33,7 @@ def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
         raise ValueError(
             f"row {row}: label {given[row]!r} is not one of the classes {classes.tolist()}"
         )
-    return np.where(given == classes[-1], 1.0, -1.0)
+    return given
 
 
 def as_labels(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:

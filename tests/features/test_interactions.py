@@ -93,3 +93,12 @@ def test_many_pairs_of_levels():
     found = learned(columns, [table])
     assert [list(row)[-1] for row in found] == [f"a=a{k}:b=b{k % 7}" for k in range(n)]
     assert np.array([len(row) for row in found]).tolist() == [3] * n
+
+
+def test_more_pairs_than_32_bits_count():
+    """pyarrow numbers levels in 32 bits."""
+    n = 50_000
+    names = [str(k) for k in range(n)]
+    columns = Columns(interactions="a:b", max_levels=n)
+    encoded = columns.encode(pl.DataFrame({"a": names, "b": names}).to_arrow())
+    assert encoded.names[2::3] == [f"a={k}:b={k}" for k in range(n)]

@@ -81,6 +81,6 @@ def _logistic_move(margin, s):
     while True:
         growth = (margin + delta).exp()
         step = (delta * (1 + growth) - s) / (1 + growth * (1 + delta))
-        if step <= delta * Decimal("1e-40"):
-            return delta - step
         delta -= step
+        if step <= delta * Decimal("1e-25"):  # the next step would be of the order of its square
+            return delta

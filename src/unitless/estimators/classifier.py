@@ -1,50 +1,80 @@
 """OnlineClassifier: class labels in, labels and probabilities out."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from unitless.estimators.online import Float, Online
 from unitless.learners.protocol import Learner
-from unitless.targets import as_labels, as_signs
+from unitless.targets import as_labels, as_numbers, as_signs
 
 
 class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
-    """A linear classifier that learns in one pass and does not care about units.
+    """A classifier that learns in one pass, needs no tuning and does not care about units.
 
     Parameters
     ----------
-    learner : str or Learner, default "coordinate"
+    learner : str or Learner, default "blend"
         The name of a registered learner, or a learner with parameters of its own.
     loss : str, default "logistic"
-        A loss for classes: "logistic", "hinge" or "smoothed_hinge".
+        A loss for two classes: "logistic" or "hinge". More classes use the cross-entropy.
+    interactions : sequence of str
+        Products of columns of a data frame: "a:b", or "::" for all pairs.
+    passes : int, default 1
+        How often `fit` goes through the rows.
+    shuffle : bool, default False
+        Whether `fit` shuffles the rows before each pass.
+    random_state : int, RandomState or None
+        For shuffle.
 
     Attributes
     ----------
     progressive_ : array
         For the rows of the last call to `fit` or `partial_fit`, the decision scores made before
-        each label was used.
+        each label was used (in the last pass).
     learner_ : Learner
     classes_ : array
+    feature_names_ : list of str
+        By column, after categories and dates of a data frame were spread out.
+    coef_, intercept_ : arrays
+        Of learners linear in x ("coordinate", "full", ...): the weights at x = 0 with the scales
+        of now, a row a class, or one row for two.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = OnlineClassifier(learner="full").fit(X, y)
+    >>> model = OnlineClassifier().fit(X, y)
     >>> right = (model.progressive_ >= 0) == y
     >>> print(f"{right.mean():.3f}")
-    0.902
+    0.942
     """
 
-    def __init__(self, learner: str | Learner = "coordinate", loss: str = "logistic") -> None:
+    def __init__(
+        self,
+        learner: str | Learner = "blend",
+        loss: str = "logistic",
+        *,
+        interactions: Sequence[str] = (),
+        passes: int = 1,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.learner = learner
         self.loss = loss
+        self.interactions = interactions
+        self.passes = passes
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything, then learn the rows in one pass, in the order given."""
         self._forget()
-        return self.partial_fit(X, y, sample_weight=sample_weight)
+        known = self._classes(y, None)
+        return self._fit(X, self._targets(y, known), sample_weight)
 
     def partial_fit(
         self,
@@ -54,28 +84,50 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn more rows. The classes are those of the first call, or `classes` given there."""
-        known = getattr(self, "classes_", None)
-        if known is None:
-            known = np.unique(np.asarray(y if classes is None else classes))
-            if len(known) > 2:
-                raise ValueError(f"{len(known)} classes; only two are supported so far")
-        self._learn(X, as_signs(y, known), sample_weight)
-        self.classes_ = known
-        return self
+        new = not hasattr(self, "classes_")
+        known = self._classes(y, classes) if new else self.classes_
+        try:
+            return self._learn(X, self._targets(y, known), sample_weight)
+        except Exception:
+            if new:
+                del self.classes_
+            raise
+
+    def _classes(self, y: ArrayLike, classes: ArrayLike | None) -> NDArray[Any]:
+        check_classification_targets(y)
+        self.classes_ = np.unique(column_or_1d(y if classes is None else classes, warn=True))
+        return self.classes_
+
+    def _targets(self, y: ArrayLike, classes: NDArray[Any]) -> Float:
+        labels = column_or_1d(y)
+        return as_signs(labels, classes) if len(classes) <= 2 else as_numbers(labels, classes)
 
     def decision_function(self, X: Any) -> Float:
-        """Scores, positive for the second class."""
+        """Scores: positive for the second of two classes, else a column a class."""
         return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The more probable class of each row."""
-        return as_labels(self._scores(X), self.classes_)
+        """The most probable class of each row."""
+        scores = self._scores(X)
+        if scores.ndim == 2:
+            return self.classes_[scores.argmax(axis=1)]
+        return as_labels(scores, self.classes_)
 
     def predict_proba(self, X: Any) -> Float:
-        """Probabilities, a column a class; for the logistic loss only."""
+        """Probabilities, a column a class; not for the hinge loss, which has none."""
         scores = self._scores(X)
         loss = self.learner_.loss
-        if loss.name != "logistic":
+        if loss.name not in ("logistic", "softmax"):
             raise AttributeError(f"the {loss.name} loss gives no probabilities; use 'logistic'")
         p = loss.link(scores)
-        return np.column_stack([1 - p, p])[:, -len(self.classes_) :]
+        return p if p.ndim == 2 else np.column_stack([1 - p, p])[:, -len(self.classes_) :]
+
+    @property
+    def coef_(self) -> Float:
+        """(1 or classes, columns)."""
+        return np.atleast_2d(self._linear_weights().features.T)
+
+    @property
+    def intercept_(self) -> Float:
+        """(1 or classes,)."""
+        return np.atleast_1d(self._linear_weights().intercept)

@@ -83,7 +83,11 @@ def numbers(name: str, values: NDArray[np.float64], start: int = 0) -> Cells:
 
 
 def objects(name: str, values: Sequence[Any], missing: Sequence[bool]) -> Cells:
-    """A column of Python objects: of one kind, which its first value decides."""
+    """A column of Python objects: of one kind, which its first value decides.
+
+    >>> objects("age", [None, 31, True], missing=[True, False, False])
+    Cells(name='age', kind='number', values=array([nan, 31.,  1.]), start=1, keys=[], timed=None)
+    """
     kinds = [
         None if gone or _is_nan(value) else _kind_of(row, name, value)
         for row, (value, gone) in enumerate(zip(values, missing, strict=True))

@@ -33,6 +33,11 @@ class Encoded:
     features the space and the key (or bucket) of each new feature
     size     of the map when it encoded the block
     ======== ==========================================================================
+
+    >>> import pandas
+    >>> encoded = Columns().encode(pandas.DataFrame({"age": [31, 17]}))
+    >>> encoded.X.tolist(), encoded.names, encoded.kinds
+    ([[31.0], [17.0]], ['age'], {'age': 'number'})
     """
 
     X: Any

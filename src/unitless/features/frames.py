@@ -61,7 +61,13 @@ def numeric_table(table: Any) -> NDArray[np.float64]:
 
 
 def columns_of(table: Any) -> list[Cells]:
-    """Every column of the frame by its kind."""
+    """Every column of the frame by its kind.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"age": [31, None], "colour": ["red", "blue"]})
+    >>> [(cells.name, cells.kind, cells.values.tolist()) for cells in columns_of(opened(frame))]
+    [('age', 'number', [31.0, nan]), ('colour', 'category', [0, 1])]
+    """
     return [
         cells_of(str(name), table.get_column(name), dtype) for name, dtype in table.schema.items()
     ]
@@ -96,7 +102,7 @@ def _wall_clock(series: Any, dtype: Any) -> NDArray[np.datetime64]:
     return local.to_numpy().astype("datetime64[us]")
 
 
-def _factorized(series: Any) -> tuple[NDArray[Any], list[Any]]:
+def _factorized(series: Any) -> tuple[NDArray[np.int64], list[Any]]:
     """Codes by order of first appearance, -1 if missing, and the levels; each library's own way."""
     native = series.to_native()
     if series.implementation.is_pandas_like():
@@ -105,7 +111,8 @@ def _factorized(series: Any) -> tuple[NDArray[Any], list[Any]]:
     if series.implementation.is_pyarrow():
         plain = getattr(native.type, "value_type", native.type)
         coded = native.cast(plain).combine_chunks().dictionary_encode()
-        return coded.indices.fill_null(-1).to_numpy(), coded.dictionary.to_pylist()
+        codes = coded.indices.fill_null(-1).to_numpy().astype(np.int64)  # pairs need the room
+        return codes, coded.dictionary.to_pylist()
     polars = series.__native_namespace__()
     strings = native.cast(polars.String)
     levels = strings.drop_nulls().unique(maintain_order=True)

@@ -60,7 +60,15 @@ def pairs_of(specs: Iterable[Pair], names: Sequence[str]) -> Iterator[tuple[str,
 
 
 def product(a: Part, b: Part) -> Part:
-    """Each feature of a row in `a` times each of the same row in `b`."""
+    """Each feature of a row in `a` times each of the same row in `b`.
+
+    >>> rows, zeros = np.arange(2), np.zeros(2, dtype=np.int64)
+    >>> colour = Part(("colour", "="), ["red", "blue"], rows, rows, np.ones(2))
+    >>> age = Part(("age", ""), [""], rows, zeros, np.array([31.0, np.nan]))
+    >>> made = product(colour, age)
+    >>> [name_of(made.space, key) for key in made.keys], made.values
+    (['colour=red:age', 'colour=blue:age'], array([31., nan]))
+    """
     low = np.searchsorted(b.rows, a.rows, "left")
     count = np.searchsorted(b.rows, a.rows, "right") - low
     left, right = np.repeat(np.arange(len(a.rows)), count), ranges(low, count)

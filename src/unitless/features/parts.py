@@ -34,7 +34,13 @@ class Part(NamedTuple):
 
 
 def parts_of(cells: Cells, text: bool) -> list[Part]:
-    """The parts of a column: one, or for a date several."""
+    """The parts of a column: one, or for a date several.
+
+    >>> colours = Cells("colour", "category", np.array([0, -1, 1]), keys=["red", "blue"])
+    >>> (part,) = parts_of(colours, text=False)
+    >>> part.space, part.keys, part.rows, part.codes, part.values
+    (('colour', '='), ['red', 'blue'], array([0, 2]), array([0, 1]), array([1., 1.]))
+    """
     if cells.kind == "number":
         return [_number(cells.name, cells.values, cells.start)]
     if cells.kind == "date":

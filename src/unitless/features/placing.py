@@ -23,11 +23,26 @@ Known = Mapping[Space, Mapping[Slot, int]]
 
 
 class ManyLevels(UserWarning):
-    """A column has more levels than get a feature of their own: new ones are hashed from now on."""
+    """A column has more levels than get a feature of their own: new ones are hashed from now on.
+
+    >>> import pandas
+    >>> from unitless.features import Columns
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     names = Columns(max_levels=1).encode(pandas.DataFrame({"who": ["Ann", "Bob"]})).names
+    >>> names, said[0].category.__name__
+    (['who=Ann', 'who#152338'], 'ManyLevels')
+    """
 
 
 def slots_of(part: Part, known: Known, max_levels: int, bits: int) -> list[Slot]:
-    """The key, or the bucket, of each of the part's keys."""
+    """The key, or the bucket, of each of the part's keys.
+
+    >>> none = np.empty(0, dtype=np.int64)
+    >>> part = Part(("colour", "="), ["red", "green", "blue"], none, none, np.empty(0))
+    >>> slots_of(part, {("colour", "="): {"blue": 0}}, max_levels=2, bits=18)
+    ['red', 192076, 'blue']
+    """
     kept = known.get(part.space, {})
     room = math.inf if is_number(part.space) else max_levels - len(kept)
     slots: list[Slot] = []

@@ -23,6 +23,7 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unitless.learners.diagonal import checked_strength
 from unitless.learners.rowwise import Rowwise
@@ -80,6 +81,7 @@ class Bayes(Rowwise):
     """
 
     name: ClassVar[str] = "bayes"
+    linear: ClassVar[bool] = False
     invariance: ClassVar[Any] = "unit"
     fields: ClassVar[tuple[str, ...]] = ("positive", "negative")
     units: ClassVar[tuple[str, ...]] = ("1", "1")
@@ -104,6 +106,19 @@ class Bayes(Rowwise):
 
     def _rule(self) -> House:
         return House(BAYES, self.a, self.loss.code, self.loss.parameter)
+
+    def parts(self, present: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """What each coordinate adds to the score of a row in which these are present."""
+        records, totals, _ = self.state
+        here, there = records[..., 0] + self.a, records[..., 1] + self.a
+        positive, negative = (totals[:, k] + 2 * self.a for k in (POSITIVE, NEGATIVE))
+        logs = np.log(here / positive)
+        if self.loss.code == LOGISTIC:
+            logs -= np.log(there / negative)
+        parts = np.zeros((len(present), self.classes))
+        known = np.flatnonzero(present[: len(logs)])
+        parts[known] = logs[known] / np.sqrt(max(present.sum(), 1))
+        return parts if self.loss.code == SOFTMAX else parts[:, 0]
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return np.zeros(records.shape[1])  # a score of presences has no slope in x

@@ -29,7 +29,15 @@ from unitless.learners.blending.panel import SQUARES, SUM, UNIT, Member, Panel
 from unitless.learners.blending.panel import T as TRIALS
 from unitless.learners.blending.softmax import SoftmaxMixer
 from unitless.learners.blending.squared import SquaredMixer
-from unitless.learners.protocol import Learner, Weights, rescaled_units, unit_factors
+from unitless.learners.protocol import (
+    EMPTY,
+    NO_INDICES,
+    NO_STARTS,
+    Learner,
+    Weights,
+    rescaled_units,
+    unit_factors,
+)
 from unitless.learners.scaled import cut
 from unitless.losses import (
     ABSOLUTE,
@@ -73,6 +81,7 @@ class Blend(Learner):
     """
 
     name: ClassVar[str] = "blend"
+    linear: ClassVar[bool] = False
     invariance: ClassVar[Any] = "unit"
     needs_lipschitz: ClassVar[bool] = False
     target_invariance: ClassVar[str] = "affine"
@@ -182,6 +191,37 @@ class Blend(Learner):
         panel.rescale(slots, mantissas)
         return self
 
+    def add_class(self) -> None:
+        """One class more, whose score starts at 0."""
+        if self.loss.code != SOFTMAX:
+            return super().add_class()
+        self.classes += 1
+        for learner in self.panel.learners:
+            if learner is not None:
+                learner.add_class()
+
+    def contributions(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(base, by column) of one row: sum_k (d score / d z_k) z_{k,i} over the members k.
+
+        z_{k,i} is what feature i adds to the score of member k. The base is what remains: intercepts,
+        trackers and the mixing itself.
+        """
+        score = self.predict(rows)[0]
+        block = rows.values.reshape(-1), rows.indices, rows.starts, rows.columns
+        if rows.starts is None:
+            block = block[0], NO_INDICES, NO_STARTS, rows.columns
+        panel, _, found = self.panel.predict(block, EMPTY, 1)[-1 if rows.columns else 0]
+        mixer = deepcopy(self.mixer)
+        mixer.drop(panel.alive)
+        parts = panel.parts(block, found[0])
+        by_slot = _through(mixer, found[0], parts)
+        if self.counted is not None:
+            by_slot = by_slot / (self.counted.state[2] or 1.0)
+        out = np.zeros((len(self.panel.slots), *by_slot.shape[1:]))
+        used = np.flatnonzero(self.panel.slots >= 0)
+        out[used] = by_slot[self.panel.slots[used]]
+        return score - out.sum(axis=0), out
+
     def weights(self) -> Weights:
         """What one running deviation of x_i changes in the score, at the means, per unit of x_i.
 
@@ -214,3 +254,22 @@ class Blend(Learner):
             return as_rows(X)
         shape = 1 + len(columns), width
         return as_rows(csr_array((deviation, (1 + np.arange(len(columns)), columns)), shape=shape))
+
+
+def _through(mixer: Mixer | HedgeMixer, z: NDArray[Any], parts: NDArray[Any]) -> NDArray[Any]:
+    """sum_k (d score / d z_k) parts_k, with slopes from differences of the mixer's own scores.
+
+    z is (members,) or (members, classes), parts (members, slots) or (members, slots, classes).
+    """
+    flat = z.reshape(-1)
+    steps = 1e-5 * np.maximum(1, np.abs(flat))
+    probes = flat + np.vstack([np.diag(steps), -np.diag(steps)])
+    classes = z.shape[1:]
+    out = mixer.predict(
+        np.ascontiguousarray(probes.reshape(-1, *z.shape)), np.empty((len(probes), *classes))
+    )
+    slopes = ((out[: len(flat)] - out[len(flat) :]).T / (2 * steps)).T
+    if not classes:
+        return slopes @ parts
+    slopes = slopes.reshape(*z.shape, *classes)  # of score c' in the score of member k for class c
+    return np.einsum("kcd,ksc->sd", slopes, parts)

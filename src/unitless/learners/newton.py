@@ -367,6 +367,14 @@ class Newton(Scaled):
             scores.reshape(-1), self._P, self._W, self._s2, self._woke, self._prior, self._totals,
         )  # fmt: skip
 
+    def add_class(self) -> None:
+        """One class more, whose weights are 0."""
+        if self.loss.code != SOFTMAX:
+            return super().add_class()
+        self.classes += 1
+        self._W = np.append(self._W, np.zeros(len(self._s2)))
+        self._made_rule = self._made_rule._replace(classes=self.classes)
+
     def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
         P, W, s2, _, prior, _, _ = self.state
         tiny = np.abs(factors) < 2.0**-200  # what is left of such a feature is not worth a digit

@@ -38,9 +38,9 @@ class Weights(NamedTuple):
     Learners whose weights depend on x (both algorithms of the paper do) are linear only locally.
     """
 
-    intercept: float
+    intercept: float | Float
     features: Float
-    """By column, unit 1/[x_i]."""
+    """By column, unit 1/[x_i]; with the softmax loss a row a column and a column a class."""
 
 
 class Sums(NamedTuple):
@@ -66,6 +66,8 @@ class Learner(ABC):
     name: ClassVar[str]
     invariance: ClassVar[Literal["linear", "affine", "unit", "none"]]
     needs_lipschitz: ClassVar[bool] = True
+    linear: ClassVar[bool] = True
+    """Whether scores are linear in x, for the scales of a moment."""
     theorem: ClassVar[str | None] = None
     """The regret theorem that holds for it, if one does."""
     state: Any
@@ -113,14 +115,14 @@ class Learner(ABC):
         if weight != 1:
             _check_weight(weight)
         score = self._predict_one(names.values, names.indices, weight)
-        if score != score:  # the kernel met an infinite value and did nothing
+        if isinstance(score, float) and score != score:  # the kernel met an infinite value and did nothing
             names.refuse_infinity()
         return score
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
         """Score one dict row, then learn from its target; returns the score."""
         names = self.names
-        losses.check_target(self.loss, y)
+        losses.check_target(self.loss, y, 0, self.classes)
         if weight != 1:
             _check_weight(weight)
             if weight == 0:
@@ -130,20 +132,45 @@ class Learner(ABC):
             self._reserve(len(names.columns) + len(names.unknown))
             names.add_unknown()
         score = self._learn_one(names.values, names.indices, y, weight)
-        if score != score:
+        if isinstance(score, float) and score != score:
             names.refuse_infinity()
         return score
 
     def _predict_one(self, values: Float, indices: NDArray[np.int32], weight: float) -> float:
+        if np.isinf(values).any():
+            return math.nan
         block = values, indices, np.array([0, len(values)]), 0
-        return float(self._predict(*block, np.array([float(weight)]), np.empty(1))[0])
+        scores = self._predict(*block, np.array([float(weight)]), self._room(1))
+        return scores[0] if scores.ndim == 2 else float(scores[0])
 
     def _learn_one(
         self, values: Float, indices: NDArray[np.int32], y: float, weight: float
     ) -> float:
+        if np.isinf(values).any():
+            return math.nan
         block = values, indices, np.array([0, len(values)]), 0
-        per_row = np.array([float(y)]), np.array([float(weight)]), np.empty(1)
-        return float(self._learn(*block, *per_row)[0])
+        scores = self._learn(
+            *block, np.array([float(y)]), np.array([float(weight)]), self._room(1)
+        )
+        return scores[0] if scores.ndim == 2 else float(scores[0])
+
+    def add_class(self) -> None:
+        """One class more, whose score starts at 0; for the softmax loss."""
+        raise ValueError(f"{self.name} has no classes to add to")
+
+    def contributions(self, rows: Rows) -> tuple[Float, Float]:
+        """(base, by column) of one row: what makes up its score, to which they add up.
+
+        The weights at x = 0 times x; what is left, the intercept above all, is the base.
+        """
+        w = self.weights().features
+        x = np.zeros(len(w))
+        values, indices, _, columns = _arrays(rows)
+        places = indices if rows.starts is not None else np.arange(columns)
+        known = places < len(w)
+        x[places[known]] = np.nan_to_num(values[known])
+        parts = (w.T * x).T
+        return self.predict(rows)[0] - parts.sum(axis=0), parts
 
     # What each learner fills in
 

@@ -340,6 +340,17 @@ class Rowwise(Scaled):
             raise Diverged(self.name, row)
         return scores
 
+    def add_class(self) -> None:
+        """One class more, whose records are empty."""
+        if self.loss.code != SOFTMAX:
+            return super().add_class()
+        records, totals, _ = self.state
+        self.classes += 1
+        self._records = np.concatenate([records, 0 * records[:, :1]], axis=1).reshape(-1)
+        self._totals = np.concatenate([totals, 0 * totals[:1]]).reshape(-1)
+        self._spare = self._records
+        self._task = self._task._replace(classes=self.classes)
+
     def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
         powers = {
             "sign": np.sign(factors),

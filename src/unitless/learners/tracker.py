@@ -47,6 +47,7 @@ class Tracker(Rowwise):
     """
 
     name: ClassVar[str] = "tracker"
+    linear: ClassVar[bool] = False
     invariance: ClassVar[Any] = "linear"
     fields: ClassVar[tuple[str, ...]] = ("none",)
     units: ClassVar[tuple[str, ...]] = ("1",)

@@ -61,9 +61,12 @@ class Source:
 
     def __init__(self, file: File) -> None:
         self.raw: Any
-        if isinstance(file, str | os.PathLike):
-            self.name = "standard input" if file == "-" else os.fspath(file)
-            self.raw = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115
+        self.path: str | None = None
+        if file == "-":
+            self.name, self.raw = "standard input", sys.stdin.buffer
+        elif isinstance(file, str | os.PathLike):
+            self.name = self.path = os.fspath(file)
+            self.raw = open(file, "rb")  # noqa: SIM115
         else:
             self.name, self.raw = str(getattr(file, "name", "the stream")), file
         self.seekable = self.raw.seekable() and self.raw.tell() == 0
@@ -95,6 +98,11 @@ class Source:
     def done(self) -> float | None:
         """The share of the file that has been read, if its size is known."""
         return self.raw.tell() / self.size if self.size else None
+
+    def read(self, size: int) -> bytes:
+        """At most that many bytes; less only at the end of the file."""
+        piece = bytearray(size)
+        return bytes(memoryview(piece)[: self.read_into(memoryview(piece))])
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view; it is filled in part only at the end of the file."""

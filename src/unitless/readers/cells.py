@@ -7,22 +7,19 @@ as text, and the cells that became numbers are compared with the text they came 
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from polars import selectors
 
 from unitless.readers.blocks import FINITE, NUMBER, Bad, ReadError
 from unitless.readers.bytes import PADDING, padded
+from unitless.readers.frames import REFUSED, TYPES, finite
 from unitless.readers.layout import Layout
 
 MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
 UNREAD = [text for text in MISSING if text.lower() != "nan"]
 """Those that polars does not take for a number by itself."""
-
-REFUSED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 Int = NDArray[np.int64]
 
@@ -60,8 +57,7 @@ class Cells:
 
     def _polars(self, data: bytes, kind: str | None = None, *, lax: bool = False) -> pl.DataFrame:
         """The frame; all columns of one kind, if given; cells that do not fit are null if lax."""
-        types = {"number": pl.Float64, "string": pl.String}
-        columns = {name: types[kind or own or ""] for name, own in self.layout.columns.items()}
+        columns = {name: TYPES[kind or own or ""] for name, own in self.layout.columns.items()}
         quote = self.layout.quote
         return pl.read_csv(
             data,
@@ -82,7 +78,7 @@ class Cells:
                 return None
             self.spelt = True
             return self._quick(data, rows)
-        return frame if frame.height == rows and _finite(frame) else None
+        return frame if frame.height == rows and finite(frame) else None
 
     def _both(self, data: bytes, lines: Int, kind: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The cells as text, and as what they should be, where they can."""
@@ -146,14 +142,6 @@ class Cells:
                 shown = record.decode("utf-8", "backslashreplace").rstrip("\r\n")
                 bad.append(Bad(int(lines[row]), None, shown, "its bytes are not UTF-8"))
         return b"".join(good), lines[kept], bad
-
-
-def _finite(frame: pl.DataFrame) -> bool:
-    """Whether no number is infinite; the sums tell at once, unless they overflow or one is NaN."""
-    sums = frame.select(selectors.float().sum())
-    if sums.width == 0 or all(map(math.isfinite, sums.row(0))):
-        return True
-    return not any(frame.select(selectors.float().is_infinite().any()).row(0))
 
 
 def _infinite(numbers: pl.Series) -> pl.Series:

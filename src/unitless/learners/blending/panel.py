@@ -13,7 +13,6 @@ the membership of some, for good, before the row that breaks them is predicted::
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +36,7 @@ class Member(NamedTuple):
     name: str
     view: str
     kind: type[Learner]
-    parameters: Mapping[str, Any] = MappingProxyType({})
+    parameters: Mapping[str, Any] = {}
     dense: bool = False
     """Whether it lives only while the stream is dense."""
     small: bool = False
@@ -325,6 +324,22 @@ class Panel:
             shown["presence"] = (self.presence.look(values, *shape), *shape)
         return shown
 
+    def parts(self, block, z: NDArray[Any]) -> NDArray[np.float64]:
+        """(members, slots[, classes]): what each feature adds to each member's score of one row.
+
+        A member's weights times what its view shows, in proportion to the score they make up.
+        """
+        known = int(self.totals[D])
+        new = np.empty(1, dtype=np.int64)
+        foresee(*block, 1, self.slots, self.profile, self.totals, new)
+        rows = self._rows(block, 0, 1, known, known + max(int(new[0]), 0))
+        shown = self._views(*rows, learn=False)
+        out = np.zeros((len(self.members), known, *z.shape[1:]))
+        for k, (member, learner) in enumerate(zip(self.members, self.learners, strict=True)):
+            if learner is not None and member.view != "none":
+                out[k] = _parts(learner, shown[member.view], z[k], known)
+        return out
+
     # What changes
 
     def _rules_with(self, block, row):
@@ -380,6 +395,26 @@ def _learn(learner: Any, values, indices, starts, columns, targets, weights, row
 def _predict(learner: Any, values, indices, starts, columns, weights, rows):
     run = getattr(learner, "_predict_scaled", learner._predict)
     return run(values, indices, starts, columns, weights, learner._room(rows))
+
+
+def _parts(learner: Any, row, z, known: int) -> NDArray[np.float64]:
+    values, indices, starts, columns = row
+    x = np.zeros(1 + columns)
+    x[1 + (indices if len(starts) else np.arange(columns))] = np.nan_to_num(values)
+    if hasattr(learner, "parts"):
+        x[0] = 0
+        return learner.parts(x != 0)[1 : 1 + known]
+    x[0] = learner.intercept
+    if hasattr(learner, "_weights_scaled"):
+        w = learner._weights_scaled()
+    else:
+        both = learner.weights()
+        w = np.concatenate([[both.intercept], both.features])
+    w = np.concatenate([w, np.zeros((max(0, 1 + columns - len(w)), *w.shape[1:]))])[: 1 + columns]
+    terms = (w.T * x).T
+    whole = terms.sum(axis=0)
+    ratio = np.divide(z, whole, out=np.ones_like(whole), where=whole != 0)
+    return (terms * np.where(np.abs(ratio) <= 2, ratio, 1.0))[1 : 1 + known]
 
 
 def _rescale(learner: Any, slots, factors, columns) -> None:

@@ -1,0 +1,424 @@
+"""What is each part of the Blend worth? Take it away and look.
+
+    python benchmarks/ablation.py                 run, print, write results/ablation.json
+    python benchmarks/ablation.py binary hinge    these recipes only; nothing is written
+    python benchmarks/ablation.py --markdown      the page's tables, from the file alone
+    python benchmarks/ablation.py --write         the same, into docs/blend.md
+
+Sets, order and scores are those of `quality`. Members do not influence each other, so each set's
+table of scores is made once, with every member's constant also at a third and at three times its
+value; then the mixing alone is repeated, without a member, a view or a step, or with another
+constant. The cost of a change is the geometric mean over the sets of the score with it over the
+score without it, less 1.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import date
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+from numba import njit
+from quality import Data, in_markdown, measured, sets, write_between
+
+from unitless.learners import Blend
+from unitless.learners.blend import KINDS
+from unitless.learners.blending import logistic, softmax, squared
+from unitless.learners.blending.hedge import STACKERS, HedgeMixer
+from unitless.learners.blending.mixer import Mixer
+from unitless.learners.blending.panel import Member, Panel
+from unitless.learners.protocol import EMPTY
+from unitless.losses import get as get_loss
+from unitless.rows import as_rows
+
+RESULTS = Path(__file__).parent / "results" / "ablation.json"
+LITTLE = 0.003  # a part that is worth less than this everywhere should go
+NOTHING = 1e-300  # a prior that no member recovers from
+CONSTANTS = ("strength", "rate", "a")
+FACTORS = (1 / 3, 3)
+
+
+class Recipe(NamedTuple):
+    """Sets of one task, learned by one panel."""
+
+    name: str
+    task: str
+    loss: str
+    views: str = "auto"
+
+
+RECIPES = [
+    Recipe("binary", "binary", "logistic"),
+    Recipe("binary, linear", "binary", "logistic", "linear"),
+    Recipe("regression", "regression", "squared"),
+    Recipe("regression, linear", "regression", "squared", "linear"),
+    Recipe("multiclass", "multiclass", "softmax"),
+    Recipe("multiclass, linear", "multiclass", "softmax", "linear"),
+    Recipe("hinge", "binary", "hinge"),
+    Recipe("absolute", "regression", "absolute"),
+    Recipe("quantile 0.9", "regression", "quantile(0.9)"),
+]
+NATURAL = "elec2, natural order"
+
+
+# Members' scores, once a set
+
+
+class Stretch(NamedTuple):
+    """Rows between two changes of the panel."""
+
+    alive: np.ndarray
+    scores: np.ndarray
+    targets: np.ndarray
+
+
+class Recorder:
+    """Stands where a blend has its mixer, and keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.stretches: list[Stretch] = []
+
+    def drop(self, alive: np.ndarray) -> None:
+        """Who is there from now on."""
+        self.alive = alive
+
+    def learn(self, scores: Any, targets: Any, weights: Any, out: Any) -> Any:
+        """Keep the members' scores."""
+        self.stretches.append(Stretch(self.alive, scores, targets))
+        out[:] = 0
+        return out
+
+
+class Recording(NamedTuple):
+    """A set as its mixer sees it."""
+
+    data: Data
+    stretches: list[Stretch]
+    decode: Callable[[Any], Any]
+
+
+def record(recipe: Recipe, data: Data, members: list[Member]) -> Recording:
+    """Run the members."""
+    several = {"classes": int(data.y.max()) + 1} if recipe.loss == "softmax" else {}
+    blend = Blend(recipe.loss, views=recipe.views, **several)
+    blend.panel = Panel(members, loss=blend.loss, intercept=True, **several)
+    blend.mixer = recorder = Recorder()
+    blend.learn(as_rows(data.X, data.y))
+    counted = blend.counted
+    return Recording(data, recorder.stretches, counted.decode if counted else lambda p: p)
+
+
+def enlarged(members: list[Member]) -> list[Member]:
+    """The members, and each once more with a smaller and with a larger constant."""
+    more = []
+    for member in members:
+        for key in set(CONSTANTS) & set(member.parameters):
+            for factor in FACTORS:
+                value = member.parameters[key] * factor
+                name = f"{member.name}: {key} {value:.2g}"
+                parameters = {**member.parameters, key: value}
+                more.append(member._replace(name=name, parameters=parameters))
+    return members + more
+
+
+# Changes
+
+
+class Change(NamedTuple):
+    """Other columns of the table, another mixer, or other constants in its module."""
+
+    group: str
+    name: str
+    columns: list[int]
+    mixer: Any
+    patches: tuple[tuple[ModuleType, str, float], ...] = ()
+
+
+def changes(recipe: Recipe) -> Iterator[Change]:
+    """All that is tried; the first changes nothing."""
+    mixer, members = kind(recipe)
+    every = list(range(len(members)))
+    yield Change("", "nothing", every, mixer)
+    for k, member in enumerate(members):
+        yield Change("member", member.name, [j for j in every if j != k], mixer)
+    for name, gone in together(members).items():
+        if 1 < len(gone) < len(every):
+            yield Change("group", name, [j for j in every if j not in gone], mixer)
+    more = enlarged(members)
+    for k in range(len(members), len(more)):
+        place = names(members).index(more[k].name.rpartition(":")[0])
+        yield Change("constant", more[k].name, [k if j == place else j for j in every], mixer)
+    yield from mixings(recipe, mixer, every)
+
+
+def kind(recipe: Recipe) -> tuple[Any, list[Member]]:
+    """(mixer, members) of a recipe."""
+    mixer, members, linear = KINDS[get_loss(recipe.loss).code]
+    return mixer, linear if recipe.views == "linear" else members
+
+
+def names(members: list[Member]) -> list[str]:
+    """Their names."""
+    return [member.name for member in members]
+
+
+def together(members: list[Member]) -> dict[str, list[int]]:
+    """Members that share a view, a kind or a role."""
+    found: dict[str, list[int]] = {}
+    for k, member in enumerate(members):
+        found.setdefault(f"view: {member.view}", []).append(k)
+        found.setdefault(f"kind: {member.kind.__name__}", []).append(k)
+        if member.role != "main":
+            found.setdefault(f"role: {member.role}", []).append(k)
+    return found
+
+
+def mixings(recipe: Recipe, mixer: Any, every: list[int]) -> Iterator[Change]:
+    """Changes of the mixing."""
+    if mixer is HedgeMixer:
+        for name, silent in silences(len(every)).items():
+            yield Change("mixing", name, every, silenced(silent))
+        return
+    yield Change("mixing", "the stacker", every, with_share(mixer, 0.0))
+    yield Change("mixing", "the mixture (stacker alone)", every, alone(mixer))
+    for share in (0.5, 0.95):
+        yield Change("constant", f"stacker's share {share}", every, with_share(mixer, share))
+    if recipe.loss == "squared":
+        for strength in (squared.STRENGTH * factor for factor in FACTORS):
+            rule = squared.RIDGE._replace(strength=strength)
+            patches = ((squared, "RIDGE", rule),)
+            yield Change("constant", f"stacker: strength {strength:.2g}", every, mixer, patches)
+        return
+    for factor in FACTORS:
+        name = f"stacker: prior precision {factor:.2g}"
+        yield Change("constant", name, every, with_prior(mixer, factor))
+    module = logistic if recipe.loss == "logistic" else softmax
+    for clip in (module.CLIP / 2, module.CLIP * 2):
+        yield Change("constant", f"clip {clip:g}", every, mixer, ((module, "CLIP", clip),))
+    plain = ((module, "moderated", unmoderated),)
+    yield Change("mixing", "the stacker's moderation", every, mixer, plain)
+
+
+@njit
+def unmoderated(z, s):
+    """The score as it is."""
+    return z
+
+
+def with_share(mixer: type[Mixer], share: float) -> type[Mixer]:
+    """A mixture that starts with so much on the stacker."""
+    return type("Shared", (mixer,), {"stacker_share": share})
+
+
+def with_prior(mixer: type[Mixer], factor: float) -> type[Mixer]:
+    """A stacker whose prior is so much stronger."""
+
+    def prepare(self: Mixer) -> None:
+        mixer._prepare(self)
+        self.state.P[:] /= factor
+
+    return type("Prior", (mixer,), {"_prepare": prepare})
+
+
+def alone(mixer: type[Mixer]) -> type[Mixer]:
+    """A mixture in which the stacker has all the weight."""
+
+    def set_prior(self: Mixer, alive: np.ndarray) -> None:
+        mixer._set_prior(self, alive)
+        self.state.W0[: len(self.members)][alive] = NOTHING
+        self.state.W0[len(self.members)] = 1.0
+
+    return type("Alone", (mixer,), {"_set_prior": set_prior})
+
+
+def silences(K: int) -> dict[str, list[int]]:
+    """Who is silent in the last step of a hedge, by name."""
+    stackers = {name: [K + k] for k, name in enumerate(STACKERS)}
+    both = [K + k for k in range(len(STACKERS))]
+    return {**stackers, "both stackers": both, "the mixture (stackers alone)": list(range(K))}
+
+
+def silenced(silent: list[int]) -> type[HedgeMixer]:
+    """A hedge whose last step does not hear some of the members and stackers."""
+
+    class Silenced(HedgeMixer):
+        def drop(self, alive: np.ndarray) -> None:
+            super().drop(alive)
+            self.final.alive[silent] = 0
+
+    return Silenced
+
+
+@cache
+def recompiled(module: ModuleType, name: str, value: float) -> Any:
+    """A mixing kernel of its own, which is to be called while the constant has that value."""
+    return njit(nogil=True, error_model="numpy")(module.mix.py_func)
+
+
+# Costs
+
+
+def replay(recipe: Recipe, made: Recording, change: Change) -> dict[str, float]:
+    """The scores of a set with that change; nan where nobody is left."""
+    if not all(stretch.alive[change.columns].any() for stretch in made.stretches):
+        return {"score": np.nan}
+    members = enlarged(kind(recipe)[1])
+    loss = get_loss(recipe.loss)
+    with ExitStack() as stack:
+        for module, name, value in change.patches:
+            stack.enter_context(patch.object(module, name, value))
+            if name != "RIDGE":  # which is an argument of the kernel
+                stack.enter_context(patch.object(module, "mix", recompiled(module, name, value)))
+        mixer = change.mixer([members[k] for k in change.columns], loss)
+        p = np.concatenate([told(mixer, stretch, change.columns) for stretch in made.stretches])
+    p, y = made.decode(p), made.data.y
+    if loss.targets == "reals":
+        p[0] = 0.0  # made before any target was known
+    found = {"score": measured(recipe.loss, y, p)}
+    return found | ({"log loss": float(loss.value(y, p).mean())} if p.ndim > 1 else {})
+
+
+def told(mixer: Any, stretch: Stretch, columns: list[int]) -> np.ndarray:
+    """What a mixer makes of a stretch."""
+    mixer.drop(stretch.alive[columns])
+    scores = np.ascontiguousarray(stretch.scores[:, columns])
+    out = np.empty((len(scores), *scores.shape[2:]))
+    return mixer.learn(scores, stretch.targets, EMPTY, out)
+
+
+def run(recipe: Recipe) -> dict[str, Any]:
+    """The scores of all changes, set by set."""
+    members, found = enlarged(kind(recipe)[1]), []
+    tried = list(changes(recipe))
+    for name, data in streams(recipe):
+        started = time.perf_counter()
+        made = record(recipe, data, members)
+        between = time.perf_counter()
+        found.append({"set": name, "scores": [replay(recipe, made, one) for one in tried]})
+        spent = f"members {between - started:.0f} s, mixing {time.perf_counter() - between:.0f} s"
+        print(f"{recipe.name:18} {name:20} {spent}", flush=True)
+    parts = [{"group": one.group, "name": one.name} for one in tried]
+    for k, part in enumerate(parts):
+        for key in found[0]["scores"][0]:
+            part[key] = {one["set"]: one["scores"][k].get(key, np.nan) for one in found}
+    return {"name": recipe.name, "parts": parts}
+
+
+def streams(recipe: Recipe) -> Iterator[tuple[str, Data]]:
+    """The recipe's sets, and elec2 as it came where labels drift."""
+    for data in sets(recipe.task):
+        yield data.name, data
+    if recipe.loss == "logistic":
+        for data in sets(recipe.task, "elec2"):
+            yield NATURAL, data
+
+
+class Cost(NamedTuple):
+    """What a change costs, as ratios less 1."""
+
+    mean: float
+    worst: float
+    where: str
+    natural: float
+
+
+def cost(part: dict[str, Any], whole: dict[str, Any], key: str = "score") -> Cost:
+    """The change's scores beside those of the whole blend."""
+    ratios = {name: part[key][name] / whole[key][name] for name in whole[key]}
+    natural = ratios.pop(NATURAL, np.nan)
+    values = np.array([np.inf if np.isnan(r) else r for r in ratios.values()])
+    where = list(ratios)[int(np.argmax(values))]
+    mean = np.exp(np.mean(np.log(values)))
+    return Cost(float(mean - 1), float(values.max() - 1), where, natural - 1)
+
+
+def idle(recipe: dict[str, Any]) -> list[str]:
+    """Members whose removal costs LITTLE nowhere."""
+    whole, *parts = recipe["parts"]
+    found = []
+    for part in (part for part in parts if part["group"] == "member"):
+        made = cost(part, whole)
+        if made.mean < LITTLE and not made.natural >= LITTLE:
+            found.append(part["name"])
+    return found
+
+
+# Tables
+
+
+def percent(ratio: float) -> str:
+    """A ratio less 1 in percent."""
+    if np.isnan(ratio):
+        return ""
+    return f"{100 * ratio:+.1f} %" if np.isfinite(ratio) else "nobody left"
+
+
+def cells(recipe: dict[str, Any], groups: tuple[str, ...]) -> list[list[str]]:
+    """One line a change, dearest first."""
+    whole, *parts = recipe["parts"]
+    lines = []
+    for part in (part for part in parts if part["group"] in groups):
+        made = cost(part, whole)
+        row = [part["name"], percent(made.mean), f"{made.where} {percent(made.worst)}"]
+        if NATURAL in whole["score"]:
+            row.append(percent(made.natural))
+        if "log loss" in whole:
+            row.append(percent(cost(part, whole, "log loss").mean))
+        lines.append((made.mean, row))
+    return [row for _, row in sorted(lines, key=lambda line: -line[0])]
+
+
+def heading(recipe: dict[str, Any], first: str) -> list[str]:
+    """The head of a table."""
+    whole = recipe["parts"][0]
+    extra = [NATURAL] if NATURAL in whole["score"] else []
+    return [first, "costs", "most", *extra, *(["log loss"] if "log loss" in whole else [])]
+
+
+def markdown(kept: dict[str, Any]) -> str:
+    """All tables for the page."""
+    parts = [f"Measured on {kept['date']} with version {kept['version']}."]
+    for recipe in kept["recipes"]:
+        removed = cells(recipe, ("member", "group", "mixing"))
+        parts += [f"### {recipe['name'][0].upper()}{recipe['name'][1:]}"]
+        parts += [in_markdown(heading(recipe, "without"), removed)]
+        parts += [in_markdown(heading(recipe, "instead"), cells(recipe, ("constant",)))]
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("recipes", nargs="*", help="only these; nothing is written")
+    parser.add_argument("--markdown", action="store_true", help="print the kept tables")
+    parser.add_argument("--write", action="store_true", help="put the kept tables into the page")
+    options = parser.parse_args()
+    if options.markdown:
+        print(markdown(json.loads(RESULTS.read_text())))
+    elif options.write:
+        write_between("ablation", markdown(json.loads(RESULTS.read_text())))
+    else:
+        measure(options.recipes)
+
+
+def measure(chosen: list[str]) -> None:
+    """Run, print, and keep."""
+    recipes = [run(recipe) for recipe in RECIPES if not chosen or recipe.name in chosen]
+    kept = {"date": date.today().isoformat(), "version": version("unitless"), "recipes": recipes}
+    print(markdown(kept))
+    for recipe in recipes:
+        print(f"{recipe['name']}: worth less than {LITTLE:.1%}: {idle(recipe) or 'no member'}")
+    if not chosen:
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

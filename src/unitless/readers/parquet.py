@@ -1,0 +1,120 @@
+"""Parquet and Arrow IPC (Feather): columns as they are stored, in batches.
+
+Numbers of any width become Float64; strings, categories, dates and times become String; booleans
+stay; members of structs become columns `outer.inner`. An infinite number makes a bad row, which
+is reported as a line; columns of lists, bytes or objects are refused. Memory is that of a row group
+(Parquet) or of some batches (Arrow). A stream or a compressed file is copied to a temporary file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+from polars import selectors
+
+from unitless.readers.blocks import FINITE, Bad, Block, Options, Position, ReadError, allowed
+from unitless.readers.bytes import Source
+from unitless.readers.frames import REFUSED, TYPES, finite, flat, kind
+
+
+def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
+    """The rows of a file from a position on.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> pl.DataFrame({"height": [1, 2], "who": ["ann", "bob"]}).write_parquet(file)
+    >>> file.seek(0)
+    0
+    >>> for block in blocks(Source(file), Options(), {}):
+    ...     print(block.frame.rows(), block.lines)
+    [(1.0, 'ann'), (2.0, 'bob')] [1 2]
+    """
+    place = {"line": 0, "rows": 0, "skipped": 0, "coerced": 0, **start}
+    with _on_disk(source) as path:
+        total, batches = _scanned(source.name, path, place["line"], options)
+        for batch in batches:
+            frame = _plain(batch, source.name)
+            lines = np.arange(place["line"] + 1, place["line"] + 1 + frame.height)
+            read, coerced, bad = place["line"] + frame.height, 0, []
+            if not finite(frame):
+                frame, lines, coerced, bad = _without_infinity(frame, lines, options.coerce)
+            begin, place = place, {
+                **place,
+                "line": read,
+                "rows": place["rows"] + len(lines),
+                "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
+                "coerced": place["coerced"] + coerced,
+            }
+            if len(lines):
+                yield Block(frame, None, lines, begin, place, done=read / total)
+
+
+@contextlib.contextmanager
+def _on_disk(source: Source) -> Iterator[str]:
+    """A path at which the uncompressed file can be found."""
+    if source.plain and source.path is not None and source.seekable:
+        yield os.path.abspath(source.path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        with open(path, "wb") as copy:
+            shutil.copyfileobj(source, copy, 1 << 20)
+        yield path
+
+
+def _scanned(
+    file: str, path: str, rows: int, options: Options
+) -> tuple[int, Iterator[pl.DataFrame]]:
+    """The number of rows of a file, and its rows from that one on."""
+    with open(path, "rb") as opened:
+        arrow = opened.read(6) == b"ARROW1"
+    scan = pl.scan_ipc if arrow else pl.scan_parquet
+    try:
+        table = scan(path, glob=False, hive_partitioning=False)
+        width = len(table.collect_schema())
+        total = table.select(pl.len()).collect().item()
+        size = max(1, options.block_bytes // (8 * max(1, width)))
+        return total, _batches(file, table.slice(rows).collect_batches(chunk_size=size))
+    except (*REFUSED, OSError) as error:
+        raise ReadError(f"no Parquet or Arrow IPC file ({error})", file=file) from None
+
+
+def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    try:
+        yield from batches
+    except (*REFUSED, OSError) as error:
+        raise ReadError(f"the file is damaged ({error})", file=file) from None
+
+
+def _plain(batch: pl.DataFrame, file: str) -> pl.DataFrame:
+    """The batch with columns of the three types."""
+    frame = flat(batch)
+    kinds = {name: kind(dtype) for name, dtype in frame.schema.items()}
+    for name, found in kinds.items():
+        if found == "other":
+            why = f"columns of {frame.schema[name]} cannot be read: leave it out of the file"
+            raise ReadError(why, file=file, column=name)
+    return frame.cast({name: TYPES.get(found, pl.Float64) for name, found in kinds.items()})
+
+
+def _without_infinity(
+    frame: pl.DataFrame, lines: np.ndarray, coerce: bool
+) -> tuple[pl.DataFrame, np.ndarray, int, list[Bad]]:
+    """The frame without infinite numbers, or without the rows that have some."""
+    infinite = frame.select(selectors.float().is_infinite().fill_null(False))
+    if coerce:
+        cleaned = [pl.when(~infinite[n]).then(pl.col(n)).alias(n) for n in infinite.columns]
+        count = sum(infinite.select(pl.all().sum()).row(0))
+        return frame.with_columns(cleaned), lines, count, []
+    wrong = infinite.select(pl.any_horizontal(pl.all())).to_series().to_numpy()
+    bad = []
+    for row in np.flatnonzero(wrong).tolist():
+        name = next(name for name in infinite.columns if infinite[name][row])
+        bad.append(Bad(int(lines[row]), name, str(frame[name][row]), FINITE))
+    return frame.filter(~wrong), lines[~wrong], 0, bad
