@@ -12,9 +12,9 @@ ours. Peers' scores come from ../shared/peers or, where there are none, from Vow
 its default, --coin, and seven rates, of which the best in hindsight counts. Without ../shared/data
 the three sets that scikit-learn brings along are used.
 
-An oracle is a peer with help that no online user has: rates and scales chosen in hindsight, or, for
-the absolute and quantile losses, targets standardised in hindsight. For hinge it is Vowpal Wabbit
-with its predictions clipped to [-1, 1].
+An oracle is a peer with help that no online user has: rates and scales chosen in hindsight. For
+Vowpal Wabbit it is three larger rates and, with the hinge loss, predictions clipped to [-1, 1];
+with the absolute and quantile losses, targets standardised in hindsight.
 """
 
 import argparse
@@ -39,7 +39,8 @@ HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "shared"
 RESULTS = HERE / "results" / "quality.json"
 PAGE = HERE.parent / "docs" / "blend.md"
-RATES = (0.1, 0.25, 0.5, 1, 2, 5, 10)
+RATES = (0.015, 0.05, 0.15, 0.5, 1.5, 5, 15)  # those of the stored scores
+WIDER = (50, 150, 500)
 
 
 class Table(NamedTuple):
@@ -189,23 +190,30 @@ def stored_scores() -> dict[str, dict[str, float]]:
 
 def vowpal(loss: str, data: Data) -> dict[str, Any]:
     """The scores of Vowpal Wabbit, as it comes and with an oracle's help."""
-    variants = ["default", "--coin", *(f"-l {rate:g}" for rate in RATES)]
-    y, found = data.y, {"peers": {}, "oracles": {}}
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "rows")
-        write_text(text, data.X, y)
-        for variant in variants:
-            p = predictions(text, loss, variant)
-            found["peers"][f"VW {variant}"] = measured(loss, y, p)
-            if loss == "hinge":
-                found["oracles"][f"VW {variant}, clipped"] = measured(loss, y, np.clip(p, -1, 1))
+        write_text(text, data.X, data.y)
+        made = variants(text, loss)
+        wider = {f"-l {rate}": predictions(text, loss, f"-l {rate}") for rate in WIDER}
+        if loss == "hinge":
+            wider |= {f"{name}, clipped": np.clip(p, -1, 1) for name, p in made.items()}
         if loss in ("absolute", "quantile(0.9)"):
-            mean, deviation = y.mean(), y.std()
-            write_text(text, data.X, (y - mean) / deviation)
-            for variant in variants:
-                p = mean + deviation * predictions(text, loss, variant)
-                found["oracles"][f"VW {variant}, targets standardised"] = measured(loss, y, p)
-    return found
+            mean, deviation = data.y.mean(), data.y.std()
+            write_text(text, data.X, (data.y - mean) / deviation)
+            for name, p in variants(text, loss).items():
+                wider[f"{name}, targets standardised"] = mean + deviation * p
+    return {"peers": scored(loss, data, made), "oracles": scored(loss, data, wider)}
+
+
+def scored(loss: str, data: Data, made: dict[str, np.ndarray]) -> dict[str, float]:
+    """The scores of predictions, by name."""
+    return {f"VW {name}": measured(loss, data.y, p) for name, p in made.items()}
+
+
+def variants(text: Path, loss: str) -> dict[str, np.ndarray]:
+    """The predictions of the default, of --coin and of all rates."""
+    options = ["default", "--coin", *(f"-l {rate:g}" for rate in RATES)]
+    return {option: predictions(text, loss, option) for option in options}
 
 
 def write_text(path: Path, X: Any, y: np.ndarray) -> None:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,7 +26,8 @@ os.environ.setdefault(
 )
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60, database=None)
-settings.load_profile("ci")
+settings.register_profile("brief", settings.get_profile("ci"), phases=[Phase.generate])
+settings.load_profile("ci")  # `--hypothesis-profile=brief` shows the first failure as it was found
 
 
 @pytest.fixture(scope="session")

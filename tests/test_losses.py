@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from naive import losses as naive
 from naive.digits import precision
 from unitless import losses
+from unitless.learners import get
+from unitless.rows import as_rows
 
 LARGEST = float(np.finfo(np.float64).max)
 NAMES = [
@@ -276,3 +278,112 @@ def test_targets_outside_the_domain_name_their_row(name, good, bad):
             losses.check_target(loss, target)
     for target in good:
         losses.check_target(loss, target)
+
+
+# Softmax: a score a class
+
+
+SOFTMAX = losses.get("softmax")
+CLASS_SCORES = np.array(
+    [
+        [0.0, 0.0, 0.0],
+        [1.0, -2.0, 0.5],
+        [40.0, 0.0, -1.0],
+        [-700.0, 0.0, 3.0],
+        [1e300, 1e300, 0.0],
+        [5e-324, 0.0, 1.0],
+        [LARGEST, -LARGEST, 0.0],
+    ]
+)
+
+
+def cross_entropy(y, p):
+    """log sum exp(p_c - p_y), in decimals."""
+    return sum(((Decimal(a) - Decimal(p[y])).max(Decimal(-(10**5)))).exp() for a in p).ln()
+
+
+@pytest.mark.parametrize("y", [0, 1, 2])
+def test_softmax_definition(y):
+    """With all digits where the class is almost sure, and finite where it is ruled out."""
+    rows = CLASS_SCORES[:-3]
+    with precision(60):
+        exact = [float(cross_entropy(y, p)) for p in rows]
+    np.testing.assert_allclose(SOFTMAX.value(np.full(len(rows), y), rows), exact, rtol=1e-15)
+    assert SOFTMAX.value([y], [[1e300, 1e300, 0.0]])[0] == [math.log(2), math.log(2), 1e300][y]
+    assert SOFTMAX.value([y], [[LARGEST, -LARGEST, 0.0]])[0] == [0.0, LARGEST, LARGEST][y]
+
+
+def test_softmax_of_two_classes_is_logistic():
+    p = np.array([-30.0, -3.0, -0.1, 0.0, 0.7, 5.0, 36.0])
+    scores, ones = np.column_stack([np.zeros(7), p]), np.ones(7)
+    logistic = losses.get("logistic")
+    np.testing.assert_allclose(SOFTMAX.value(ones, scores), logistic.value(ones, p), rtol=1e-15)
+    slopes = SOFTMAX.derivative(ones, scores)[:, 1]
+    np.testing.assert_allclose(slopes, logistic.derivative(ones, p), atol=1e-15)
+    np.testing.assert_allclose(SOFTMAX.link(scores)[:, 1], logistic.link(p), rtol=1e-15)
+
+
+def test_softmax_derivative_is_the_slope_of_the_value():
+    rng = np.random.default_rng(0)
+    p, y = rng.normal(size=(20, 4)) * 3, rng.integers(0, 4, 20)
+    found = SOFTMAX.derivative(y, p)
+    for c in range(4):
+        step = 1e-6 * np.eye(4)[c]
+        slope = (SOFTMAX.value(y, p + step) - SOFTMAX.value(y, p - step)) / 2e-6
+        np.testing.assert_allclose(found[:, c], slope, atol=1e-9)
+    np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("y", [0.0, 1.0, 2.0])
+def test_softmax_derivative_is_what_learners_use(y):
+    """One step of plain gradient descent from w = 0, and a second from where that led."""
+    learner = get("ogd")("softmax", classes=3, rate=1.0, intercept=False)
+    rows = as_rows([[2.0], [1.0]], [y, 1.0])
+    scores = learner.learn(rows)
+    w = -2.0 * SOFTMAX.derivative([y], [[0.0, 0.0, 0.0]])[0]
+    np.testing.assert_allclose(scores[1], w, rtol=1e-14)
+    w -= SOFTMAX.derivative([1.0], [w])[0] / math.sqrt(2)
+    np.testing.assert_allclose(learner.weights().features[0], w, rtol=1e-14)
+
+
+def test_softmax_is_bounded():
+    slopes = SOFTMAX.derivative(np.zeros(len(CLASS_SCORES)), CLASS_SCORES)
+    assert np.abs(slopes).max() <= SOFTMAX.lipschitz
+    link = SOFTMAX.link(CLASS_SCORES)
+    np.testing.assert_allclose(link.sum(axis=1), 1, rtol=1e-15)
+    assert ((link >= 0) & (link <= 1)).all()
+    assert SOFTMAX.link(np.empty((0, 3))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("what", ["value", "derivative"])
+def test_softmax_refuses_what_it_would_read_beyond(what):
+    call = getattr(SOFTMAX, what)
+    with pytest.raises(ValueError, match=r"row 1: target 3\.0 .* softmax .* below 3"):
+        call([0, 3], np.zeros((2, 3)))
+    with pytest.raises(ValueError, match=r"row 0: target -1\.0 .* class number"):
+        call([-1], np.zeros((1, 3)))
+    for shapes in ((2, (3, 3)), (3, (3,)), (1, (2, 3))):
+        with pytest.raises(ValueError, match="a class number a row"):
+            call(np.zeros(shapes[0]), np.zeros(shapes[1]))
+
+
+def test_softmax_is_no_loss_of_one_score():
+    assert "softmax" not in losses.NAMES
+    assert losses.get("softmax") is SOFTMAX
+    with pytest.raises(ValueError, match="softmax"):
+        losses.get("nothing")
+
+
+@pytest.mark.parametrize("target", [3, 3.0, -1, 0.5, math.nan, math.inf, "red", None, [1.0]])
+def test_softmax_targets(target):
+    for good in (0, 1, 2.0, np.float64(2), np.int64(1)):
+        losses.check_target(SOFTMAX, good, classes=3)
+    words = "below 3" if target in (3, math.inf) else "a class number"
+    with pytest.raises(ValueError, match=r"row 7: target .* does not fit the softmax loss") as error:
+        losses.check_target(SOFTMAX, target, row=7, classes=3)
+    assert repr(target) in str(error.value)
+    assert words in str(error.value)
+    if isinstance(target, int | float):
+        with pytest.raises(ValueError, match="row 2: target") as error:
+            losses.check_targets(SOFTMAX, np.array([0.0, 2.0, target, target]), 3)
+        assert repr(float(target)) in str(error.value)

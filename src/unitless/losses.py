@@ -101,15 +101,15 @@ def derivative(code, parameter, y, p):
 
 @kernel
 def _cross_entropies(y, p, out):
-    """out_r = log sum_c exp(p_rc) - p_ry."""
+    """out_r = log sum_c exp(p_rc) - p_ry, with its digits where p_ry is far above the others."""
     for r in range(out.size):
-        top = p[r, 0]
+        top = 0
         for c in range(1, p.shape[1]):
-            top = max(top, p[r, c])
-        total = 0.0
+            top = c if p[r, c] > p[r, top] else top
+        rest = 0.0
         for c in range(p.shape[1]):
-            total += math.exp(p[r, c] - top)
-        out[r] = (top - p[r, int(y[r])]) + math.log(total)
+            rest += math.exp(p[r, c] - p[r, top]) if c != top else 0.0
+        out[r] = _saturated(p[r, top] - p[r, int(y[r])]) + math.log1p(rest)
 
 
 @kernel
@@ -154,14 +154,17 @@ class Loss(NamedTuple):
     def value(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         """The loss of each score p for its target y; for softmax, p has a column a class."""
         if self.code == SOFTMAX:
-            scores = np.ascontiguousarray(p, dtype=np.float64)
+            classes, scores = _by_class(self, y, p)
             out = np.empty(len(scores))
-            _cross_entropies(np.asarray(y, dtype=np.float64), scores, out)
+            _cross_entropies(classes, scores, out)
             return out
         return self._broadcast(_values, y, p)
 
     def derivative(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
-        """The derivative of the loss in p, at p; 0 on a kink."""
+        """The derivative of the loss in p, at p; 0 on a kink. For softmax, a column a class."""
+        if self.code == SOFTMAX:
+            classes, scores = _by_class(self, y, p)
+            return self.link(scores) - (classes[:, None] == np.arange(scores.shape[1]))
         return self._broadcast(_derivatives, y, p)
 
     def link(self, p: ArrayLike) -> NDArray[np.float64]:
@@ -170,7 +173,8 @@ class Loss(NamedTuple):
         """
         scores = np.array(p, dtype=np.float64, order="C")
         if self.code == SOFTMAX:
-            scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+            with np.errstate(over="ignore"):  # of a difference, and exp(-inf) is 0
+                scores = np.exp(scores - scores.max(axis=1, keepdims=True))
             return scores / scores.sum(axis=1, keepdims=True)
         if self.code == LOGISTIC:
             _sigmoids(scores.ravel(), scores.reshape(-1))
@@ -183,6 +187,19 @@ class Loss(NamedTuple):
         out = np.empty(targets.shape)
         loop(self.code, self.parameter, targets.ravel(), scores.ravel(), out.reshape(-1))
         return out
+
+
+def _by_class(loss: Loss, y: ArrayLike, p: ArrayLike) -> tuple[Any, Any]:
+    """Class numbers, one a row, and scores, one a row and class."""
+    scores = np.ascontiguousarray(p, dtype=np.float64)
+    classes = np.ascontiguousarray(y, dtype=np.float64)
+    if scores.ndim != 2 or classes.shape != scores.shape[:1]:
+        raise ValueError(
+            f"the softmax loss has a class number a row and a score a row and class, not shapes "
+            f"{classes.shape} and {scores.shape}"
+        )
+    check_targets(loss, classes, scores.shape[1])
+    return classes, scores
 
 
 _PLAIN = {

@@ -1,9 +1,10 @@
-"""NAG (Ross, Mineiro, Langford 2013) and iNAG, NAG with the implicit step.
+"""NAG (Ross, Mineiro, Langford 2013) and iNAG, NAG with the importance-aware step.
 
-The implicit step of a loss l is the a with a = -v l'(p + s a), s the prediction's move for a = 1. For
-squared loss l' is integrated instead (Karampatziakis and Langford 2011), from the prediction as it is
-clipped to the targets so far (0 among them), and s comes in the unit of the target. Where a loss is
-curved only in places (smoothed hinge, Huber), its step is that of a parabola through the slope at p.
+The step is the gradient, integrated from p to the prediction it leads to (Karampatziakis and Langford
+2011): blend.md, Members. With s the move of the prediction for a step of 1, that is y (p' - p) = delta with
+delta + e^(y p) (e^delta - 1) = s for logistic loss (W0 there is e^(y p')), and (y - p)(1 - e^-s) for squared
+loss, from the prediction as it is clipped to the targets so far (0 among them). Losses with a kink: the
+gradient, up to the kink. Smoothed hinge and Huber: the implicit step of a parabola through the slope at p.
 """
 
 from collections import defaultdict
@@ -76,11 +77,12 @@ def _step(loss, y, p, g, s, v):
 
 
 def _logistic_move(margin, s):
-    """delta with delta (1 + e^(margin + delta)) = s: Newton from the right on a convex function."""
-    delta = min(s / (1 + margin.exp()), max(Decimal(1), s.ln() - margin))
+    """delta + e^margin (e^delta - 1) = s: Newton from the right on a convex function."""
+    start = margin.exp()
+    delta = min(s, (1 + s / start).ln())
     while True:
-        growth = (margin + delta).exp()
-        step = (delta * (1 + growth) - s) / (1 + growth * (1 + delta))
+        growth = start * delta.exp()
+        step = (delta + growth - start - s) / (1 + growth)
         delta -= step
         if step <= delta * Decimal("1e-25"):  # the next step would be of the order of its square
             return delta

@@ -10,7 +10,7 @@ first was not 0, which has the unit that makes the whole unitless::
     w += P x e / (1 + c s);   P -= c / (1 + c s) P x x'P
 
 The first values of a feature say little about its size, so the prior is set anew with the sizes known
-by then whenever t has grown by a quarter: P <- (P^-1 + lambda diag(change of s2/n))^-1, and w with it
+by then whenever t has grown by a quarter (doubled, after 256 rows): P <- (P^-1 + lambda diag(change of s2/n))^-1, and w with it
 (b = P^-1 w stays). With softmax all classes share P, with c the mean of q (1 - q) over them. A sample
 weight multiplies e and c.
 
@@ -41,7 +41,7 @@ from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
 from unitless.numerics import LANES, fma, inner, kernel, lane_sum
 
 T, LAST = 0, 1
-GROWTH = 1.25  # the prior is set anew when t has grown by this factor
+SOON, LATER, EARLY = 1.25, 2.0, 256  # the prior is set anew when t has grown by this factor
 MOST = 4096  # coordinates: P then takes 128 MB
 
 
@@ -68,17 +68,16 @@ class NewtonState(NamedTuple):
 
 @inner
 def project(P, x, Px):
-    """Px = P x, for symmetric P with rows of Px.size; four rows at a time, zeros of x skipped."""
+    """Px = P x, for symmetric P with rows of Px.size; two rows at a time, zeros of x skipped."""
     m = Px.size
     for j in range(m):
         Px[j] = 0.0
-    for i in range(0, m, 4):
-        a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
-        if a != 0 or b != 0 or c != 0 or d != 0:
+    for i in range(0, m, 2):
+        c, d = x[i], x[i + 1]
+        if c != 0 or d != 0:
             A, B = P[i * m : i * m + m], P[i * m + m : i * m + 2 * m]
-            C, D = P[i * m + 2 * m : i * m + 3 * m], P[i * m + 3 * m : i * m + 4 * m]
             for j in range(m):
-                Px[j] += fma(a, A[j], b * B[j]) + fma(c, C[j], d * D[j])
+                Px[j] += fma(c, A[j], d * B[j])
 
 
 @inner
@@ -93,6 +92,27 @@ def contract(P, u):
 
 
 @inner
+def advance(P, u, x, Px):
+    """`contract` and then `project`, to the bit, in one pass over P; u is used up."""
+    m = Px.size
+    for j in range(m):
+        Px[j] = 0.0
+    for i in range(0, m, 2):
+        a, b, c, d = -u[i], -u[i + 1], x[i], x[i + 1]
+        A, B = P[i * m : i * m + m], P[i * m + m : i * m + 2 * m]
+        if a != 0 or b != 0:
+            for j in range(m):
+                A[j] = fma(a, u[j], A[j])
+                B[j] = fma(b, u[j], B[j])
+                Px[j] += fma(c, A[j], d * B[j])
+        elif c != 0 or d != 0:
+            for j in range(m):
+                Px[j] += fma(c, A[j], d * B[j])
+    for j in range(m):
+        u[j] = 0.0
+
+
+@inner
 def dot(a, b, term):
     """a.b in lanes."""
     for k in range(a.size):
@@ -101,17 +121,23 @@ def dot(a, b, term):
 
 
 @inner
-def step(P, w, x, Px, s, e, c, term):
-    """One Newton update of the covariance and of each class's weights, from slopes -e."""
-    m = x.size
+def move(w, Px, s, e, c, u):
+    """One Newton step of each class's weights, from slopes -e; u = what P is to be contracted by."""
+    m = Px.size
     for k in range(e.size):
         own, a = w[k * m : k * m + m], e[k] / (1.0 + c * s)
         for j in range(m):
             own[j] = fma(a, Px[j], own[j])
     root = math.sqrt(c / (1.0 + c * s))
     for j in range(m):
-        term[j] = root * Px[j]
-    contract(P, term)
+        u[j] = root * Px[j]
+
+
+@inner
+def step(P, w, Px, s, e, c, u):
+    """One Newton step of the weights and of the covariance."""
+    move(w, Px, s, e, c, u)
+    contract(P, u)
 
 
 @kernel
@@ -199,6 +225,12 @@ def refresh(rule, P, W, s2, woke, prior, t):
 
 
 @inner
+def is_due(t, last):
+    """Whether the prior is to be set anew: often at first, then when t has doubled."""
+    return t >= (SOON if t <= EARLY else LATER) * last
+
+
+@inner
 def _load(rule, values, indices, start, stop, sparse, x):
     for j in range(x.size):
         x[j] = 0.0
@@ -240,7 +272,7 @@ def run(
 ):
     """One trial a row; without targets nothing is learned."""
     sparse, m = starts.size > 0, s2.size
-    x, Px, term = np.empty(m), np.empty(m), np.empty(m)
+    x, Px, term, u = np.empty(m), np.empty(m), np.empty(m), np.zeros(m)
     z, e = np.empty(rule.classes), np.empty(rule.classes)
     for r in range(scores.size // rule.classes):
         start = starts[r] if sparse else r * width
@@ -249,7 +281,7 @@ def run(
         learns = targets.size > 0 and v > 0
         _load(rule, values, indices, start, stop, sparse, x)
         strangers = _strangers(values, indices, start, stop, sparse, x, s2)
-        project(P, x, Px)
+        advance(P, u, x, Px)  # P catches up with the row before
         s = max(dot(x, Px, term), 0.0) + strangers / rule.strength
         for k in range(rule.classes):
             z[k] = dot(W[k * m : k * m + m], x, term)
@@ -261,10 +293,13 @@ def run(
             c = _slopes(rule, targets[r], z, e)
             for k in range(e.size):
                 e[k] *= -v
-            step(P, W, x, Px, s, e, c * v, term)
-            if totals[T] >= GROWTH * totals[LAST]:
+            move(W, Px, s, e, c * v, u)
+            if is_due(totals[T], totals[LAST]):
+                contract(P, u)
+                u[:] = 0.0
                 refresh(rule, P, W, s2, woke, prior, totals[T])
                 totals[LAST] = totals[T]
+    contract(P, u)
 
 
 @inner

@@ -1,0 +1,153 @@
+"""Readers: files -> blocks of rows, one format a file, in constant memory."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from unitless.readers.blocks import Block, Options, Position, ReadError
+
+if TYPE_CHECKING:
+    from unitless.readers.bytes import File, Source
+
+__all__ = ["FORMATS", "Block", "Position", "ReadError", "format_of", "open_blocks"]
+
+FORMATS = {
+    "csv": ("csv", "data", "dat", "txt"),
+    "tsv": ("tsv", "tab"),
+    "jsonl": ("jsonl", "ndjson", "json"),
+    "parquet": ("parquet", "pq"),
+    "arrow": ("arrow", "ipc", "feather"),
+    "svmlight": ("svm", "libsvm", "svmlight"),
+    "vw": ("vw",),
+}
+"""Names of the formats, and the endings of file names that mean them."""
+
+_MODULES = {"tsv": "csv", "arrow": "parquet"}
+_SPARSE_BYTES, _TABLE_BYTES = 1 << 22, 1 << 24
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """The format that a file's name means; .gz and .zst at its end do not matter.
+
+    >>> format_of("people.csv.gz"), format_of("a9a.libsvm")
+    ('csv', 'svmlight')
+    """
+    name = os.path.basename(os.fspath(path)).lower()
+    parts = [part for part in name.split(".")[1:] if part not in ("gz", "zst")]
+    for known, endings in FORMATS.items():
+        if parts and parts[-1] in endings:
+            return known
+    if name == "-":
+        return "csv"
+    raise ValueError(f"{name}: its name does not tell the format; give one of {', '.join(FORMATS)}")
+
+
+def open_blocks(
+    file: File,
+    *,
+    format: str | None = None,
+    resume: Position | None = None,
+    header: bool = True,
+    separator: str | None = None,
+    quote: str | None = "auto",
+    types: Mapping[str, str] | None = None,
+    coerce: bool = False,
+    skip_bad: int = 0,
+    names: Sequence[str] = (),
+    block_bytes: int | None = None,
+    read_ahead: bool = True,
+) -> Iterator[Block]:
+    """Read a file in blocks of consecutive rows.
+
+    Parameters
+    ----------
+    file
+        A path, "-" for standard input, or a binary stream. gzip and Zstandard are recognised.
+    format
+        One of `FORMATS`; by default what the name of the file means, CSV for streams.
+    resume
+        Where to go on: a `Block.position` or `Block.position_at(row)` of the same file.
+    header, separator, quote
+        CSV: whether the first line names the columns (otherwise c1, c2, ...); the separator, by
+        default found out; the quote, None for none, by default found out.
+    types
+        CSV, JSON lines: "number" or "string" for columns that are not to be guessed.
+    coerce
+        Tables: a cell that does not fit its column is missing, and counted, not an error.
+    skip_bad
+        How many bad lines may be passed over, and counted; one more is an error.
+    names
+        VW text: names that have their columns already, those of a model, say.
+    block_bytes
+        Size of a block in the file (in memory for Parquet and Arrow), about.
+    read_ahead
+        Whether the next block is read in another thread meanwhile.
+
+    Yields
+    ------
+    Block
+        See there. Rows and their order do not depend on blocks, threads or resuming.
+
+    Raises
+    ------
+    ReadError
+        With file, line, column and text, if the file cannot be read on.
+
+    >>> import io
+    >>> for block in open_blocks(io.BytesIO(b"height;who\\n1.8;ann\\n1.7;bob\\n")):
+    ...     print(block.frame.rows(), block.position["rows"])
+    [(1.8, 'ann'), (1.7, 'bob')] 2
+    """
+    named = isinstance(file, str | os.PathLike)
+    known = format or (format_of(file) if named else "csv")
+    if known not in FORMATS:
+        raise ValueError(f"there is no format {known!r}; there are {', '.join(FORMATS)}")
+    if block_bytes is None:
+        block_bytes = _SPARSE_BYTES if known in ("svmlight", "vw") else _TABLE_BYTES
+    if known == "tsv":
+        separator = separator or "\t"
+    options = Options(
+        header, separator, quote, types or {}, coerce, skip_bad, names, max(1, block_bytes)
+    )
+    start = _checked(resume, known)
+    from unitless.readers.bytes import Source
+
+    blocks = _blocks(Source(file), known, options, start)
+    if not read_ahead:
+        return blocks
+    from unitless.readers.ahead import ahead
+
+    return ahead(blocks)
+
+
+def _checked(resume: Position | None, known: str) -> Position:
+    """The position to start from."""
+    start = {"format": known, **(resume or {})}
+    if start["format"] != known:
+        raise ValueError(f"the position is one of a {start['format']} file, not of {known}")
+    return start
+
+
+def _blocks(source: Source, known: str, options: Options, start: Position) -> Iterator[Block]:
+    """Blocks from a position on, which may be inside a block; an empty file is an error."""
+    module: Any = importlib.import_module(f"unitless.readers.{_MODULES.get(known, known)}")
+    skip = start.get("skip", 0)
+    start = {key: value for key, value in start.items() if key != "skip"}
+    begun, unseen = start.get("rows", 0) > 0, ()
+    try:
+        source.skip_to(start.get("offset", 0))
+        for block in module.blocks(source, options, start):
+            begun = True
+            if skip >= len(block):
+                skip, unseen = skip - len(block), (*unseen, *block.new_names)
+                continue
+            if skip or unseen:
+                block, skip, unseen = block.tail(skip, unseen), 0, ()
+            yield block
+    finally:
+        source.close()
+    if not begun:
+        raise ReadError("there are no rows in this file", file=source.name)

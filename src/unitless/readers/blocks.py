@@ -115,14 +115,15 @@ class Block:
             return self.position
         return {**self.start, "skip": self.start.get("skip", 0) + row}
 
-    def tail(self, row: int) -> Block:
-        """The block without its first `row` rows; its new names stay."""
+    def tail(self, row: int, names: Sequence[str] = ()) -> Block:
+        """The block without its first `row` rows, its new names behind those given."""
         return replace(
             self,
             frame=None if self.frame is None else self.frame.slice(row),
             rows=None if self.rows is None else self.rows[row:],
             lines=self.lines[row:],
             tags=None if self.tags is None else self.tags[row:],
+            new_names=[*names, *self.new_names],
             start=self.position_at(row),
         )
 

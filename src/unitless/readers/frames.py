@@ -35,7 +35,7 @@ def _members(column: pl.Series) -> list[pl.Series]:
     ]
 
 
-def kind(dtype: pl.DataType) -> str:
+def kind_of(dtype: pl.DataType) -> str:
     """What a column holds: numbers, strings, booleans, nulls only, or something other."""
     if dtype.is_numeric():
         return "number"

@@ -25,7 +25,7 @@ from polars import selectors
 from unitless.numerics import kernel
 from unitless.readers.blocks import FINITE, Bad, Block, Options, Position, allowed
 from unitless.readers.bytes import Chunk, Source
-from unitless.readers.frames import REFUSED, TYPES, flat, kind
+from unitless.readers.frames import REFUSED, TYPES, flat, kind_of
 from unitless.readers.words import byte
 
 DEEPEST = 64
@@ -88,7 +88,7 @@ class _Table:
             frame = flat(pl.read_ndjson(data, infer_schema_length=None))
         except REFUSED:
             return None
-        if frame.height != len(self.texts) or not self._agree(frame) or _doubtful(frame, data):
+        if frame.height != len(self.texts) or _doubtful(frame, data) or not self._agree(frame):
             return None
         columns = [
             (pl.col(name) if name in frame.columns else pl.lit(None)).cast(TYPES[kind]).alias(name)
@@ -98,7 +98,7 @@ class _Table:
 
     def _agree(self, frame: pl.DataFrame) -> bool:
         """Whether the columns are of kinds we know, and settled if new; a null fits any kind."""
-        kinds = {name: kind(dtype) for name, dtype in frame.schema.items()}
+        kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
         for name, kind in kinds.items():
             if kind == "other" or (kind != "null" and self.kinds.get(name, kind) != kind):
                 return False
@@ -147,7 +147,7 @@ class _Table:
         for row in rows:
             for name, value in row.items():
                 if name not in self.kinds:
-                    new.setdefault(name, {})[_kind_of(value)] = None
+                    new.setdefault(name, {})[_value_kind(value)] = None
         outer = {name[:at] for name in (*self.kinds, *new) for at in _dots(name)}
         for name, found in new.items():
             kinds = [kind for kind in found if kind != "null"]
@@ -248,13 +248,13 @@ def _members(found: Row, outer: str = "", depth: int = 1) -> Iterator[tuple[str,
             yield outer + name, value
 
 
-def _kind_of(value: Any) -> str:
+def _value_kind(value: Any) -> str:
     return {bool: "boolean", str: "string", type(None): "null"}.get(type(value), "number")
 
 
 def _fit(value: Any, kind: str, name: str) -> Any:
     """The value as a column of that kind holds it."""
-    own = _kind_of(value)
+    own = _value_kind(value)
     if own == "number":
         try:
             value = float(value)

@@ -20,7 +20,7 @@ from polars import selectors
 
 from unitless.readers.blocks import FINITE, Bad, Block, Options, Position, ReadError, allowed
 from unitless.readers.bytes import Source
-from unitless.readers.frames import REFUSED, TYPES, finite, flat, kind
+from unitless.readers.frames import REFUSED, TYPES, finite, flat, kind_of
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -95,7 +95,7 @@ def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
 def _plain(batch: pl.DataFrame, file: str) -> pl.DataFrame:
     """The batch with columns of the three types."""
     frame = flat(batch)
-    kinds = {name: kind(dtype) for name, dtype in frame.schema.items()}
+    kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
     for name, found in kinds.items():
         if found == "other":
             why = f"columns of {frame.schema[name]} cannot be read: leave it out of the file"

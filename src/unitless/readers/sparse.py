@@ -213,24 +213,27 @@ def _parse(part: Part, form: Format, options: Options) -> Part:
         column, token = _token(part.text, part.start, int(counts[BAD]))
         why = form.why(token, column == 1)
         part.bad.append(Bad(int(counts[LINE]) - 1, column, token, why))
-    _late_numbers(part)
+    _late_numbers(part, form)
     return part
 
 
-def _late_numbers(part: Part) -> None:
+def _late_numbers(part: Part, form: Format) -> None:
+    """Read the numbers that the kernel has left over; refuse rows with what is no number."""
     piece, late = part.piece, part.piece.late[: part.counts[LATE]]
+    starts = piece.starts[: part.counts[ROW] + 1]
     kinds = _read_late(part.text, late, piece.values, piece.marks)
     for i in np.flatnonzero(kinds != YES):
         start, stop, where = (int(k) for k in late[i])
-        value = math.nan if kinds[i] == NO else float(part.text[start:stop].tobytes())
-        array, where = (piece.values, where) if where >= 0 else (piece.marks, -1 - where)
-        array[where] *= value
+        token, mark = _shown(part.text[start:stop]), where < 0
+        value = math.nan if kinds[i] == NO else float(token)
+        if mark:
+            piece.marks[-1 - where] *= value
+        else:
+            piece.values[where] *= value
         if kinds[i] == NO or math.isinf(value):
-            in_values = array is piece.values
-            row = np.searchsorted(piece.starts, where, "right") - 1 if in_values else where // 2
-            column, _ = _token(part.text, part.start, start)
-            token = _shown(part.text[start:stop])
-            part.refuse(int(row), NUMBER if kinds[i] == NO else FINITE, token, column)
+            row = (-1 - where) // 2 if mark else np.searchsorted(starts, where, "right") - 1
+            why = FINITE if kinds[i] != NO else form.why(token, True) if mark else NUMBER
+            part.refuse(int(row), why, token, _token(part.text, part.start, start)[0])
 
 
 def _token(text: Text, start: int, at: int) -> tuple[int, str]:

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import grown, kernel
+from unitless.numerics import grown, kernel, prefetch
+
+AHEAD = 32  # stored values between a prefetch and its use
 
 
 @kernel
@@ -21,6 +23,8 @@ def _normalise(values, indices, starts, width, commit, M, out):
         stop = starts[r + 1] if sparse else start + width
         total = 0.0
         for k in range(start, stop):
+            if sparse:
+                prefetch(M, np.int64(indices[min(k + AHEAD, indices.size - 1)]))
             i = indices[k] if sparse else k - start
             size = abs(values[k]) if values[k] == values[k] else 0.0
             most = max(M[i] if i < M.size else 0.0, size)

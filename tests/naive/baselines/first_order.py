@@ -72,7 +72,7 @@ class AdagradDa:
 class Ftrl:
     """McMahan et al. 2013, algorithm 1."""
 
-    def __init__(self, rate=Decimal(0.005), beta=Decimal(0.1), l1=Decimal(0), l2=Decimal(0)):
+    def __init__(self, rate=Decimal("0.5"), beta=Decimal(1), l1=Decimal(0), l2=Decimal(0)):
         self.rate, self.beta, self.l1, self.l2 = rate, beta, l1, l2
         self.z, self.n = defaultdict(Decimal), defaultdict(Decimal)
 

@@ -64,7 +64,7 @@ def mix(Z, targets, weights, scores, state):
         _learn(v, likely, total, losses, state)
         g = derivative(LOGISTIC, 0.0, y, plain)
         e[0] = -v * g
-        step(state.P, state.w, f, Pf, s, e, v * curvature(g), term)
+        step(state.P, state.w, Pf, s, e, v * curvature(g), term)
 
 
 @inner

@@ -18,7 +18,7 @@ import numpy as np
 
 from unitless.learners.blending import ledger
 from unitless.learners.blending.mixer import HIGH, LAST, LOW, Float, Mixer
-from unitless.learners.newton import GROWTH, Gaussian, dot, project, refresh, step, wake
+from unitless.learners.newton import Gaussian, dot, is_due, project, refresh, step, wake
 from unitless.learners.protocol import EMPTY
 from unitless.losses import SQUARED
 from unitless.numerics import inner, kernel
@@ -76,8 +76,8 @@ def mix(rule, Z, targets, weights, scores, state):
             wake(rule, state.P, state.s2, state.prior, state.woke, f, Pf, totals[ledger.T])
             _learn(v, y, score, p, losses, state)
             e[0] = v * (y - base - z)
-            step(state.P, state.w, f, Pf, s, e, v, term)
-            if totals[ledger.T] >= GROWTH * totals[LAST]:
+            step(state.P, state.w, Pf, s, e, v, term)
+            if is_due(totals[ledger.T], totals[LAST]):
                 refresh(rule, state.P, state.w, state.s2, state.woke, state.prior, totals[ledger.T])
                 totals[LAST] = totals[ledger.T]
 

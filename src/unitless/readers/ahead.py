@@ -1,0 +1,58 @@
+"""Read ahead: the next item of an iterator is made in another thread while one is worked on."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Generator, Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+PATIENCE = 1.0
+"""Seconds to wait for the other thread when the reading stops early; it may hang in a pipe."""
+
+
+def ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
+    """The same items; one is ready and one in the making while the caller works.
+
+    >>> list(ahead(letter for letter in "abc"))
+    ['a', 'b', 'c']
+    """
+    ready: queue.Queue[tuple[bool, Any]] = queue.Queue(maxsize=1)
+    stop = threading.Event()
+
+    def put(more: bool, item: Any) -> bool:
+        while not stop.is_set():
+            try:
+                ready.put((more, item), timeout=0.1)
+                return True
+            except queue.Full:
+                pass
+        return False
+
+    def work() -> None:
+        try:
+            for item in items:
+                if not put(True, item):
+                    return
+            put(False, None)
+        except BaseException as error:
+            put(False, error)
+        finally:
+            items.close()
+
+    # A daemon: a read that waits for a pipe must not keep the program from ending.
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while True:
+            more, item = ready.get()
+            if not more:
+                break
+            yield item
+        if item is not None:
+            raise item
+    finally:
+        stop.set()
+        thread.join(PATIENCE)

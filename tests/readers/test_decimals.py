@@ -1,0 +1,132 @@
+"""Numbers read by kernels are what `float` makes of the text, to the bit."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from readers.naive import DECIMAL, WORD
+from unitless.numerics import kernel
+from unitless.readers import decimals
+from unitless.readers.bytes import PADDING, padded
+
+
+@kernel
+def _each(text, starts, stops, kinds, values, short, short_values, whole):
+    for i in range(len(starts)):
+        kinds[i], values[i] = decimals.decimal(text, starts[i], stops[i])
+        short[i], short_values[i] = decimals.short_decimal(text, starts[i], stops[i])
+        whole[i] = decimals.integer(text, starts[i], stops[i])
+
+
+def check(tokens):
+    """Compare all tokens with Python; how many of them Python had to be asked about."""
+    data = b" ".join(tokens) + b" "
+    stops = np.cumsum([len(token) + 1 for token in tokens]) - 1 + PADDING
+    starts = stops - [len(token) for token in tokens]
+    kinds, whole = np.empty((2, len(tokens)), dtype=np.int64)
+    values, short_values = np.empty((2, len(tokens)))
+    short = np.empty(len(tokens), dtype=bool)
+    _each(padded(data), starts, stops, kinds, values, short, short_values, whole)
+    for i, token in enumerate(tokens):
+        text = token.decode("latin-1")
+        is_number = DECIMAL.fullmatch(text) or WORD.fullmatch(text)
+        assert (kinds[i] != decimals.NO) == bool(is_number), token
+        if kinds[i] == decimals.YES:
+            assert bits(values[i]) == bits(float(text)), token
+        if short[i]:
+            assert bits(short_values[i]) == bits(float(text)), token
+        digits = text.isascii() and text.isdigit() and len(text) <= 18
+        assert whole[i] == (int(text) if digits else -1), token
+    return int(np.sum(kinds == decimals.ODD))
+
+
+def bits(value):
+    return struct.pack("d", value)
+
+
+def test_all_the_forms():
+    forms = "0 -0 +0 7 -7 +7 007 5. .5 -.5 5.e3 1e5 1E5 1e+5 1e-5 1.5e300 123456789 12345678.9"
+    check(forms.encode().split())
+    others = ". - + -. e e5 1e 1e+ 1e- .e5 1.5.5 --1 +-1 0x10 1_0 1,5 1d5 ١ nanx infin 1f 1e5.0 "
+    check([*others.encode().split(), b"", b"1\x00", b"\xff", b"1\xb2"])
+
+
+def test_words_are_left_to_python():
+    assert check(b"nan NaN -nan inf -INF +Infinity infinity".split()) == 7
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9007199254740993",  # 2^53 + 1: a tie, to even
+        "9007199254740992.9999999999999",
+        "9007199254740993.00000000000000000000001",
+        "2.2250738585072011e-308",  # the largest denormal and its neighbours
+        "2.2250738585072014e-308",
+        "4.9406564584124654e-324",
+        "2.4703282292062327e-324",
+        "1.7976931348623157e308",
+        "1.7976931348623159e308",
+        "17976931348623157081e289",
+        "1e23",  # needs more than one rounding step
+        "8.5e22",
+        "18446744073709551615",
+        "18446744073709551616",
+        "0.000000000000000000000000000000000000000000000000000000000001",
+        "1" + "0" * 400,
+        "0." + "0" * 400 + "1",
+        "1" * 40 + "." + "1" * 40,
+        "0" * 50 + "1.5",
+        "1e999999999999999999999",
+        "1e-999999999999999999999",
+        "0e999999999999",
+    ],
+)
+def test_hard_cases(text):
+    check([text.encode(), b"-" + text.encode()])
+
+
+@settings(max_examples=300)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_every_float_comes_back(floats):
+    check([repr(value).encode() for value in floats])
+    check([b"%.17e" % value for value in floats])
+    check([b"%.6g" % value for value in floats])
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 10**20), st.sampled_from(["", "e", "E"]), st.integers(-330, 330)
+        ),
+        min_size=1,
+    )
+)
+def test_digits_and_exponents(parts):
+    check([f"{digits}{mark}{power if mark else ''}".encode() for digits, mark, power in parts])
+
+
+@settings(max_examples=500)
+@given(st.lists(st.text("0123456789.eE+-nafity_x", max_size=24), min_size=1))
+def test_any_text(texts):
+    check([text.encode() for text in texts])
+
+
+def test_ties_between_neighbours():
+    """Halfway between two floats, where one wrong bit shows."""
+    rng = np.random.default_rng(0)
+    tokens = []
+    for mantissa in rng.integers(2**52, 2**53, 2000).tolist():
+        tie = (2 * mantissa + 1) * 2 ** int(rng.integers(0, 9))
+        tokens += [b"%d" % tie, b"%d" % (tie - 1), b"%d" % (tie + 1), b"%de-3" % tie]
+    check(tokens)
+
+
+def test_python_is_rarely_asked():
+    rng = np.random.default_rng(1)
+    tokens = [repr(value).encode() for value in (rng.standard_normal(20000) * 1e-7).tolist()]
+    assert check(tokens) <= 2
