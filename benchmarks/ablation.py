@@ -251,6 +251,7 @@ def silenced(silent: list[int]) -> type[HedgeMixer]:
 
     class Silenced(HedgeMixer):
         def drop(self, alive: np.ndarray) -> None:
+            self.final.alive[: len(alive)] = self.base.alive  # claims are asked of all who leave
             super().drop(alive)
             self.final.alive[silent] = 0
 

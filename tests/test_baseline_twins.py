@@ -1,7 +1,8 @@
 """The comparators, and the members of the blend, against their plain-Python twins in `naive`.
 
-Each runs on its own trajectory: the twin's gradients come from the twin's scores, so that one wrong score
-would move all later ones. Learners that depend on units meet tame streams, the others every kind.
+Each runs on its own trajectory: the twin's gradients come from the twin's scores, so that one wrong
+score would move all later ones. Learners that depend on units meet tame streams, the others every
+kind.
 """
 
 import math
@@ -76,7 +77,7 @@ def tolerance(name):
 
 
 def worst(found, exact, floor=0.01):
-    """The largest error of a score, relative to it or, if that is more, to `floor` times the largest.
+    """The largest error of a score, relative to it or to `floor` times the largest.
 
     (Where terms of both signs cancel, what is left is right only relative to them.)
     """
@@ -200,7 +201,10 @@ def test_three_classes_with_weights(name):
     assert compare(name, X, "softmax", weights, classes=3) < tolerance(name)
 
 
-LOSSES = ["hinge", "smoothed_hinge", "absolute", "quantile(0.9)", "huber(2)", "huber(0.5)", "squared", "linear"]  # fmt: skip
+LOSSES = [
+    "hinge", "smoothed_hinge", "absolute", "quantile(0.9)", "huber(2)", "huber(0.5)", "squared",
+    "linear",
+]  # fmt: skip
 
 
 def pairs():

@@ -1,14 +1,15 @@
 """NAG, iNAG, coin betting and FTRL-proximal against Vowpal Wabbit's own package.
 
-It computes in float32, so agreement means 1e-4 of the largest prediction (NAG: the machine's fast inverse
-root has 12 bits) or 1e-5 (the others). Where a formula here differs on purpose, Vowpal Wabbit's own is written
-down in plain Python below, so that each difference is known by number:
+It computes in float32, so agreement means 1e-4 of the largest prediction (NAG: the machine's fast
+inverse root has 12 bits) or 1e-5 (the others). Where a formula here differs on purpose, Vowpal
+Wabbit's own is written down in plain Python below, so that each difference is known by number:
 
-- default (`inag`) and `--adaptive --normalized` (`nag`): a weight shrinks when its feature's scale grows, but
-  there after the prediction is made, here before. A sample weight enters sum g^2 x^2 once (here squared), and
-  it counts in t and in N. Of squared loss, the step has no unit of the target in it (here it has sd(y)), and
-  predictions are clipped to targets that include the one to be predicted.
-- `--coin`: predictions are divided by the mean of sum_i (x_i / max |x_i|)^2 so far (+ 1e-6); wealth is 4.
+- default (`inag`) and `--adaptive --normalized` (`nag`): a weight shrinks when its feature's scale
+  grows, but there after the prediction is made, here before. A sample weight enters sum g^2 x^2
+  once (here squared), and it counts in t and in N. Of squared loss, the step has no unit of the
+  target in it (here it has sd(y)), and predictions are clipped to targets, the next one included.
+- `--coin`: predictions are divided by the mean of sum_i (x_i / max |x_i|)^2 so far (+ 1e-6); wealth
+  is 4.
 - `--ftrl`: none.
 """
 
@@ -89,7 +90,10 @@ def logistic_move(margin, s):
     """delta with delta + e^margin (e^delta - 1) = s, by bisection."""
     low, high = 0.0, s
     while low < (middle := (low + high) / 2) < high:
-        low, high = (low, middle) if middle + math.exp(margin) * math.expm1(middle) > s else (middle, high)
+        if middle + math.exp(margin) * math.expm1(middle) > s:
+            high = middle
+        else:
+            low = middle
     return low
 
 

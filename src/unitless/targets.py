@@ -1,5 +1,6 @@
-"""Class labels <-> -1 and +1: the only place where labels are coded."""
+"""Class labels <-> -1 and +1, or 0, 1, 2, ...: the only place where labels are coded."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
     >>> as_signs(["no", "yes", "no"], np.array(["no", "yes"]))
     array([-1.,  1., -1.])
     """
-    return np.where(_known(labels, classes) == classes[-1], 1.0, -1.0)
+    given = np.asarray(labels)
+    second = given == classes[-1]
+    _refuse_unknown(given, second | (given == classes[0]), classes)
+    return np.where(second, 1.0, -1.0)
 
 
 def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
@@ -21,25 +25,71 @@ def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
     >>> as_numbers(["b", "c", "a"], np.array(["a", "b", "c"]))
     array([1., 2., 0.])
     """
-    return np.searchsorted(classes, _known(labels, classes)).astype(np.float64)
-
-
-def _known(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[Any]:
-    """The labels, all of which are classes; else an error with the row."""
     given = np.asarray(labels)
-    known = np.isin(given, classes)
+    _refuse_unknown(given, np.isin(given, classes), classes)
+    return np.searchsorted(classes, given).astype(np.float64)
+
+
+def _refuse_unknown(given: NDArray[Any], known: NDArray[np.bool_], classes: NDArray[Any]) -> None:
     if not known.all():
         row = int(np.argmin(known))
         raise ValueError(
-            f"row {row}: label {given[row]!r} is not one of the classes {classes.tolist()}"
+            f"row {row}: y contains a previously unseen label: {given[row]!r} is not one of the "
+            f"classes {classes.tolist()}; give all of them as `classes` with the first rows"
         )
-    return given
 
 
 def as_labels(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
-    """The class on the side of each score; a score of 0 takes the second, as 'at least 1/2' does.
+    """The class of the largest score, or on the side of each score if there is one a row.
+
+    A score of 0 takes the second class, as 'at least 1/2' does.
 
     >>> as_labels(np.array([-0.1, 0.0, 2.0]), np.array(["no", "yes"]))
     array(['no', 'yes', 'yes'], dtype='<U3')
     """
+    if scores.ndim == 2:
+        return classes[scores.argmax(axis=1)]
     return classes[np.minimum(scores >= 0, len(classes) - 1)]
+
+
+class SeenLabels:
+    """The labels a stream has shown, of any hashable kind, and their codes.
+
+    Two labels are -1 and +1, where True and 1 are +1; several are 0, 1, 2, ... as they appear.
+
+    >>> labels = SeenLabels(several=True)
+    >>> [labels.keep(label) for label in ("cat", ("a", 1), "cat")]
+    [0.0, 1.0, 0.0]
+    >>> labels.shown()
+    ['cat', ('a', 1)]
+    """
+
+    def __init__(self, several: bool) -> None:
+        self.several = several
+        self.codes: dict[Hashable, float] = {}
+
+    def code(self, label: Hashable) -> float:
+        """The code that a label has or would have; a third of two is an error."""
+        if label in self.codes:
+            return self.codes[label]
+        if label is None or label != label:
+            raise ValueError(f"{label!r} is not a label; leave out rows whose label is missing")
+        if self.several:
+            return float(len(self.codes))
+        if len(self.codes) == 2:
+            one, two = self.codes
+            raise ValueError(
+                f"{label!r} is a third class after {one!r} and {two!r}; use multiclass=True"
+            )
+        first = next(iter(self.codes.values()), None)
+        return -first if first else (1.0 if label == 1 else -1.0)
+
+    def keep(self, label: Hashable) -> float:
+        """The code of a label, which from now on is its own."""
+        return self.codes.setdefault(label, self.code(label))
+
+    def shown(self) -> list[Any]:
+        """The labels by code; of two, False and True until another is seen."""
+        if self.several or len(self.codes) == 2:
+            return sorted(self.codes, key=self.codes.__getitem__)
+        return [False, True] if self.codes.keys() <= {False, True} else list(self.codes)

@@ -149,6 +149,12 @@ def test_objects_without_a_type(values, kind, cuts):
     assert expected[-1]["x"] == (1.0 if values[-1] is not None and values[-1] == 1 else None)
 
 
+def test_nan_among_strings_is_missing():
+    """polars takes it for a value."""
+    frame = series("polars", [float("nan"), "red", Decimal("nan")], pl.Object)
+    assert learned(Columns(), [frame]) == [{}, {"x=red": 1.0}, {}]
+
+
 def test_only_a_datetime_has_an_hour():
     found = learned(Columns(), [series("pandas", [DAY, NOON], "object")])
     assert [[name for name in row if "hour" in name] for row in found] == [[], ["x.hour=12"]]

@@ -7,7 +7,7 @@ from naive.digits import INTERCEPT
 
 
 class Bayes:
-    """Counts by class; of three classes or more, each has the part of the formula that is its own."""
+    """Counts by class; of several classes, each has the part of the formula that is its own."""
 
     def __init__(self, a=Decimal("0.1"), binary=True):
         self.a, self.binary = Decimal(float(a)), binary

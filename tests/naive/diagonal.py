@@ -5,6 +5,7 @@ from collections import defaultdict
 from decimal import Decimal
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582")
+LEAST = Decimal(float("1e-3"))  # as a float has it
 assert math.isclose(PI, math.pi)
 
 
@@ -29,7 +30,7 @@ class Diagonal:
         return p, p if self.squared else p / (1 + PI * self.s / 8).sqrt()
 
     def update(self, x, v, y, p, g):
-        e, c = (y - p, Decimal(1)) if self.squared else (-g, max(abs(g) * (1 - abs(g)), Decimal(1e-3)))
+        e, c = (y - p, Decimal(1)) if self.squared else (-g, max(abs(g) * (1 - abs(g)), LEAST))
         for i, x_i in x.items():
             self.w[i] += x_i * v * e / (self._a(i) * (1 + v * c * self.s))
             self.A[i] += v * c * x_i**2

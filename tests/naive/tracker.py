@@ -8,7 +8,7 @@ HALF = Decimal("0.5")
 class Tracker:
     """Counts of labels that fade; of three classes or more, each has its own."""
 
-    def __init__(self, gamma=Decimal(0.9), binary=True):
+    def __init__(self, gamma=Decimal(float("0.9")), binary=True):
         self.gamma, self.binary = gamma, binary
         self.a = self.b = HALF
 

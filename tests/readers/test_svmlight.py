@@ -113,8 +113,8 @@ def test_real_file(shared_data):
         ("1 2147483647:1", 3, "2147483647:1", "at most"),
         ("1 99999999999999999999:1", 3, "99999999999999999999:1", "at most"),
         ("1 qid:x 2:1", 3, "qid:x", "whole number"),
-        ("1 2:3\x01 4:5", 6, "\x01", "index:value"),
-        ("1 2:3\r 4:5", 6, "\r", "index:value"),
+        ("1 2:3\x01 4:5", 6, "\x01", "control"),
+        ("1 2:3\r 4:5", 6, "\r", "control"),
     ],
 )
 def test_bad_lines(line, column, text, why):

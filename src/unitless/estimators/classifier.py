@@ -6,12 +6,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from unitless.estimators.making import make_learner
 from unitless.estimators.online import Float, Online
 from unitless.learners.protocol import Learner
 from unitless.targets import as_labels, as_numbers, as_signs
+
+
+def _has_probabilities(model: "OnlineClassifier") -> bool:
+    """Whether scores are logarithms of odds; it is so or not before anything is learned."""
+    learner = getattr(model, "learner_", model.learner)
+    loss = learner.loss.name if isinstance(learner, Learner) else model.loss
+    if loss not in ("logistic", "softmax"):
+        raise AttributeError(f"the {loss} loss gives no probabilities; use 'logistic'")
+    return True
 
 
 class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
@@ -72,9 +83,10 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything, then learn the rows in one pass, in the order given."""
-        self._forget()
-        known = self._classes(y, None)
-        return self._fit(X, self._targets(y, known), sample_weight)
+        with self._all_or_nothing():
+            self._forget()
+            self._set_classes(y, None)
+            return self._learn(X, self._targets(y), sample_weight, fit=True)
 
     def partial_fit(
         self,
@@ -84,23 +96,33 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn more rows. The classes are those of the first call, or `classes` given there."""
-        new = not hasattr(self, "classes_")
-        known = self._classes(y, classes) if new else self.classes_
-        try:
-            return self._learn(X, self._targets(y, known), sample_weight)
-        except Exception:
-            if new:
-                del self.classes_
-            raise
+        with self._all_or_nothing():
+            self._set_classes(y, classes)
+            return self._learn(X, self._targets(y), sample_weight)
 
-    def _classes(self, y: ArrayLike, classes: ArrayLike | None) -> NDArray[Any]:
-        check_classification_targets(y)
-        self.classes_ = np.unique(column_or_1d(y if classes is None else classes, warn=True))
-        return self.classes_
+    def _set_classes(self, y: ArrayLike, classes: ArrayLike | None) -> None:
+        given = None if classes is None else np.unique(column_or_1d(classes))
+        if not hasattr(self, "classes_"):
+            check_classification_targets(y)
+            self.classes_ = np.unique(column_or_1d(y, warn=True)) if given is None else given
+        elif given is not None and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                f"{self.classes_!r}"
+            )
 
-    def _targets(self, y: ArrayLike, classes: NDArray[Any]) -> Float:
-        labels = column_or_1d(y)
-        return as_signs(labels, classes) if len(classes) <= 2 else as_numbers(labels, classes)
+    def _targets(self, y: ArrayLike) -> Float:
+        code = as_numbers if len(self.classes_) > 2 else as_signs
+        return code(column_or_1d(y), self.classes_)
+
+    def _made(self) -> Learner:
+        several = len(self.classes_) if len(self.classes_) > 2 else 0
+        if several and isinstance(self.learner, str) and self.loss != "logistic":
+            raise ValueError(
+                f"the {self.loss} loss is for two classes, and there are {several}; they have the "
+                "cross-entropy: leave loss at 'logistic'"
+            )
+        return make_learner(self.learner, self.loss, several)
 
     def decision_function(self, X: Any) -> Float:
         """Scores: positive for the second of two classes, else a column a class."""
@@ -108,18 +130,13 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        scores = self._scores(X)
-        if scores.ndim == 2:
-            return self.classes_[scores.argmax(axis=1)]
-        return as_labels(scores, self.classes_)
+        return as_labels(self._scores(X), self.classes_)
 
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Float:
         """Probabilities, a column a class; not for the hinge loss, which has none."""
         scores = self._scores(X)
-        loss = self.learner_.loss
-        if loss.name not in ("logistic", "softmax"):
-            raise AttributeError(f"the {loss.name} loss gives no probabilities; use 'logistic'")
-        p = loss.link(scores)
+        p = self.learner_.loss.link(scores)
         return p if p.ndim == 2 else np.column_stack([1 - p, p])[:, -len(self.classes_) :]
 
     @property

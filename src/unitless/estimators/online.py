@@ -1,29 +1,26 @@
 """What the classifier and the regressor share: making a learner, feeding it, asking it."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unitless import learners, regret
+from unitless import regret
+from unitless.estimators.making import make_learner
 from unitless.features import Columns
-from unitless.learners.one_a_class import OneAClass
-from unitless.learners.protocol import Learner
+from unitless.learners.protocol import Learner, Weights
 from unitless.regret import Certificate
 from unitless.rows import Rows, as_rows
 
 Float = NDArray[np.float64]
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame: a table that knows the names of its columns."""
-    return hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 class Online(BaseEstimator):  # type: ignore[misc]
@@ -36,89 +33,105 @@ class Online(BaseEstimator):  # type: ignore[misc]
     shuffle: bool
     random_state: Any
     learner_: Learner
+    columns_: Columns
 
     # Learning
 
-    def _make_learner(self, classes: int = 0) -> Learner:
-        if isinstance(self.learner, Learner):
-            return deepcopy(self.learner)
-        kind = learners.get(self.learner)
-        if classes <= 2:
-            return kind(self.loss)
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """What raises an error leaves the model as it was."""
+        before = dict(vars(self))
         try:
-            return kind("softmax", classes=classes)
-        except TypeError:  # it has one score a row
-            return OneAClass(kind, classes=classes)
-
-    def _fit(self, X: Any, targets: Float, sample_weight: ArrayLike | None) -> Self:
-        """One pass in the order given, unless more or another was asked for."""
-        if self.passes < 1:
-            raise ValueError(f"passes = {self.passes}: at least one is needed")
-        generator = check_random_state(self.random_state)
-        for _ in range(self.passes):
-            self._learn(X, targets, sample_weight, generator if self.shuffle else None)
-        return self
-
-    def _learn(
-        self, X: Any, targets: Float, sample_weight: ArrayLike | None, generator: Any = None
-    ) -> Self:
-        first = not hasattr(self, "learner_")
-        columns = None
-        if is_frame(X):
-            columns = Columns(interactions=self.interactions) if first else self.columns_
-            encoded = columns.encode(X)
-        data = X if columns is None else encoded.X
-        rows = as_rows(data, targets, sample_weight)
-        validate_data(self, X, reset=first, skip_check_array=True)  # number and names of columns
-        if first:
-            self._check_width(rows)
-        learner = self._make_learner(len(getattr(self, "classes_", ()))) if first else self.learner_
-        if generator is None:
-            scores = learner.learn(rows)
-        else:
-            order = generator.permutation(len(rows))
-            weights = None if rows.weights is None else rows.weights[order]
-            shuffled = as_rows(_taken(data, order), rows.targets[order], weights)
-            scores = np.empty_like(found := learner.learn(shuffled))
-            scores[order] = found
-        if columns is not None:
-            columns.commit(encoded)
-            self.columns_ = columns
-        self.progressive_, self.learner_ = scores, learner
-        return self
-
-    def _check_width(self, rows: Rows) -> None:
-        if rows.columns == 0:
-            raise ValueError(
-                f"Found array with 0 feature(s) (shape=({len(rows)}, 0)) while a minimum of 1 is "
-                "required."
-            )
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
 
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
+    def _learn(
+        self, X: Any, targets: Float, sample_weight: ArrayLike | None, fit: bool = False
+    ) -> Self:
+        """Learn the rows; all that can be wrong with them is found before the first."""
+        first = not hasattr(self, "learner_")
+        columns = self._columns_for(X)
+        encoded = None if columns is None else columns.encode(X)
+        rows = _rows(X if encoded is None else encoded.X, targets, sample_weight)
+        validate_data(self, X, reset=first, skip_check_array=True)  # number and names of columns
+        if first:
+            self._refuse_nothing(rows, fit)
+        learner = self._made() if first else self.learner_
+        for order in self._orders(len(rows)) if fit else [None]:
+            scores = learner.learn(rows if order is None else _reordered(rows, order))
+            self.progressive_ = scores if order is None else scores[np.argsort(order)]
+        if columns is not None and encoded is not None:
+            columns.commit(encoded)
+            self.columns_ = columns
+        self.learner_ = learner
+        return self
+
+    def _made(self) -> Learner:
+        return make_learner(self.learner, self.loss)
+
+    def _orders(self, rows: int) -> list[NDArray[np.int64] | None]:
+        """The order of the rows in each pass of `fit`; None is the order given."""
+        if self.passes < 1:
+            raise ValueError(f"passes = {self.passes}: at least one is needed")
+        generator = check_random_state(self.random_state)
+        return [generator.permutation(rows) if self.shuffle else None for _ in range(self.passes)]
+
+    def _columns_for(self, X: Any) -> Columns | None:
+        """The map for a data frame's columns; None for arrays, and for models made with arrays."""
+        if not hasattr(self, "learner_"):
+            if is_frame(X):
+                return Columns(interactions=self.interactions)
+            if len(self.interactions):
+                raise ValueError(
+                    f"interactions={self.interactions!r} go by name: give a data frame"
+                )
+        columns = getattr(self, "columns_", None)
+        if columns is None or is_frame(X):
+            return columns
+        if columns.names != [str(name) for name in getattr(self, "feature_names_in_", ())]:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on a data frame whose columns are not all "
+                "numbers: give a data frame with the same columns"
+            )
+        return None
+
+    def _refuse_nothing(self, rows: Rows, fit: bool) -> None:
+        """No model can be made of no rows, no columns or, in `fit`, no weight."""
+        shape = len(rows), self.n_features_in_
+        for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+            if size == 0:
+                raise ValueError(
+                    f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required."
+                )
+        if fit and rows.weights is not None and not rows.weights.any():
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+
     # Asking
 
-    def _rows(self, X: Any) -> Rows:
+    def _known_rows(self, X: Any) -> Rows:
         check_is_fitted(self, "learner_")
+        columns = self._columns_for(X)
+        rows = _rows(X if columns is None else columns.encode(X, grow=False).X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        if is_frame(X) and hasattr(self, "columns_"):
-            return as_rows(self.columns_.encode(X, grow=False).X)
-        return as_rows(X)
+        return rows
 
     def _scores(self, X: Any) -> Float:
-        return self.learner_.predict(self._rows(X))
+        rows = self._known_rows(X)
+        return self.learner_.predict(rows)
 
     @property
     def feature_names_(self) -> list[str]:
         """The features by column, after categories, dates and interactions were spread out."""
         check_is_fitted(self, "learner_")
         if hasattr(self, "columns_"):
-            return list(self.columns_.names)
-        return [str(name) for name in getattr(self, "feature_names_in_", self._numbered())]
-
-    def _numbered(self) -> list[str]:
+            return self.columns_.names
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     def explain(self, x: Any) -> dict[str, Any]:
@@ -127,8 +140,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         x is a row of numbers, or a data frame of one row. Features that contribute nothing are left
         out. With more than two classes each entry has a number a class.
         """
-        table = x if is_frame(x) or issparse(x) or np.ndim(x) == 2 else np.reshape(x, (1, -1))
-        rows = self._rows(table)
+        rows = self._known_rows(_table_of_one(x, hasattr(self, "columns_")))
         if len(rows) != 1:
             raise ValueError(f"explain takes one row, not {len(rows)}")
         base, parts = self.learner_.contributions(rows)
@@ -138,18 +150,24 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return {"(base)": plain(base)} | {names[j]: plain(parts[j]) for j in used}
 
     def rescale(self, factors: Mapping[str, float]) -> Self:
-        """From now on these features arrive multiplied by these factors: {"height": 1000} when
-        metres become millimetres. The model goes on as if they always had.
+        """From now on these columns arrive multiplied by these factors: {"height": 1000} when
+        metres become millimetres. The model goes on as if they always had, interactions included.
+
+        Columns of an array are x0, x1, ...
         """
         check_is_fitted(self, "learner_")
-        names = {name: column for column, name in enumerate(self.feature_names_)}
-        unknown = [name for name in factors if name not in names]
-        if unknown:
-            raise ValueError(f"there is no feature {unknown[0]!r} to rescale")
-        every = np.ones(len(names))
-        for name, factor in factors.items():
-            every[names[name]] = factor
-        self.learner_.rescale(every)
+        columns = getattr(self, "columns_", None)
+        kinds = {} if columns is None else columns.kinds
+        sources = columns.sources if columns else [(name,) for name in self.feature_names_]
+        known = {*getattr(self, "feature_names_in_", ())}.union(*sources)
+        for name in factors:
+            if name not in known:
+                raise ValueError(f"there is no feature {name!r} to rescale")
+            if kinds.get(name, "number") != "number":
+                raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
+        self.learner_.rescale(
+            np.array([math.prod(factors.get(name, 1.0) for name in each) for each in sources])
+        )
         return self
 
     def certificate(self, **options: Any) -> Certificate:
@@ -161,8 +179,8 @@ class Online(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "learner_")
         return regret.certificate(self.learner_, **options)
 
-    def _linear_weights(self) -> tuple[Any, Float]:
-        """(intercept, by column), for learners whose scores are linear in x."""
+    def _linear_weights(self) -> Weights:
+        """Of learners whose scores are linear in x."""
         check_is_fitted(self, "learner_")
         if not self.learner_.linear:
             raise AttributeError(
@@ -177,6 +195,49 @@ class Online(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "learner_"):  # joblib hands out arrays one cannot write to
+            self.learner_ = deepcopy(self.learner_)
 
-def _taken(X: Any, order: NDArray[np.int64]) -> Any:
-    return X.tocsr()[order] if issparse(X) else np.asarray(X)[order]
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame: a table that knows the names of its columns.
+
+    >>> import pandas
+    >>> is_frame(pandas.DataFrame({"height": [1.8]})), is_frame(np.array([[1.8]]))
+    (True, False)
+    """
+    return hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def _rows(X: Any, targets: Float | None = None, weights: ArrayLike | None = None) -> Rows:
+    """`as_rows`, with the errors that scikit-learn has for them."""
+    try:
+        return as_rows(X, targets, weights)
+    except ValueError as error:
+        table = X if issparse(X) else np.asarray(X)
+        if table.ndim == 1:
+            raise ValueError(f"Reshape your data: {error}") from None
+        if table.dtype == object and not issparse(X):
+            table.astype(np.float64)  # a TypeError for what is neither a number nor a string
+        raise
+
+
+def _reordered(rows: Rows, order: NDArray[np.int64]) -> Rows:
+    """The rows in another order."""
+    targets = None if rows.targets is None else rows.targets[order]
+    weights = None if rows.weights is None else rows.weights[order]
+    if rows.starts is None:
+        return as_rows(rows.values[order], targets, weights)
+    parts = rows.values, rows.indices, rows.starts
+    return as_rows(csr_array(parts, shape=(len(rows), rows.columns))[order], targets, weights)
+
+
+def _table_of_one(x: Any, named: bool) -> Any:
+    """One row as a table: a list, an array or, where columns have names, a pandas Series."""
+    if is_frame(x) or issparse(x) or np.ndim(x) == 2:
+        return x
+    if named and hasattr(x, "to_frame"):
+        return x.to_frame().T
+    return np.reshape(x, (1, -1))

@@ -68,12 +68,14 @@ class OnlineRegressor(RegressorMixin, Online):  # type: ignore[misc]
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything, then learn the rows in one pass, in the order given."""
-        self._forget()
-        return self._fit(X, self._targets(y), sample_weight)
+        with self._all_or_nothing():
+            self._forget()
+            return self._learn(X, self._targets(y), sample_weight, fit=True)
 
     def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn more rows."""
-        return self._learn(X, self._targets(y), sample_weight)
+        with self._all_or_nothing():
+            return self._learn(X, self._targets(y), sample_weight)
 
     def _targets(self, y: ArrayLike) -> Float:
         return np.asarray(column_or_1d(y, warn=True), dtype=np.float64)

@@ -69,7 +69,8 @@ class _Online:
         lines += [(str(name), f"{row[name]}", parts[names[name]]) for name in row]
         lines.append(("score", "", base + parts.sum(axis=0)))
         return "\n".join(
-            f"{name:<20} {value:>14} {np.round(part, decimals)!s:>12}" for name, value, part in lines
+            f"{name:<20} {value:>14} {np.round(part, decimals)!s:>12}"
+            for name, value, part in lines
         )
 
 
@@ -154,7 +155,9 @@ class Classifier(_Online, base.Classifier):
         start = 0
         while start < len(y):  # a new class changes the model: it starts a stretch of its own
             stop = start + 1
-            while stop < len(y) and (not self.multiclass or y[stop] in self._labels or y[stop] in y[start:stop]):
+            while stop < len(y) and (
+                not self.multiclass or y[stop] in self._labels or y[stop] in y[start:stop]
+            ):
                 stop += 1
             targets = [self._target(label) for label in y[start:stop]]
             weights = None if w is None else np.asarray(w, dtype=np.float64)[start:stop]

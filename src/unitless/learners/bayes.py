@@ -2,7 +2,8 @@
 
 With counts N of rows and C_i of rows in which x_i is not 0, by class, and m nonzeros in the row::
 
-    z = ln (N+ + a)/(N- + a) + m^(-1/2) sum_{x_i != 0} ln [(C_i+ + a)(N- + 2a)] / [(C_i- + a)(N+ + 2a)]
+    z = ln (N+ + a)/(N- + a) + m^(-1/2) sum_{x_i != 0} ln r_i
+    r_i = [(C_i+ + a)(N- + 2a)] / [(C_i- + a)(N+ + 2a)]
 
 The factor m^(-1/2) damps: features are not independent, and undamped sums are far too sure. With
 softmax the score of class c is the part of the formula that belongs to it. The constant 1 is in

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from unitless.learners.blending import recipes
+from unitless.learners.blending.counted import UNIT as COUNTED
 from unitless.learners.blending.counted import Counted
 from unitless.learners.blending.hedge import HedgeMixer
 from unitless.learners.blending.ledger import Claim
@@ -31,10 +32,9 @@ from unitless.learners.blending.softmax import SoftmaxMixer
 from unitless.learners.blending.squared import SquaredMixer
 from unitless.learners.protocol import (
     EMPTY,
-    NO_INDICES,
-    NO_STARTS,
     Learner,
     Weights,
+    arrays_of,
     rescaled_units,
     unit_factors,
 )
@@ -105,7 +105,9 @@ class Blend(Learner):
         several = {"classes": classes} if classes else {}
         self.panel = Panel(members, loss=self.loss, intercept=self.intercept, **several)
         self.mixer = mixer(members, self.loss)
-        self.counted = Counted() if self.loss.targets == "reals" else None
+        self.counted = None
+        if self.loss.targets == "reals":  # the delta of Huber's loss is in their unit, so it stays
+            self.counted = Counted(1.0 if self.loss.code == HUBER else 0.0)
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -151,7 +153,7 @@ class Blend(Learner):
             scores[:] = self.counted.decode(scores)
         return scores
 
-    def _look(self, block, first, last, weights, scores) -> None:
+    def _look(self, block, first, last, weights, scores):
         """Fill in the scores of these rows, each as if it were the next trial with its weight."""
         *own, given = cut(*block, weights, first, last)
         given = np.where(given > 0, given, 1.0)  # a row to be left out is scored as if it counted
@@ -174,8 +176,16 @@ class Blend(Learner):
         return self.mixer.history()
 
     def claims(self) -> dict[str, Claim]:
-        """By member: the blend's loss is at most the member's plus an overhead, both in numbers."""
-        return self.mixer.claims()
+        """By member: the blend's loss is at most the member's plus an overhead, both in numbers.
+
+        Of real targets the first is known to all: its trial costs nobody anything here.
+        """
+        claims = self.mixer.claims()
+        if self.counted is None:
+            return claims
+        size = 1 / float(self.counted.state[COUNTED] or 1.0)
+        again = size if self.loss.code == SQUARED else 1.0
+        return {name: claim.times(size).times(again) for name, claim in claims.items()}
 
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
@@ -184,6 +194,7 @@ class Blend(Learner):
         columns = np.flatnonzero(panel.slots >= 0)
         slots = panel.slots[columns]
         mantissas, exponents = np.frexp(factors[columns])
+        mantissas, exponents = 2 * mantissas, exponents - 1  # so that 1 is 1 times 2^0
         units = panel.profile[slots, UNIT]
         seen = units > 0
         units[seen] = rescaled_units(units[seen], exponents[seen], columns[seen])
@@ -194,7 +205,7 @@ class Blend(Learner):
     def add_class(self) -> None:
         """One class more, whose score starts at 0."""
         if self.loss.code != SOFTMAX:
-            return super().add_class()
+            super().add_class()
         self.classes += 1
         for learner in self.panel.learners:
             if learner is not None:
@@ -203,13 +214,11 @@ class Blend(Learner):
     def contributions(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
         """(base, by column) of one row: sum_k (d score / d z_k) z_{k,i} over the members k.
 
-        z_{k,i} is what feature i adds to the score of member k. The base is what remains: intercepts,
-        trackers and the mixing itself.
+        z_{k,i} is what feature i adds to the score of member k. The base is what remains:
+        intercepts, trackers and the mixing itself.
         """
         score = self.predict(rows)[0]
-        block = rows.values.reshape(-1), rows.indices, rows.starts, rows.columns
-        if rows.starts is None:
-            block = block[0], NO_INDICES, NO_STARTS, rows.columns
+        block = arrays_of(rows)
         panel, _, found = self.panel.predict(block, EMPTY, 1)[-1 if rows.columns else 0]
         mixer = deepcopy(self.mixer)
         mixer.drop(panel.alive)
@@ -231,10 +240,16 @@ class Blend(Learner):
         used = np.flatnonzero(panel.slots >= 0)
         slots, n = panel.slots[used], max(panel.totals[TRIALS], 1.0)
         records = panel.profile[slots]
-        mean = records[:, SUM] / n
-        deviation = np.sqrt(np.maximum(records[:, SQUARES] / n - mean**2, 0))
+        if panel.dense:
+            moments = panel.moments.state
+            there = np.maximum(n - moments.missing[slots], 1)
+            mean, variance = moments.mean[slots], moments.m2[slots] / there
+        else:  # what is below the rounding of the squares is a constant
+            mean = records[:, SUM] / n
+            variance = records[:, SQUARES] / n - mean**2
+            variance[variance < 2.0**-40 * mean**2] = 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean, deviation = (np.nan_to_num(a / records[:, UNIT]) for a in (mean, deviation))
+            mean, deviation = (np.nan_to_num(a / records[:, UNIT]) for a in (mean, variance**0.5))
         rows = self._probes(used, mean, deviation)
         scores = self.predict(rows)
         out = np.zeros((len(panel.slots), *scores.shape[1:]))
@@ -244,7 +259,7 @@ class Blend(Learner):
         at = scores[0] - mean @ out[used] if panel.dense else scores[0]
         return Weights(at, out)
 
-    def _probes(self, columns, mean, deviation) -> Rows:
+    def _probes(self, columns: Any, mean: Any, deviation: Any) -> Rows:
         """The means and, one by one, each a deviation further; from 0 once rows are lists."""
         width = len(self.panel.slots)
         if self.panel.dense:

@@ -3,7 +3,7 @@
 Each feature's precision is a prior of lambda times its largest square, and what was seen::
 
     a_i = A_i + lambda M_i^2;   w_i = b_i / a_i;   z = sum w_i x_i;   s = sum x_i^2 / a_i
-    logistic   q = sigma(z);  e = y01 - q;  c = max(q (1 - q), 1e-3);  score = z / sqrt(1 + pi s / 8)
+    logistic   q = sigma(z);  e = y01 - q;  c = max(q (1 - q), 1e-3);  score = z/sqrt(1 + pi s/8)
     squared    e = y - z;     c = 1;                                   score = z
     w_i += x_i e / (a_i (1 + c s));   then A_i += c x_i^2
 

@@ -1,18 +1,18 @@
 """iNAG: NAG with the implicit, importance-aware step, which no rate can make overshoot.
 
-The scales, N and S are those of `nag`. In place of a step along the gradient at p, the step goes along
-the gradient at the prediction p' that it leads to (Karampatziakis and Langford, "Online Importance
-Weight Aware Updates", 2011, integrate it instead; both agree to first order)::
+The scales, N and S are those of `nag`. In place of a step along the gradient at p, the step goes
+along the gradient at the prediction p' that it leads to (Karampatziakis and Langford, "Online
+Importance Weight Aware Updates", 2011, integrate it instead; both agree to first order)::
 
     B_i' = B_i + rho k_i a,   k_i = x_i / sqrt(S_i),   rho = rate sqrt(t / N) (times sd(y) where
     p'   = p + s a,           s = rho sum k_i x_i / M_i         targets have a unit)
 
-    logistic   a = sigma(-y p') y             delta = y (p' - p) solves delta (1 + e^(y p + delta)) = s
-    squared    a = (y - clip(p)) (1 - e^-s)/s   clip to the targets seen: no push where that is right
+    logistic   a = y sigma(-y p'):  delta = y (p' - p) solves delta (1 + e^(y p + delta)) = s
+    squared    a = (y - clip(p)) (1 - e^-s)/s,  clipped to the targets seen: no push where right
     others     the gradient at p, cut where p' would cross the kink
 
-With a sample weight v, s becomes v s and a at most v |g|. For squared loss and its kin targets count
-from the first one.
+With a sample weight v, s becomes v s and a at most v |g|. For squared loss and its kin targets
+count from the first one.
 
 ===== ========= ========================================== ================
 paper field     meaning                                    unit

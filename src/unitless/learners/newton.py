@@ -1,23 +1,29 @@
 """Online Newton with the full matrix, O(d^2) a row, in any unit.
 
-A Gaussian approximation to the posterior of a linear model, updated once a row. P is its covariance;
-a feature enters with the prior precision lambda s2_i/n_i, s2_i = sum x_i^2 over the n_i rows since it
-first was not 0, which has the unit that makes the whole unitless::
+A Gaussian approximation to the posterior of a linear model, updated once a row. P is its
+covariance; a feature enters with the prior precision lambda s2_i/n_i, s2_i = sum x_i^2 over the n_i
+rows since it first was not 0, which has the unit that makes the whole unitless::
 
     z = w.x;   s = x'P x
-    logistic   q = sigma(z);  e = y01 - q;  c = max(q (1 - q), 1e-3);  score = z / sqrt(1 + pi s / 8)
+    logistic   q = sigma(z);  e = y01 - q;  c = max(q (1 - q), 1e-3);  score = z / sqrt(1 + pi s/8)
     squared    e = y - z;     c = 1;                                   score = z
     w += P x e / (1 + c s);   P -= c / (1 + c s) P x x'P
 
-The first values of a feature say little about its size, so the prior is set anew with the sizes known
-by then whenever t has grown by a quarter (doubled, after 256 rows): P <- (P^-1 + lambda diag(change of s2/n))^-1, and w with it
-(b = P^-1 w stays). With softmax all classes share P, with c the mean of q (1 - q) over them. A sample
-weight multiplies e and c.
+The first values of a feature say little about its size, so the prior is set anew with the sizes
+known by then whenever t has grown by a quarter (doubled, after 256 rows): P^-1 grows by lambda
+times the change of diag(s2/n), and w with it (b = P^-1 w stays). A value 2^13 times as large as all
+before together is met like a first one, for weights learned at the old size say nothing there: its
+weight is forgotten, the others stay.
+
+With softmax all classes share P, with c the mean of q (1 - q) over them, if above 1e-3. A sample
+weight multiplies e and c. P is kept as U D U' with U unit upper triangular (Bierman 1977): it stays
+positive whatever is rounded, where P itself, after a sample weight of 1e9, has no digit left.
 
 ===== ========= =========================================== ===========
 paper field     meaning                                     unit
 ===== ========= =========================================== ===========
-P     P         covariance, coordinates in order            1/[x_i x_j]
+U     U         row j is column j of U                      [x_j]/[x_i]
+D     D         variances                                   1/[x_i]^2
 w     W         weights, a row a class                      [z]/[x_i]
 --    s2        sum x_i^2                                   [x_i]^2
 --    woke      the trial in which x_i first was not 0      rows
@@ -27,20 +33,27 @@ t     totals[0] trials                                      rows
 ===== ========= =========================================== ===========
 """
 
-import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.diagonal import checked_strength, curvature, moderated, require_curved
+from unitless.learners.diagonal import (
+    FLATTEST,
+    checked_strength,
+    curvature,
+    moderated,
+    require_curved,
+)
 from unitless.learners.protocol import EMPTY
 from unitless.learners.rowwise import softmax_slopes
 from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
-from unitless.numerics import LANES, fma, inner, kernel, lane_sum
+from unitless.numerics import LANES, fma, inner, kernel, lane_dot
 
 T, LAST = 0, 1
+FAR = 2.0**26  # squares: weights learned from values 2^13 times smaller say nothing
+LEAST = 2.0**-1000  # squares: a value in its unit is near 1, and this is no value
 SOON, LATER, EARLY = 1.25, 2.0, 256  # the prior is set anew when t has grown by this factor
 MOST = 4096  # coordinates: P then takes 128 MB
 
@@ -57,7 +70,8 @@ class Gaussian(NamedTuple):
 class NewtonState(NamedTuple):
     """All that online Newton remembers; see the module's table."""
 
-    P: NDArray[np.float64]
+    U: NDArray[np.float64]
+    D: NDArray[np.float64]
     W: NDArray[np.float64]
     s2: NDArray[np.float64]
     woke: NDArray[np.float64]
@@ -67,161 +81,67 @@ class NewtonState(NamedTuple):
 
 
 @inner
-def project(P, x, Px):
-    """Px = P x, for symmetric P with rows of Px.size; two rows at a time, zeros of x skipped."""
-    m = Px.size
+def look(U, x, f):
+    """f = U'x."""
+    m = x.size
+    for j in range(m):
+        f[j] = lane_dot(U, j * m, x, (j // LANES + 1) * LANES)
+
+
+@inner
+def spread(D, f, S):
+    """S_j = sum_{i < j} D_i f_i^2; returns the last, x'P x."""
+    S[0] = 0.0
+    for j in range(f.size):
+        S[j + 1] = fma(D[j] * f[j], f[j], S[j])
+    return S[f.size]
+
+
+@inner
+def contract(U, D, f, S, c, first, Px, term):
+    """P -= c / (1 + c s) Px x'P, and Px = P x as it was; f is 0 before `first`.
+
+    Column by column, four of them at a time, each as it was before::
+
+        D_j *= (1 + c S_j) / (1 + c S_j+1);   U_j -= c f_j / (1 + c S_j) Px;   Px += D_j f_j U_j
+    """
+    m = f.size
     for j in range(m):
         Px[j] = 0.0
-    for i in range(0, m, 2):
-        c, d = x[i], x[i + 1]
-        if c != 0 or d != 0:
-            A, B = P[i * m : i * m + m], P[i * m + m : i * m + 2 * m]
-            for j in range(m):
-                Px[j] += fma(c, A[j], d * B[j])
+        term[j] = -c * f[j] / (1.0 + c * S[j])
+    for j in range(first // 4 * 4, m, 4):
+        n = (j // LANES + 1) * LANES
+        A, B = U[j * m : j * m + n], U[j * m + m : j * m + m + n]
+        C, E = U[j * m + 2 * m : j * m + 2 * m + n], U[j * m + 3 * m : j * m + 3 * m + n]
+        la, lb, lc, le = term[j], term[j + 1], term[j + 2], term[j + 3]
+        ga, gb = D[j] * f[j], D[j + 1] * f[j + 1]
+        gc, ge = D[j + 2] * f[j + 2], D[j + 3] * f[j + 3]
+        for i in range(n):  # below the diagonal are zeros, and Px_i is 0 until column i
+            k, a, b, c_, e = Px[i], A[i], B[i], C[i], E[i]
+            A[i], k = fma(la, k, a), fma(ga, a, k)
+            B[i], k = fma(lb, k, b), fma(gb, b, k)
+            C[i], k = fma(lc, k, c_), fma(gc, c_, k)
+            E[i], k = fma(le, k, e), fma(ge, e, k)
+            Px[i] = k
+    for j in range(first, m):
+        D[j] *= (1.0 + c * S[j]) / (1.0 + c * S[j + 1])
 
 
 @inner
-def contract(P, u):
-    """P -= u u', exactly symmetric."""
-    m = u.size
-    for i in range(m):
-        if u[i] != 0:
-            row, a = P[i * m : i * m + m], -u[i]
-            for j in range(m):
-                row[j] = fma(a, u[j], row[j])
-
-
-@inner
-def advance(P, u, x, Px):
-    """`contract` and then `project`, to the bit, in one pass over P; u is used up."""
-    m = Px.size
-    for j in range(m):
-        Px[j] = 0.0
-    for i in range(0, m, 2):
-        a, b, c, d = -u[i], -u[i + 1], x[i], x[i + 1]
-        A, B = P[i * m : i * m + m], P[i * m + m : i * m + 2 * m]
-        if a != 0 or b != 0:
-            for j in range(m):
-                A[j] = fma(a, u[j], A[j])
-                B[j] = fma(b, u[j], B[j])
-                Px[j] += fma(c, A[j], d * B[j])
-        elif c != 0 or d != 0:
-            for j in range(m):
-                Px[j] += fma(c, A[j], d * B[j])
-    for j in range(m):
-        u[j] = 0.0
-
-
-@inner
-def dot(a, b, term):
+def dot(a, b):
     """a.b in lanes."""
-    for k in range(a.size):
-        term[k] = a[k] * b[k]
-    return lane_sum(term, a.size)
+    return lane_dot(a, 0, b, a.size)
 
 
 @inner
-def move(w, Px, s, e, c, u):
-    """One Newton step of each class's weights, from slopes -e; u = what P is to be contracted by."""
-    m = Px.size
+def step(U, D, w, f, S, e, c, first, Px, term):
+    """One Newton update of the covariance and of each class's weights, from slopes -e."""
+    m = f.size
+    contract(U, D, f, S, c, first, Px, term)
     for k in range(e.size):
-        own, a = w[k * m : k * m + m], e[k] / (1.0 + c * s)
+        own, a = w[k * m : k * m + m], e[k] / (1.0 + c * S[m])
         for j in range(m):
             own[j] = fma(a, Px[j], own[j])
-    root = math.sqrt(c / (1.0 + c * s))
-    for j in range(m):
-        u[j] = root * Px[j]
-
-
-@inner
-def step(P, w, Px, s, e, c, u):
-    """One Newton step of the weights and of the covariance."""
-    move(w, Px, s, e, c, u)
-    contract(P, u)
-
-
-@kernel
-def inverse(H, m, out):
-    """out = H^-1 for symmetric positive definite H, scaled to unit diagonal first; whether it is.
-
-    Rows and columns whose diagonal is 0 are left out: they belong to features never seen.
-    """
-    scale = np.empty(m)
-    for i in range(m):
-        scale[i] = 1.0 / math.sqrt(H[i * m + i]) if H[i * m + i] > 0 else 0.0
-    L = np.zeros((m, m))  # L L' = scaled H, by columns: row j of `L` is column j
-    work = np.empty((m, m))
-    for i in range(m):
-        for j in range(m):
-            work[i, j] = H[i * m + j] * scale[i] * scale[j]
-    for j in range(m):
-        if scale[j] == 0:
-            continue
-        if not work[j, j] > 0:
-            return False
-        root = 1.0 / math.sqrt(work[j, j])
-        column = L[j]
-        for i in range(j, m):
-            column[i] = work[j, i] * root
-        for k in range(j + 1, m):
-            rest, a = work[k], -column[k]
-            if a != 0:
-                for i in range(k, m):
-                    rest[i] = fma(a, column[i], rest[i])
-    # rows of V = L^-1 come one after another: V[i] = (e_i - sum_{j<i} L_ij V[j]) / L_ii
-    V = np.zeros((m, m))
-    for i in range(m):
-        if scale[i] == 0:
-            continue
-        own = V[i]
-        own[i] = 1.0
-        for j in range(i):
-            a = -L[j, i]
-            if a != 0:
-                other = V[j]
-                for k in range(j + 1):
-                    own[k] = fma(a, other[k], own[k])
-        for k in range(i + 1):
-            own[k] /= L[i, i]
-    out[: m * m] = 0.0
-    for i in range(m):  # H^-1 = V'V
-        own = V[i]
-        for j in range(i + 1):
-            a = own[j]
-            if a != 0:
-                row = out[j * m : j * m + m]
-                for k in range(i + 1):
-                    row[k] = fma(a, own[k], row[k])
-    for i in range(m):
-        for j in range(m):
-            out[i * m + j] *= scale[i] * scale[j]
-    return True
-
-
-@kernel
-def refresh(rule, P, W, s2, woke, prior, t):
-    """Set the prior anew, with the sizes known by now."""
-    m = s2.size
-    H, b = np.empty(m * m), np.zeros(m)
-    if not inverse(P, m, H):
-        return
-    for k in range(rule.classes):
-        w = W[k * m : k * m + m]
-        project(H, w, b)
-        w[:] = b  # b = P^-1 w, for the moment in its place
-    new = np.zeros(m)
-    for i in range(m):
-        if s2[i] > 0:
-            new[i] = s2[i] / (t - woke[i] + 1)
-            H[i * m + i] += rule.strength * (new[i] - prior[i])
-    fresh = np.empty(m * m)
-    good = inverse(H, m, fresh)
-    if good:
-        P[:], prior[:] = fresh, new
-    for k in range(rule.classes):
-        w = W[k * m : k * m + m]
-        project(P, w, b)
-        w[:] = b
 
 
 @inner
@@ -231,75 +151,113 @@ def is_due(t, last):
 
 
 @inner
-def _load(rule, values, indices, start, stop, sparse, x):
+def refresh(rule, U, D, W, s2, woke, prior, t, f, S, e, Px, term):
+    """Set the prior anew, with the sizes known by now: an update in each direction e_i.
+
+    b = P^-1 w stays, so the slope is that of the change, c w_i^2 / 2.
+    """
+    m = s2.size
+    for i in range(m):
+        new = s2[i] / (t - woke[i] + 1) if s2[i] > 0 else 0.0
+        c = rule.strength * (new - prior[i])
+        if c != 0:
+            for j in range(m):
+                f[j] = U[j * m + i]
+            s = spread(D, f, S)
+            if c < 0 and (1.0 + c * s) * prior[i] < new / 2:
+                continue  # s < 1 / (lambda prior) was lost in rounding
+            for k in range(e.size):
+                e[k] = -c * W[k * m + i]
+            step(U, D, W, f, S, e, c, i, Px, term)
+            prior[i] = new
+
+
+@inner
+def strange(x, s2):
+    """Whether a value is far beyond all before it; the first that is not 0 always is."""
+    return x * x > max(FAR * s2, LEAST)
+
+
+@inner
+def meet(rule, U, D, W, s2, woke, prior, i, x, t):
+    """Feature i enters with the prior of this value, as if it had been 0 before."""
+    m = s2.size
+    for j in range(m):
+        U[i * m + j] = U[j * m + i] = 0.0
+    U[i * m + i] = 1.0
+    for k in range(i, W.size, m):
+        W[k] = 0.0
+    s2[i] = prior[i] = x * x
+    woke[i], D[i] = t, 1.0 / (rule.strength * prior[i])
+
+
+@inner
+def _load(rule, values, indices, start, stop, sparse, s2, x):
+    """x = the row without what is strange in it; the number of strange values."""
     for j in range(x.size):
         x[j] = 0.0
-    x[0] = rule.intercept
+    strangers = strange(rule.intercept, s2[0])
+    x[0] = 0.0 if strangers else rule.intercept
     for k in range(start, stop):
         i = (indices[k] if sparse else k - start) + 1
-        if i < x.size:
-            x[i] = values[k] if values[k] == values[k] else 0.0
+        if values[k] == values[k]:
+            if strange(values[k], s2[i] if i < x.size else 0.0):
+                strangers += 1
+            elif i < x.size:
+                x[i] = values[k]
+    return strangers
 
 
 @inner
-def wake(rule, P, s2, prior, woke, x, Px, t):
-    """Features that are not 0 for the first time enter with their prior, this row included.
-
-    Px, made while they were strangers, learns of them here.
-    """
-    m = x.size
-    for i in range(m):
-        if x[i] != 0 and s2[i] == 0:
-            prior[i], woke[i] = x[i] * x[i], t
-            P[i * m + i] = 1.0 / (rule.strength * prior[i])
-            Px[i] = P[i * m + i] * x[i]
-        s2[i] = fma(x[i], x[i], s2[i])
-
-
-@inner
-def _strangers(values, indices, start, stop, sparse, x, s2):
-    """How many features of the row were always 0 so far, known by number or not."""
-    count = x[0] != 0 and s2[0] == 0
+def _meet_all(rule, values, indices, start, stop, sparse, x, f, U, D, W, s2, woke, prior, t):
+    """The strange values of the row enter x, and f = U'x with it."""
+    if strange(rule.intercept, s2[0]):
+        x[0] = f[0] = rule.intercept
+        meet(rule, U, D, W, s2, woke, prior, 0, x[0], t)
     for k in range(start, stop):
         i = (indices[k] if sparse else k - start) + 1
-        count += values[k] == values[k] and values[k] != 0 and (i >= s2.size or s2[i] == 0)
-    return count
+        if values[k] == values[k] and strange(values[k], s2[i]):
+            x[i] = f[i] = values[k]
+            meet(rule, U, D, W, s2, woke, prior, i, x[i], t)
 
 
 @kernel
 def run(
-    rule, values, indices, starts, width, targets, weights, scores, P, W, s2, woke, prior, totals
+    rule, values, indices, starts, width, targets, weights, scores, U, D, W, s2, woke, prior, totals
 ):
     """One trial a row; without targets nothing is learned."""
     sparse, m = starts.size > 0, s2.size
-    x, Px, term, u = np.empty(m), np.empty(m), np.empty(m), np.zeros(m)
+    x, f, S, Px, term = np.empty(m), np.empty(m), np.empty(m + 1), np.empty(m), np.empty(m)
     z, e = np.empty(rule.classes), np.empty(rule.classes)
     for r in range(scores.size // rule.classes):
         start = starts[r] if sparse else r * width
         stop = starts[r + 1] if sparse else start + width
         v = weights[r] if weights.size else 1.0
         learns = targets.size > 0 and v > 0
-        _load(rule, values, indices, start, stop, sparse, x)
-        strangers = _strangers(values, indices, start, stop, sparse, x, s2)
-        advance(P, u, x, Px)  # P catches up with the row before
-        s = max(dot(x, Px, term), 0.0) + strangers / rule.strength
+        strangers = _load(rule, values, indices, start, stop, sparse, s2, x)
+        look(U, x, f)
+        s = spread(D, f, S) + strangers / rule.strength
         for k in range(rule.classes):
-            z[k] = dot(W[k * m : k * m + m], x, term)
+            z[k] = dot(W[k * m : k * m + m], x)
             score = z[k] if rule.loss == SQUARED else moderated(z[k], s)
             scores[r * rule.classes + k] = score + 0.0  # no -0
         if learns:
             totals[T] += 1
-            wake(rule, P, s2, prior, woke, x, Px, totals[T])
+            for j in range(m):
+                s2[j] = fma(x[j], x[j], s2[j])
+            if strangers:
+                _meet_all(
+                    rule, values, indices, start, stop, sparse, x, f, U, D, W, s2, woke, prior,
+                    totals[T],
+                )  # fmt: skip
+                spread(D, f, S)
             c = _slopes(rule, targets[r], z, e)
             for k in range(e.size):
                 e[k] *= -v
-            move(W, Px, s, e, c * v, u)
+            step(U, D, W, f, S, e, c * v, 0, Px, term)
             if is_due(totals[T], totals[LAST]):
-                contract(P, u)
-                u[:] = 0.0
-                refresh(rule, P, W, s2, woke, prior, totals[T])
+                refresh(rule, U, D, W, s2, woke, prior, totals[T], f, S, e, Px, term)
                 totals[LAST] = totals[T]
-    contract(P, u)
 
 
 @inner
@@ -309,8 +267,8 @@ def _slopes(rule, y, z, g):
         softmax_slopes(z, y, g)
         mean = 0.0
         for k in range(g.size):
-            mean += curvature(g[k]) / g.size
-        return mean
+            mean += abs(g[k]) * (1 - abs(g[k])) / g.size
+        return max(mean, FLATTEST)
     if rule.loss == SQUARED:
         g[0] = z[0] - y
         return 1.0
@@ -361,7 +319,8 @@ class Newton(Scaled):
     def _size(self, coordinates: int) -> None:
         """Empty arrays for that many coordinates, rounded up to whole lanes."""
         m = -(-coordinates // LANES) * LANES
-        self._P, self._W = np.zeros(m * m), np.zeros(self.classes * m)
+        self._U, self._D = np.eye(m).reshape(-1), np.zeros(m)
+        self._W = np.zeros(self.classes * m)
         self._s2, self._woke, self._prior = np.zeros(m), np.zeros(m), np.zeros(m)
 
     @property
@@ -369,8 +328,8 @@ class Newton(Scaled):
         """What is remembered; the arrays are the learner's own."""
         m = len(self._s2)
         return NewtonState(
-            self._P.reshape(m, m), self._W.reshape(-1, m), self._s2, self._woke, self._prior,
-            self._totals, self._units,
+            self._U.reshape(m, m), self._D, self._W.reshape(-1, m), self._s2, self._woke,
+            self._prior, self._totals, self._units,
         )  # fmt: skip
 
     def _reserve(self, columns: int) -> None:
@@ -385,7 +344,7 @@ class Newton(Scaled):
             m = len(old.s2)
             self._size(1 + columns)
             new = self.state
-            new.P[:m, :m], new.W[:, :m] = old.P, old.W
+            new.U[:m, :m], new.D[:m], new.W[:, :m] = old.U, old.D, old.W
             new.s2[:m], new.woke[:m], new.prior[:m] = old.s2, old.woke, old.prior
 
     def _predict_scaled(self, values, indices, starts, columns, weights, scores):
@@ -399,24 +358,27 @@ class Newton(Scaled):
     def _run(self, values, indices, starts, columns, targets, weights, scores):
         run(
             self._made_rule, values, indices, starts, columns, targets, weights,
-            scores.reshape(-1), self._P, self._W, self._s2, self._woke, self._prior, self._totals,
+            scores.reshape(-1), self._U, self._D, self._W, self._s2, self._woke, self._prior,
+            self._totals,
         )  # fmt: skip
 
     def add_class(self) -> None:
         """One class more, whose weights are 0."""
         if self.loss.code != SOFTMAX:
-            return super().add_class()
+            super().add_class()
         self.classes += 1
         self._W = np.append(self._W, np.zeros(len(self._s2)))
         self._made_rule = self._made_rule._replace(classes=self.classes)
 
     def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
-        P, W, s2, _, prior, _, _ = self.state
+        U, D, W, s2, _, prior, _, _ = self.state
         tiny = np.abs(factors) < 2.0**-200  # what is left of such a feature is not worth a digit
         gone, kept, factors = coordinates[tiny], coordinates[~tiny], factors[~tiny]
-        P[gone], P[:, gone], W[:, gone], s2[gone], prior[gone] = 0, 0, 0, 0, 0
-        P[kept] /= factors[:, None]
-        P[:, kept] /= factors
+        U[gone], U[:, gone], U[gone, gone] = 0, 0, 1
+        D[gone], W[:, gone], s2[gone], prior[gone] = 0, 0, 0, 0
+        U[kept] *= factors[:, None]
+        U[:, kept] /= factors
+        D[kept] /= factors**2
         W[:, kept] /= factors
         s2[kept] *= factors**2
         prior[kept] *= factors**2

@@ -90,7 +90,7 @@ class Learner(ABC):
 
     def predict(self, rows: Rows) -> Float:
         """Scores of the rows, each as if it were the next trial; the learner does not change."""
-        arrays, weights = _arrays(rows), _checked_weights(rows)
+        arrays, weights = arrays_of(rows), _checked_weights(rows)
         return self._predict(*arrays, weights, self._room(len(rows)))
 
     def _room(self, rows: int) -> Float:
@@ -99,7 +99,7 @@ class Learner(ABC):
 
     def learn(self, rows: Rows) -> Float:
         """Scores made before each row's target was used; then the row is learned."""
-        arrays, weights = _arrays(rows), _checked_weights(rows)
+        arrays, weights = arrays_of(rows), _checked_weights(rows)
         if rows.targets is None:
             raise ValueError("learning needs targets: as_rows(X, targets)")
         losses.check_targets(self.loss, rows.targets, self.classes)
@@ -115,7 +115,9 @@ class Learner(ABC):
         if weight != 1:
             _check_weight(weight)
         score = self._predict_one(names.values, names.indices, weight)
-        if isinstance(score, float) and score != score:  # the kernel met an infinite value and did nothing
+        if (
+            isinstance(score, float) and score != score
+        ):  # the kernel met an infinite value and did nothing
             names.refuse_infinity()
         return score
 
@@ -149,9 +151,7 @@ class Learner(ABC):
         if np.isinf(values).any():
             return math.nan
         block = values, indices, np.array([0, len(values)]), 0
-        scores = self._learn(
-            *block, np.array([float(y)]), np.array([float(weight)]), self._room(1)
-        )
+        scores = self._learn(*block, np.array([float(y)]), np.array([float(weight)]), self._room(1))
         return scores[0] if scores.ndim == 2 else float(scores[0])
 
     def add_class(self) -> None:
@@ -165,7 +165,7 @@ class Learner(ABC):
         """
         w = self.weights().features
         x = np.zeros(len(w))
-        values, indices, _, columns = _arrays(rows)
+        values, indices, _, columns = arrays_of(rows)
         places = indices if rows.starts is not None else np.arange(columns)
         known = places < len(w)
         x[places[known]] = np.nan_to_num(values[known])
@@ -203,7 +203,7 @@ class Learner(ABC):
         return None
 
 
-def _arrays(rows: Rows) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
+def arrays_of(rows: Rows) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     """The block as kernels take it: flat, so that dense and sparse rows have the same types."""
     if not isinstance(rows, Rows):
         raise TypeError(f"expected Rows, got {type(rows).__name__}: use as_rows(X, targets)")

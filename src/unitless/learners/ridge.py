@@ -1,7 +1,8 @@
 """Ridge regression in one pass, O(d^2) a row: online Newton for the squared loss.
 
-The loss is its own quadratic approximation, so `newton` with curvature c = 1 is exact recursive least
-squares, with the prior lambda mean(x_i^2) on each weight in place of a ridge that would be a unit.
+The loss is its own quadratic approximation, so `newton` with curvature c = 1 is exact recursive
+least squares, with the prior lambda mean(x_i^2) on each weight in place of a ridge that would be a
+unit.
 """
 
 from typing import ClassVar

@@ -12,13 +12,14 @@ term a buffer that `predict` may leave to `update`. Both may write into f and to
 to be learned, what they wrote is thrown away. p is where the gradient is taken, and score what is
 shown; they differ in learners that moderate what they say.
 
-With the softmax loss each class is a learner of its own, and g couples them: softmax(p)_c - [y = c].
+With the softmax loss each class is a learner of its own, and g couples them: softmax(p)_c - [y =
+c].
 """
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from itertools import islice
 from importlib import import_module
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ def update(rule, total, v, y, p, g, x, f, term):
 
 def rule_for(kind: type, predict_row: Any, update_row: Any) -> None:
     """Make the two functions those of the rule `kind`, a NamedTuple."""
-    options = {"error_model": "numpy", "nogil": True, "_nrt": False, "forceinline": True}
+    options: Any = {"error_model": "numpy", "nogil": True, "_nrt": False, "forceinline": True}
 
     def chosen(rule: Any, row: Any) -> Any:
         return row if getattr(rule, "instance_class", None) is kind else None
@@ -215,7 +216,7 @@ def _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, place):
 
 
 class Diverged(ArithmeticError):
-    """A learner that depends on units met numbers it cannot hold; it is as it was before the call."""
+    """A learner that depends on units met numbers it cannot hold; it is as before the call."""
 
     def __init__(self, learner: str, row: int) -> None:
         super().__init__(
@@ -259,7 +260,8 @@ class Rowwise(Scaled):
 
     def _prepare(self) -> None:
         self._task = Task(
-            self.loss.code, self.loss.parameter, 1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz,
+            self.loss.code, self.loss.parameter,
+            1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz,
             float(self.intercept), self.classes, len(self.fields), self.scales_instance,
         )  # fmt: skip
         self._totals = np.zeros(self.classes * (1 + self.extra))
@@ -343,7 +345,7 @@ class Rowwise(Scaled):
     def add_class(self) -> None:
         """One class more, whose records are empty."""
         if self.loss.code != SOFTMAX:
-            return super().add_class()
+            super().add_class()
         records, totals, _ = self.state
         self.classes += 1
         self._records = np.concatenate([records, 0 * records[:, :1]], axis=1).reshape(-1)

@@ -1,7 +1,8 @@
-"""The rule of the house's own coordinate-wise learners: one type, so that one kernel serves them all.
+"""The rule of the house's own coordinate-wise learners: one type, so one kernel for them all.
 
 Each baseline has a rule of a type of its own, and so a kernel of its own (`rowwise.rule_for`). The
-members of the Blend are needed together, and compiling one kernel takes a fifth of the time of five.
+members of the Blend are needed together, and compiling one kernel takes a fifth of the time of
+five.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,9 @@
 """Learners that see each feature in a unit of its own: a power of two that brings its first value
 near 1.
 
-For a learner that no unit can move this changes nothing, not one bit, and it makes room: features of
-1e-300 and of 1e300 have squares, and a column may still grow 2^255 times before its unit must change.
+For a learner that no unit can move this changes nothing, not one bit, and it makes room: features
+of 1e-300 and of 1e300 have squares, and a column may still grow 2^255 times before its unit must
+change.
 """
 
 import math

@@ -3,7 +3,8 @@
     z = ln(a / b);   a <- 1/2 + gamma (a - 1/2) + [y = +1],   b likewise with [y = -1]
 
 a and b start at 1/2 (the estimator of Krichevsky and Trofimov, forgetting by gamma). With softmax
-the score of class c is ln a_c. A sample weight counts as that many labels. Features are not looked at.
+the score of class c is ln a_c. A sample weight counts as that many labels. Features are not looked
+at.
 
 ===== ========= ================================ =====
 paper field     meaning                          unit

@@ -44,13 +44,16 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
             read, coerced, bad = place["line"] + frame.height, 0, []
             if not finite(frame):
                 frame, lines, coerced, bad = _without_infinity(frame, lines, options.coerce)
-            begin, place = place, {
-                **place,
-                "line": read,
-                "rows": place["rows"] + len(lines),
-                "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
-                "coerced": place["coerced"] + coerced,
-            }
+            begin, place = (
+                place,
+                {
+                    **place,
+                    "line": read,
+                    "rows": place["rows"] + len(lines),
+                    "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
+                    "coerced": place["coerced"] + coerced,
+                },
+            )
             if len(lines):
                 yield Block(frame, None, lines, begin, place, done=read / total)
 

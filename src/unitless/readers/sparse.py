@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -96,8 +97,8 @@ class Format(Protocol):
     def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
         """Read rows until `stop` or a bad line: counts[BAD] is then its token, otherwise -1."""
 
-    def why(self, token: str, first: bool) -> str:
-        """Why a token (the first of its line?) is bad."""
+    def why(self, token: str, before: str, behind: str) -> str:
+        """Why a token is bad, which stands between these in its line."""
 
     def finish(self, part: Part) -> None:
         """Name what is unknown and count the columns, in the order of the file."""
@@ -108,7 +109,7 @@ class Format(Protocol):
 
 def blocks(source: Source, options: Options, start: Position, form: Format) -> Iterator[Block]:
     """The rows of the file from a position on."""
-    place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
+    place, unseen = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}, []
     cores = os.cpu_count() or 1
     with ThreadPoolExecutor(cores) as pool:
         for chunk in source.chunks(options.block_bytes):
@@ -118,8 +119,11 @@ def blocks(source: Source, options: Options, start: Position, form: Format) -> I
             list(pool.map(form.tidy, parts))
             for part in parts:
                 place, begin = _behind(part, chunk, place, source, options), place
+                part.new_names, unseen = unseen + part.new_names, []
                 if part.counts[ROW] > len(part.dropped):
                     yield _block(part, begin, place, source.done())
+                else:
+                    unseen = part.new_names
 
 
 # Kernels' helpers
@@ -210,9 +214,9 @@ def _parse(part: Part, form: Format, options: Options) -> Part:
         form.parse(part.text, part.stop, part.piece, counts)
         if counts[BAD] < 0:
             break
-        column, token = _token(part.text, part.start, int(counts[BAD]))
-        why = form.why(token, column == 1)
-        part.bad.append(Bad(int(counts[LINE]) - 1, column, token, why))
+        before, token, behind = _around(part, int(counts[BAD]))
+        why = "a control character" if token < " " else form.why(token, before, behind)
+        part.bad.append(Bad(int(counts[LINE]) - 1, len(before) + 1, token, why))
     _late_numbers(part, form)
     return part
 
@@ -232,17 +236,18 @@ def _late_numbers(part: Part, form: Format) -> None:
             piece.values[where] *= value
         if kinds[i] == NO or math.isinf(value):
             row = (-1 - where) // 2 if mark else np.searchsorted(starts, where, "right") - 1
-            why = FINITE if kinds[i] != NO else form.why(token, True) if mark else NUMBER
-            part.refuse(int(row), why, token, _token(part.text, part.start, start)[0])
+            before, word, behind = _around(part, start)
+            why = FINITE if kinds[i] != NO else NUMBER
+            if kinds[i] == NO and mark:
+                why = form.why(word, before, behind)
+            part.refuse(int(row), why, token, len(before) + 1)
 
 
-def _token(text: Text, start: int, at: int) -> tuple[int, str]:
-    """The column of a place in its line, from 1, and the token that stands there."""
-    before, behind = text[max(start, at - 65536) : at], text[at : at + 256]
-    newlines = np.flatnonzero(before == 10)
-    blanks = np.flatnonzero(behind <= 32)
-    token = behind[: max(1, int(blanks[0]))] if len(blanks) else behind
-    return len(before) - (int(newlines[-1]) + 1 if len(newlines) else 0) + 1, _shown(token)
+def _around(part: Part, at: int) -> tuple[str, str, str]:
+    """The line around a place (as much as errors need): before the token there, it, behind it."""
+    before = _shown(part.text[max(part.start, at - 65536) : at]).rpartition("\n")[2]
+    token, *behind = re.split(r"(?<=.)(?=[\0- ])", _shown(part.text[at : at + 4096]), maxsplit=1)
+    return before, token, "".join(behind).partition("\n")[0]
 
 
 def _shown(text: Text) -> str:

@@ -47,10 +47,10 @@ class Svmlight:
     def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
         _parse(text, stop, piece, counts)
 
-    def why(self, token: str, first: bool) -> str:
-        if first and "," in token:
+    def why(self, token: str, before: str, behind: str) -> str:
+        if not before.strip() and "," in token:
             return "a row has one label (files of several labels are not supported)"
-        if first:
+        if not before.strip():
             return "a row begins with its label, a number"
         index, colon, value = token.partition(":")
         if not colon or ":" in value:

@@ -67,14 +67,14 @@ class VowpalWabbit:
     def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
         _parse(text, stop, piece, counts, self.columns.table, self.columns.direct)
 
-    def why(self, token: str, first: bool) -> str:
-        if "|" not in token and first:
+    def why(self, token: str, before: str, behind: str) -> str:
+        if "|" not in before + token + behind:
             return "a line has a | before its features"
         if token.startswith("|"):
             return "|namespace or |namespace:number was expected"
-        if ":" in token:
+        if "|" in before:
             return "name, name:number or name:text was expected"
-        return "label, importance and 'tag | were expected"
+        return "label, importance and 'tag were expected before the |"
 
     def finish(self, part: Part) -> None:
         unknown = part.piece.unknown[: part.counts[UNKNOWN]]

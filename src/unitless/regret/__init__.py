@@ -9,11 +9,13 @@
 """
 
 from unitless.regret import adversaries, bounds, lower_bounds, penalties
+from unitless.regret.blended import BlendCertificate
 from unitless.regret.certificate import certificate
 from unitless.regret.claims import Certificate, Claim
 from unitless.regret.comparator import Comparator, best_comparator
 
 __all__ = [
+    "BlendCertificate",
     "Certificate", "Claim", "Comparator", "adversaries", "best_comparator", "bounds",
     "certificate", "lower_bounds", "penalties",
 ]  # fmt: skip

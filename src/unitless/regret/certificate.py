@@ -20,7 +20,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unitless.learners.blend import Blend
 from unitless.learners.protocol import Learner, Sums, Weights
+from unitless.regret.blended import BlendCertificate, certify_blend
 from unitless.regret.claims import Certificate, Claim
 from unitless.regret.comparator import best_comparator
 from unitless.regret.design import predictions
@@ -39,7 +41,7 @@ def certificate(
     *,
     scores: ArrayLike | None = None,
     ball: float = 1.0,
-) -> Certificate:
+) -> Certificate | BlendCertificate:
     """Certify the regret of a learner, at any moment of its life.
 
     Parameters
@@ -73,6 +75,13 @@ def certificate(
     any sum |u_i| s_i <= 1           -      1.7374      14.708      5774.9
     any |u_i| s_i <= 1               -      4.6858      21.849      5783.4
     """
+    if isinstance(learner, Blend):
+        if rows is not None:
+            raise ValueError(
+                "a blend's certificate needs no rows; for the best weights in hindsight use "
+                "best_comparator(loss, rows)"
+            )
+        return certify_blend(learner, u, ball)
     sums = learner.sums()
     if sums is None:
         raise ValueError(

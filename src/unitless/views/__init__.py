@@ -4,15 +4,15 @@ A view takes a block of rows, in the flat form kernels use, to another of the sa
 learner may be given in place of the raw one. `learn` brings the view's state up to date row by row,
 the current row included; `look` shows each row as if it were the next, and changes nothing.
 
-========== ============================================ ==================== =======================
-view       of x_i                                       rows                 a learner of units stays
-========== ============================================ ==================== =======================
+========== ============================================ ==================== ====================
+view       of x_i                                       rows                 a learner of units is
+========== ============================================ ==================== ====================
 raw        x_i                                          dense or sparse      as it is
 centred    c_i = x_i - mean_i                           dense                affine
 squashed   c_i / sqrt(var_i + c_i^2), within (-1, 1)    dense                affine
 normalised x_i / sqrt(sum_j (x_j / max |x_j|)^2)        dense or sparse      as it is
 presence   1 where x_i is not 0                         dense or sparse      as it is
-========== ============================================ ==================== =======================
+========== ============================================ ==================== ====================
 
 Means and variances run over all rows so far, absent ones counted as 0 and missing ones (NaN) not at
 all. The constant that learners add to a row is in no view.

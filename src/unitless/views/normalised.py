@@ -1,6 +1,6 @@
 """The row-normalised view: every row has about the same length, whatever the units.
 
-M_i = max |x_i| so far, this row included;   x_i / sqrt(sum_j (x_j / M_j)^2)        0 for an empty row
+M_i = max |x_i| so far, this one too;   x_i / sqrt(sum_j (x_j / M_j)^2)    0 for an empty row
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Those that bet or play games: PiSTOL, KT, coin, AdaptiveNormal, minimax, reward doubling, EG+-."""
+"""Bettors and players: PiSTOL, KT, coin, AdaptiveNormal, minimax, reward doubling, EG+-."""
 
 from collections import defaultdict
 from decimal import Decimal

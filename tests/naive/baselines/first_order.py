@@ -1,4 +1,4 @@
-"""Gradient descent and its kin: OGD, AdaGrad, FTRL-proximal, SOLO, DFEG, and the normalised ones."""
+"""Gradient descent and its kin: OGD, AdaGrad, FTRL-proximal, SOLO, DFEG, the normalised ones."""
 
 from collections import defaultdict
 from decimal import Decimal

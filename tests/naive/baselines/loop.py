@@ -1,9 +1,9 @@
 """The loop that all twins share: predict, see the target, update; in decimals.
 
 A rule has `predict(x, v)`, a score or a pair (where the gradient is taken, what is shown), and
-`update(x, v, y, p, g)`, with x a dict of the coordinates that are not 0 and g = loss'(y, p) / L. Where
-`scales_instance` is set, a sample weight multiplies x, and divides what is predicted. Rows of weight 0 are
-scored like those of weight 1 and leave the rule as it was.
+`update(x, v, y, p, g)`, with x a dict of the coordinates that are not 0 and g = loss'(y, p) / L.
+Where `scales_instance` is set, a sample weight multiplies x, and divides what is predicted. Rows
+of weight 0 are scored like those of weight 1 and leave the rule as it was.
 """
 
 from copy import deepcopy
@@ -16,7 +16,7 @@ from naive.losses import get
 def scores(
     make, rows, targets, loss, *, intercept=True, weights=None, classes=0, digits=50, **parameters
 ):
-    """The score of each row, or with softmax a list of one a class, made before its target is used."""
+    """The score of each row (with softmax, of each class), made before its target is used."""
     weights = [1.0] * len(rows) if weights is None else weights
     with precision(digits):
         given = {

@@ -1,4 +1,4 @@
-"""Those with a matrix: ONS, SON, the second-order perceptron, AROW, by elimination; the sketches by NumPy."""
+"""Those with a matrix: ONS, SON, the second-order perceptron, AROW; the sketches by NumPy."""
 
 from collections import defaultdict
 from decimal import Decimal

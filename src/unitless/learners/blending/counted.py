@@ -1,7 +1,7 @@
 """Targets with a unit, counted from the first one in a power of two near their size.
 
-So learners of the squared loss see targets near 1 that start at 0, and nothing they do depends on the
-unit or the origin: y -> a y changes no bit for a power of two, from the second prediction on.
+So learners of the squared loss see targets near 1 that start at 0, and nothing they do depends on
+the unit or the origin: y -> a y changes no bit for a power of two, from the second prediction on.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ LARGEST = 2.0**1022  # so that a difference of two targets is finite
 
 
 class Counted:
-    """What the first targets said.
+    """What the first targets said; a unit that is given stays.
 
     >>> counted = Counted()
     >>> counted.learn(np.array([100.0, 108.0, 92.0]))
@@ -23,8 +23,8 @@ class Counted:
     array([104.])
     """
 
-    def __init__(self) -> None:
-        self.state = np.array([0.0, 0.0, 0.0])
+    def __init__(self, unit: float = 0.0) -> None:
+        self.state = np.array([0.0, 0.0, unit])
 
     def check(self, targets: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Refuse targets whose squares would leave float64, before anything is learned."""
@@ -39,8 +39,8 @@ class Counted:
         if bad.any():
             row = int(rows[np.argmax(bad)])
             raise ValueError(
-                f"row {row}: target {targets[row]:g} is too far from the first ones for the squared "
-                "loss; leave the row out, or use the absolute loss"
+                f"row {row}: target {targets[row]:g} is too far from the first ones for the "
+                "squared loss; leave the row out, or use the absolute loss"
             )
 
     def learn(self, targets: NDArray[np.float64]) -> NDArray[np.float64]:

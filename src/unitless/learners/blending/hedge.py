@@ -6,12 +6,14 @@
 
 AdaHedge (de Rooij, van Erven, Grunwald, Koolen 2014) needs no rate and no range of the losses::
 
-    W_k prop. exp(-eta L_k),  eta = ln K / Delta;     loss = W.l;  mix = -ln(sum W_k e^(-eta l_k)) / eta
+    W_k prop. exp(-eta L_k),  eta = ln K / Delta
+    loss = W.l;   mix = -ln(sum_k W_k exp(-eta l_k)) / eta
     Delta += loss - mix;   L_k += l_k
 
-Its total loss exceeds that of any member by at most the Delta before the last trial plus the Delta
-after it, and convexity makes the loss of the mean forecast at most the mean loss. Forecasts are
-clipped: to [-1, 1] for hinge, else to the range of the targets seen before.
+(K counts members that have left, too: the rate must not grow.) Its total loss exceeds that of any
+member by at most the Delta before the last trial plus the Delta after it, and convexity makes the
+loss of the mean forecast at most the mean loss. Forecasts are clipped: to [-1, 1] for hinge, else
+to the range of the targets seen before.
 """
 
 import math
@@ -32,20 +34,20 @@ from unitless.numerics import inner, kernel
 STACKERS = ("stacker, Algorithm 2", "stacker, ScInOL2")
 
 
-@inner
-def _weights(L, alive, delta, count, W):
-    """W prop. exp(-eta L) with eta = ln(count) / delta; the best alone while delta is 0."""
+@kernel
+def weigh(L, alive, delta, W):
+    """W prop. exp(-eta L) with eta = ln K / delta; the best alone while delta is 0."""
     best = np.inf
     for k in range(W.size):
         if alive[k] > 0:
             best = min(best, L[k])
-    mass = 0.0
+    mass, nats = 0.0, math.log(W.size)
     for k in range(W.size):
         W[k] = 0.0
         if alive[k] > 0:
             excess = L[k] - best
             if delta > 0:
-                W[k] = math.exp(-min(math.log(count) / delta * excess, 700.0))
+                W[k] = math.exp(-min(nats / delta * excess, 700.0))
             else:
                 W[k] = 1.0 if excess == 0 else 0.0
         mass += W[k]
@@ -54,9 +56,9 @@ def _weights(L, alive, delta, count, W):
 
 
 @inner
-def _gap(losses, W, delta, count):
+def _gap(losses, W, delta):
     """loss - mix, at least 0."""
-    mean = mass = 0.0
+    mean, mass, nats = 0.0, 0.0, math.log(W.size)
     best = np.inf
     for k in range(W.size):
         if W[k] > 0:
@@ -64,8 +66,8 @@ def _gap(losses, W, delta, count):
     for k in range(W.size):
         mean += W[k] * losses[k]
         if delta > 0:
-            mass += W[k] * math.exp(-math.log(count) / delta * (losses[k] - best))
-    mix = best - math.log(mass) * delta / math.log(count) if delta > 0 else best
+            mass += W[k] * math.exp(-nats / delta * (losses[k] - best))
+    mix = best - math.log(mass) * delta / nats if delta > 0 else best
     return max(mean - mix, 0.0)
 
 
@@ -105,11 +107,10 @@ def hedge_state(count: int, code: int) -> HedgeState:
 @kernel
 def hedge(code, parameter, Z, targets, weights, scores, state):
     """AdaHedge over the columns of Z, clipped; without targets nothing is learned."""
-    L, W, totals, count = state.L, state.W, state.totals, state.alive.sum()
+    L, W, totals = state.L, state.W, state.totals
     K, losses = W.size, np.zeros(W.size)
     for r in range(scores.size):
         low, high = totals[LOW], totals[HIGH]
-        _weights(L, state.alive, totals[DELTA], count, W)
         score = 0.0
         for k in range(K):
             score += W[k] * min(max(Z[r, k], low), high)
@@ -120,13 +121,14 @@ def hedge(code, parameter, Z, targets, weights, scores, state):
             for k in range(K):
                 losses[k] = v * value(code, parameter, y, min(max(Z[r, k], low), high))
             totals[BEFORE] = totals[DELTA]
-            totals[DELTA] += _gap(losses, W, totals[DELTA], count)
+            totals[DELTA] += _gap(losses, W, totals[DELTA])
             totals[LOSS] += v * value(code, parameter, y, score)
             totals[T] += 1
             for k in range(K):
                 L[k] += losses[k]
             if code != HINGE:
                 totals[LOW], totals[HIGH] = min(low, y), max(high, y)
+            weigh(L, state.alive, totals[DELTA], W)
             remember(W, state.history, totals)
 
 
@@ -193,6 +195,8 @@ class HedgeMixer:
             names = [member.name for member in self.members]
             self.ended |= {names[k]: claims[names[k]] for k in np.flatnonzero(gone)}
             self.base.alive[:] = self.final.alive[:K] = alive
+            for state in (self.base, self.final):
+                weigh(state.L, state.alive, state.totals[DELTA], state.W)
 
     @property
     def _names(self) -> list[str]:

@@ -5,10 +5,11 @@ W <- (1 - a_t) W + a_t W0 with a_t = 1 / (t + 1), obeys, whatever the members sa
 
     sum_t eta_t (loss_t - loss_{k,t}) <= -ln W0_k - sum_{t<T} ln(1 - a_t (1 - W0_k)) + sum_t slack_t
 
-where slack_t = eta_t loss_t + ln sum_k W_k exp(-eta_t loss_k) is at most 0 for losses that eta_t makes
-exp-concave. eta_t = v_t / V_t, with v_t the sample weight and V_t a size that never shrinks (the largest
-weight so far; for squared loss times the squared range of the targets). Summation by parts takes this
-to sums of v_t loss_t: with S_k the left side so far, each growth of V by c costs -c S_k, exactly. So
+where slack_t = eta_t loss_t + ln sum_k W_k exp(-eta_t loss_k) is at most 0 for losses that eta_t
+makes exp-concave. eta_t = v_t / V_t, with v_t the sample weight and V_t a size that never shrinks
+(the largest weight so far; for squared loss times the squared range of the targets). Summation by
+parts takes this to sums of v_t loss_t: with S_k the left side so far, each growth of V by c costs
+-c S_k, exactly. So
 
     loss <= loss_k + V_T (ln 1/W0_k + share + slack) - sum_t (V_{t+1} - V_t) S_{k,t}
 
@@ -65,6 +66,11 @@ class Claim(NamedTuple):
     member_loss: float
     overhead: float
     last: int
+
+    def times(self, factor: float) -> "Claim":
+        """The same with losses in another unit."""
+        loss, member_loss, overhead = (part * factor for part in self[1:4])
+        return self._replace(loss=loss, member_loss=member_loss, overhead=overhead)
 
 
 def shares(prior: float, first: float, last: float) -> float:

@@ -2,11 +2,13 @@
 
 The stacker is online Newton on the members' logits, clipped, without a constant::
 
-    f_k = clip(z_k, -8, 8);   w starts at 1 / (number of main members) and P at 1; trackers at 0, 0.09
+    x_k = clip(z_k, -8, 8);   w = 1 / (number of main members), P = 1 at the start;
+                              trackers: w = 0, P = 0.09
 
 The mixture is Bayes' rule, with a share of the prior given back after every row (`ledger`)::
 
-    Q(y) = sum_k W_k P_k(y),  P_k(y) = sigma(y z_k);   W_k <- W_k P_k(y) / Q(y);   score = ln Q(+)/Q(-)
+    Q(y) = sum_k W_k P_k(y),  P_k(y) = sigma(y z_k);   score = ln Q(+) / Q(-)
+    W_k <- W_k P_k(y) / Q(y)
 
 The loss is -ln Q(y), so eta = 1 and nothing is slack. The share keeps every weight above
 W0_k / (t + 1), so weights need no logarithms and never vanish.
@@ -19,7 +21,7 @@ import numpy as np
 from unitless.learners.blending import ledger
 from unitless.learners.blending.mixer import Float, Mixer
 from unitless.learners.diagonal import curvature, moderated
-from unitless.learners.newton import dot, project, step
+from unitless.learners.newton import dot, look, spread, step
 from unitless.learners.protocol import EMPTY
 from unitless.losses import LOGISTIC, derivative
 from unitless.numerics import exp, inner, kernel
@@ -42,19 +44,20 @@ def _likelihoods(z, sign, out):
 def mix(Z, targets, weights, scores, state):
     """One trial a row of Z; without targets nothing is learned."""
     m, K, W = state.W.size, Z.shape[1], state.W
-    z, f, Pf, term, e = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m), np.empty(1)
+    z, x, f, S, e = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m + 1), np.empty(1)
+    Px, term = np.empty(m), np.empty(m)
     up, down, losses = np.empty(m), np.empty(m), np.zeros(m)
     for r in range(scores.size):
         for k in range(K):
             z[k] = min(max(Z[r, k], -SUREST), SUREST)
-            f[k] = min(max(z[k], -CLIP), CLIP) * state.stacked[k]
-        project(state.P, f, Pf)
-        s = max(dot(f, Pf, term), 0.0)
-        plain = dot(state.w, f, term)
+            x[k] = min(max(z[k], -CLIP), CLIP) * state.stacked[k]
+        look(state.U, x, f)
+        s = spread(state.D, f, S)
+        plain = dot(state.w, x)
         z[K] = moderated(plain, s)
         _likelihoods(z, 1.0, up)
         _likelihoods(z, -1.0, down)
-        yes, no = dot(W, up, term), dot(W, down, term)
+        yes, no = dot(W, up), dot(W, down)
         scores[r] = math.log(yes / no) + 0.0  # no -0
         v = weights[r] if weights.size else 1.0
         if targets.size == 0 or v == 0:
@@ -64,7 +67,7 @@ def mix(Z, targets, weights, scores, state):
         _learn(v, likely, total, losses, state)
         g = derivative(LOGISTIC, 0.0, y, plain)
         e[0] = -v * g
-        step(state.P, state.w, Pf, s, e, v * curvature(g), term)
+        step(state.U, state.D, state.w, f, S, e, v * curvature(g), 0, Px, term)
 
 
 @inner
@@ -88,12 +91,11 @@ class LogisticMixer(Mixer):
 
     def _prepare(self) -> None:
         main = [member.role == "main" for member in self.members]
-        m = len(self.state.w)
         for k, member in enumerate(self.members):
             if member.role == "main":
-                self.state.w[k], self.state.P[k * m + k] = 1 / sum(main), 1.0
+                self.state.w[k], self.state.D[k] = 1 / sum(main), 1.0
             elif member.role == "tracker":
-                self.state.P[k * m + k] = TRACKER
+                self.state.D[k] = TRACKER
 
     def predict(self, scores: Float, out: Float) -> Float:
         """The blend's scores; nothing changes."""

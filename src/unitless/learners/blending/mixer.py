@@ -19,7 +19,7 @@ class MixerState(NamedTuple):
     ======== ======================================================= =====================
     field    meaning                                                 unit
     ======== ======================================================= =====================
-    P, w     the stacker's covariance and weights                    of scores
+    U, D, w  the stacker's covariance U D U' and weights             of scores
     s2, woke sums of squares of its inputs, first trial not 0        of scores, trials
     prior    s2/n as it is in P                                      of scores
     stacked  1 for members that the stacker sees                     1
@@ -32,7 +32,8 @@ class MixerState(NamedTuple):
     ======== ======================================================= =====================
     """
 
-    P: Float
+    U: Float
+    D: Float
     w: Float
     s2: Float
     woke: Float
@@ -60,10 +61,9 @@ class Mixer:
         self.members, self.loss = members, loss
         K = len(members)
         m = -(-(K + 1) // LANES) * LANES
-        self.state = MixerState(
-            np.zeros(m * m), *(np.zeros(m) for _ in range(9)), np.zeros((m, 3)),
-            np.zeros(SLACK + 5), np.full((64, m), np.nan),
-        )  # fmt: skip
+        arrays: list[Float] = [np.eye(m).reshape(-1), *(np.zeros(m) for _ in range(10))]
+        arrays += [np.zeros((m, 3)), np.zeros(SLACK + 5), np.full((64, m), np.nan)]
+        self.state = MixerState(*arrays)
         self._set_prior(np.ones(K, dtype=bool))
         self.state.W[:] = self.state.start[:] = self.state.W0
         self.state.start[self.state.start == 0] = 1.0
@@ -117,7 +117,7 @@ class Mixer:
         ]
 
     def claims(self) -> dict[str, Claim]:
-        """loss <= member's loss + overhead, by member's name; for those gone, up to their last trial."""
+        """loss <= member's loss + overhead, by name; for those gone, up to their last trial."""
         state, made = self.state, dict(self.ended)
         totals, W0 = state.totals, state.W0
         prior = np.where(W0 > 0, W0, 1.0)

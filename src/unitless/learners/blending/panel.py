@@ -1,11 +1,12 @@
 """The panel of a blend: from a block of rows to a table of the members' scores.
 
 Rows come in any storage and leave in one: features get slots in the order in which they first are
-there (so an unused column costs nothing and storage does not matter) and units in which they are near
-1. While the stream is *dense* a row is a full line of slots; later it is a list of what is there.
+there (so an unused column costs nothing and storage does not matter) and units in which they are
+near 1. While the stream is *dense* a row is a full line of slots; later it is a list of what is
+there.
 
-Members cost what their view costs, so two running rules, which know nothing of blocks or storage, end
-the membership of some, for good, before the row that breaks them is predicted::
+Members cost what their view costs, so two running rules, which know nothing of blocks or storage,
+end the membership of some, for good, before the row that breaks them is predicted::
 
     dense   d_t <= 1024, or at least 1/8 of all values so far are not 0
     small   d_t <= 256                                      (members with a d x d matrix)
@@ -28,6 +29,11 @@ TILE = 2**16  # values looked at together
 UNIT, SUM, SQUARES = 0, 1, 2  # a record of the profile, in the feature's own unit
 T, D, NONZEROS, DENSE, SMALL = range(5)  # totals of the profile
 DONE, RULE, ZERO_WEIGHT, TOO_WIDE = range(4)
+
+
+Block = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], int]
+"""Values, indices, starts and columns, as kernels take them."""
+Float = NDArray[np.float64]
 
 
 class Member(NamedTuple):
@@ -86,9 +92,8 @@ def survey(values, indices, starts, width, weights, first, most, slots, profile,
         for k in range(start, stop):
             column = indices[k] if sparse else k - start
             slot = slots[column]
-            if values[k] == values[k] and values[k] != 0 and slot >= 0 and profile[slot, UNIT] > 0:
-                if abs(values[k] * profile[slot, UNIT]) > WIDE:
-                    return r, TOO_WIDE
+            if slot >= 0 and abs(values[k] * profile[slot, UNIT]) > WIDE:
+                return r, TOO_WIDE
         for k in range(start, stop):
             if values[k] != 0:
                 column = indices[k] if sparse else k - start
@@ -196,7 +201,7 @@ class Panel:
 
     # Learning
 
-    def learn(self, block, targets, weights, tell) -> None:
+    def learn(self, block: Block, targets: Float, weights: Float, tell: Any) -> None:
         """Show the rows to the members, stretch by stretch: tell(first, last, scores, weights).
 
         `tell` is called in the order of the rows, with scores=None for rows of weight 0, which are
@@ -223,12 +228,12 @@ class Panel:
                 tell(stop, stop + 1, None)
                 first += 1
 
-    def _learn(self, block, first, stop, targets, weights) -> NDArray[np.float64]:
+    def _learn(self, block: Block, first: int, stop: int, targets: Float, weights: Float) -> Float:
         columns = int(self.totals[D])
         rows = self._rows(block, first, stop, columns, columns)
         shown = self._views(*rows, learn=True)
         return self._scores(
-            lambda learner, view: _learn(learner, *shown[view], targets, weights, stop - first),
+            lambda learner, view: _learn(learner, shown[view], targets, weights, stop - first),
             stop - first,
         )
 
@@ -249,7 +254,7 @@ class Panel:
     # Predicting
 
     def predict(
-        self, block, weights, rows: int
+        self, block: Block, weights: Float, rows: int
     ) -> list[tuple["Panel", NDArray[Any], NDArray[Any]]]:
         """(panel, row numbers, scores) of rows that are alike: a row that would end a membership is
         seen by a panel in which it has ended.
@@ -298,14 +303,16 @@ class Panel:
             out = np.empty((stop - first) * columns)
             lay_out(*block, first, stop, self.slots, self.profile, known, columns, out)
             return out, NO_INDICES, NO_STARTS, columns
-        values, _, starts, width = block
+        _, _, starts, width = block
         room = int(starts[stop] - starts[first]) if len(starts) else (stop - first) * width
         out, places = np.empty(room), np.empty(room, dtype=np.int32)
         ends = np.zeros(stop - first + 1, dtype=np.int64)
         n = list_out(*block, first, stop, self.slots, self.profile, known, out, places, ends)
         return out[:n], places[:n], ends, columns
 
-    def _views(self, values, indices, starts, columns, *, learn: bool):
+    def _views(
+        self, values: Any, indices: Any, starts: Any, columns: int, *, learn: bool
+    ) -> dict[str, Any]:
         """The rows as each view shows them, by the view's name."""
         shape = indices, starts, columns
         wanted = {
@@ -324,7 +331,7 @@ class Panel:
             shown["presence"] = (self.presence.look(values, *shape), *shape)
         return shown
 
-    def parts(self, block, z: NDArray[Any]) -> NDArray[np.float64]:
+    def parts(self, block: Block, z: NDArray[Any]) -> Float:
         """(members, slots[, classes]): what each feature adds to each member's score of one row.
 
         A member's weights times what its view shows, in proportion to the score they make up.
@@ -342,7 +349,7 @@ class Panel:
 
     # What changes
 
-    def _rules_with(self, block, row):
+    def _rules_with(self, block: Block, row: int) -> tuple[bool, bool]:
         """(dense, small) as the row would have them."""
         values, indices, _, _, _ = cut(*block, np.empty(0), row, row + 1)
         columns = indices if len(indices) else np.arange(len(values))
@@ -356,7 +363,7 @@ class Panel:
             if (member.dense and not dense) or (member.small and not small):
                 self.learners[k] = None
 
-    def _widen(self, block, row) -> None:
+    def _widen(self, block: Block, row: int) -> None:
         """Choose units in which the row's values are no longer wide."""
         values, indices, _, _, _ = cut(*block, np.empty(0), row, row + 1)
         slots = self.slots[indices if len(indices) else np.arange(len(values))]
@@ -386,18 +393,19 @@ class Panel:
                 _rescale(learner, slots, np.sign(factors), int(self.totals[D]))
 
 
-def _learn(learner: Any, values, indices, starts, columns, targets, weights, rows):
+def _learn(learner, view, targets, weights, rows):
+    values, indices, starts, columns = view
     learner._reserve(columns)
     run = getattr(learner, "_learn_scaled", learner._learn)
     return run(values, indices, starts, columns, targets, weights, learner._room(rows))
 
 
-def _predict(learner: Any, values, indices, starts, columns, weights, rows):
+def _predict(learner, values, indices, starts, columns, weights, rows):
     run = getattr(learner, "_predict_scaled", learner._predict)
     return run(values, indices, starts, columns, weights, learner._room(rows))
 
 
-def _parts(learner: Any, row, z, known: int) -> NDArray[np.float64]:
+def _parts(learner, row, z, known):
     values, indices, starts, columns = row
     x = np.zeros(1 + columns)
     x[1 + (indices if len(starts) else np.arange(columns))] = np.nan_to_num(values)
@@ -417,7 +425,7 @@ def _parts(learner: Any, row, z, known: int) -> NDArray[np.float64]:
     return (terms * np.where(np.abs(ratio) <= 2, ratio, 1.0))[1 : 1 + known]
 
 
-def _rescale(learner: Any, slots, factors, columns) -> None:
+def _rescale(learner, slots, factors, columns):
     learner._reserve(columns)
     if hasattr(learner, "_rescale_scaled"):
         learner._rescale_scaled(slots + 1, factors)

@@ -3,11 +3,12 @@
 The stacker has one weight a member, the same for all classes, on log-probabilities that are clipped
 and centred over classes, f_c = (f_1c, ..., f_Kc)::
 
-    f_kc = max(ln P_k(c), -12) - mean over classes;   z_c = w.f_c;   score_c = z_c / sqrt(1 + pi s_c / 8)
+    f_kc = max(ln P_k(c), -12) - mean over classes
+    z_c  = w.f_c;   score_c = z_c / sqrt(1 + pi s_c / 8)
 
-with s_c = f_c'P f_c. Its Newton step uses the Hessian of the cross-entropy in w, the covariance of f_c
-under q = softmax(z): one rank-one update a class, then w += P (f_y - sum_c q_c f_c). The mixture is that
-of the logistic loss, with P_k(c) in place of sigma.
+with s_c = f_c'P f_c. Its Newton step uses the Hessian of the cross-entropy in w, the covariance of
+f_c under q = softmax(z): one rank-one update a class, then w += P (f_y - sum_c q_c f_c). The
+mixture is that of the logistic loss, with P_k(c) in place of sigma.
 """
 
 import math
@@ -17,9 +18,9 @@ import numpy as np
 from unitless.learners.blending import ledger
 from unitless.learners.blending.mixer import Float, Mixer
 from unitless.learners.diagonal import moderated
-from unitless.learners.newton import contract, dot, project
+from unitless.learners.newton import contract, dot, look, spread
 from unitless.learners.protocol import EMPTY
-from unitless.numerics import exp, inner, kernel
+from unitless.numerics import exp, fma, inner, kernel
 
 CLIP = 12.0  # nats
 RARE = 1e-4  # classes less probable do not bend the loss
@@ -45,7 +46,8 @@ def mix(Z, targets, weights, scores, state):
     m, (rows, K, C) = state.W.size, Z.shape
     logs, f = np.zeros((m, C)), np.zeros((C, m))
     z, q, losses = np.empty(C), np.empty(C), np.zeros(m)
-    Pf, term, mean, u = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    mean, x, u, S = np.empty(m), np.empty(m), np.empty(m), np.empty(m + 1)
+    Px, term = np.empty(m), np.empty(m)
     for r in range(rows):
         for k in range(K):
             logs[k] = Z[r, k]
@@ -56,9 +58,9 @@ def mix(Z, targets, weights, scores, state):
             for c in range(C):
                 f[c, k] = (max(logs[k, c], -CLIP) - middle) * state.stacked[k]
         for c in range(C):
-            project(state.P, f[c], Pf)
-            z[c] = dot(state.w, f[c], term)
-            logs[K, c] = moderated(z[c], max(dot(f[c], Pf, term), 0.0))
+            look(state.U, f[c], u)
+            z[c] = dot(state.w, f[c])
+            logs[K, c] = moderated(z[c], spread(state.D, u, S))
         log_probabilities(logs[K])
         for c in range(C):
             q[c] = 0.0
@@ -72,13 +74,13 @@ def mix(Z, targets, weights, scores, state):
                 losses[k] = -logs[k, y]
             _learn(v, -math.log(q[y]), losses, state)
             log_probabilities(z)
-            _newton(v, y, z, f, mean, u, Pf, term, state)
+            _newton(v, y, z, f, mean, x, u, S, Px, term, state)
 
 
 @inner
-def _newton(v, y, z, f, mean, u, Pf, term, state):
-    """The stacker's step, from its log-probabilities z."""
-    m = mean.size
+def _newton(v, y, z, f, mean, x, u, S, Px, term, state):
+    """The stacker's step, from its log-probabilities z; x and the rest are room to work in."""
+    m = x.size
     for k in range(m):
         mean[k] = 0.0
     for c in range(z.size):
@@ -88,17 +90,20 @@ def _newton(v, y, z, f, mean, u, Pf, term, state):
         weight = v * exp(z[c])
         if weight > v * RARE:
             for k in range(m):
-                u[k] = f[c, k] - mean[k]
-            project(state.P, u, Pf)
-            root = math.sqrt(weight / (1 + weight * max(dot(u, Pf, term), 0.0)))
-            for k in range(m):
-                Pf[k] *= root
-            contract(state.P, Pf)
+                x[k] = f[c, k] - mean[k]
+            _contract(x, weight, u, S, Px, term, state)
     for k in range(m):
-        u[k] = v * (f[y, k] - mean[k])
-    project(state.P, u, Pf)
+        x[k] = f[y, k] - mean[k]
+    _contract(x, 0.0, u, S, Px, term, state)
     for k in range(m):
-        state.w[k] += Pf[k]
+        state.w[k] = fma(v, Px[k], state.w[k])
+
+
+@inner
+def _contract(x, c, u, S, Px, term, state):
+    look(state.U, x, u)
+    spread(state.D, u, S)
+    contract(state.U, state.D, u, S, c, 0, Px, term)
 
 
 @inner
@@ -121,7 +126,7 @@ class SoftmaxMixer(Mixer):
     def _prepare(self) -> None:
         stacked = self.state.stacked
         self.state.w[:] = stacked / stacked.sum()
-        self.state.P[:] = np.diag(stacked).reshape(-1)
+        self.state.D[:] = stacked
 
     def predict(self, scores: Float, out: Float) -> Float:
         """The blend's scores; nothing changes."""

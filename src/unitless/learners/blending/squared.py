@@ -1,15 +1,17 @@
-"""Mixing forecasts of the squared loss: a base, a stacker of what the members say beyond it, a mixture.
+"""Mixing forecasts of the squared loss: a base, a stacker of what is beyond it, a mixture.
 
-    base     = sum_k B_k p_k,  B_k prop. exp(-(t/2) L_k / min L):  exponential weights whose rate is one
-               over twice the best member's mean square
-    stacker  = base + w.f / (1 + s):  ridge regression (`newton` with c = 1, strength 10) of y - base on
-               f_k = p_k - base, drawn to the base where the leverage s = f'P f is large
-    mixture  = sum_k W_k p_k,  W_k <- W_k exp(-eta (p_k - y)^2),  eta = v / V,  V = 2 (max y - min y)^2
+    base     = sum_k B_k p_k,  B_k prop. exp(-(t/2) L_k / min L):  exponential weights whose
+               rate is one over twice the best member's mean square
+    stacker  = base + w.x / (1 + s):  ridge regression (`newton`, c = 1, strength 10) of y - base
+               on x_k = p_k - base, drawn to the base where the leverage s = x'P x is large
+    mixture  = sum_k W_k p_k,  W_k <- W_k exp(-eta (p_k - y)^2),  eta = v / V,
+               V = 2 (max y - min y)^2
 
-and shares and books as in `ledger`. Everything is clipped to the range of targets seen before. Within
-that range eta makes the loss exp-concave, and nothing is slack; a target outside it widens the range,
-and what that trial cost is entered as slack. Targets arrive counted from the first one, which makes
-the first prediction 0 and everything after it independent of where they are counted from.
+and shares and books as in `ledger`. Everything is clipped to the range of targets seen before.
+Within that range eta makes the loss exp-concave, and nothing is slack; a target outside it widens
+the range, and what that trial cost is entered as slack. Targets arrive counted from the first one,
+which makes the first prediction 0 and everything after it independent of where they are counted
+from.
 """
 
 import math
@@ -18,7 +20,17 @@ import numpy as np
 
 from unitless.learners.blending import ledger
 from unitless.learners.blending.mixer import HIGH, LAST, LOW, Float, Mixer
-from unitless.learners.newton import Gaussian, dot, is_due, project, refresh, step, wake
+from unitless.learners.newton import (
+    Gaussian,
+    dot,
+    is_due,
+    look,
+    meet,
+    refresh,
+    spread,
+    step,
+    strange,
+)
 from unitless.learners.protocol import EMPTY
 from unitless.losses import SQUARED
 from unitless.numerics import inner, kernel
@@ -51,34 +63,49 @@ def _base(p, K, state, share):
 def mix(rule, Z, targets, weights, scores, state):
     """One trial a row of Z; without targets nothing is learned."""
     m, K, totals = state.W.size, Z.shape[1], state.totals
-    p, f, Pf, term = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
-    losses, e = np.zeros(m), np.empty(1)
+    p, x, f, S, e = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m + 1), np.empty(1)
+    losses, new, Px, term = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
     for r in range(scores.size):
         low, high = totals[LOW], totals[HIGH]
         for k in range(K):
             p[k] = min(max(Z[r, k], low), high)
-        base = _base(p, K, state, f)
+        base = _base(p, K, state, x)
         for k in range(K):
-            f[k] = (p[k] - base) * state.stacked[k]
+            x[k] = (p[k] - base) * state.stacked[k]
         v = weights[r] if weights.size else 1.0
         strangers = 0
         for k in range(K):
-            strangers += f[k] != 0 and state.s2[k] == 0
-        project(state.P, f, Pf)
-        s = max(dot(f, Pf, term), 0.0) + strangers / rule.strength
-        z = dot(state.w, f, term)
+            if strange(x[k], state.s2[k]):
+                strangers += 1
+                new[k], x[k] = x[k], 0.0
+            else:
+                new[k] = 0.0
+        look(state.U, x, f)
+        s = spread(state.D, f, S) + strangers / rule.strength
+        z = dot(state.w, x)
         p[K] = min(max(base + z / (1 + s), low), high)
-        score = dot(state.W, p, term)
+        score = dot(state.W, p)
         scores[r] = score + 0.0  # no -0
         if targets.size > 0 and v > 0:
             y = targets[r]
             totals[ledger.T] += 1
-            wake(rule, state.P, state.s2, state.prior, state.woke, f, Pf, totals[ledger.T])
+            for k in range(K):
+                state.s2[k] += x[k] * x[k]
+                if new[k] != 0:
+                    x[k] = f[k] = new[k]
+                    meet(
+                        rule, state.U, state.D, state.w, state.s2, state.woke, state.prior, k, x[k],
+                        totals[ledger.T],
+                    )  # fmt: skip
             _learn(v, y, score, p, losses, state)
             e[0] = v * (y - base - z)
-            step(state.P, state.w, Pf, s, e, v, term)
+            spread(state.D, f, S)
+            step(state.U, state.D, state.w, f, S, e, v, 0, Px, term)
             if is_due(totals[ledger.T], totals[LAST]):
-                refresh(rule, state.P, state.w, state.s2, state.woke, state.prior, totals[ledger.T])
+                refresh(
+                    rule, state.U, state.D, state.w, state.s2, state.woke, state.prior,
+                    totals[ledger.T], f, S, e, Px, term,
+                )  # fmt: skip
                 totals[LAST] = totals[ledger.T]
 
 
