@@ -4,6 +4,8 @@ Needs the extra `bench` (Vowpal Wabbit and River). Every line says what was comp
 what it must reach. Absolute times vary with the machine and its neighbours; ratios much less.
 """
 
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,7 +19,7 @@ from river import linear_model, preprocessing
 from sklearn.linear_model import SGDClassifier
 from vowpalwabbit import Workspace
 
-from unitless.learners import Coordinate, Full
+from unitless.learners import Blend, Coordinate, Full
 from unitless.rows import as_rows
 
 rng = np.random.default_rng(0)
@@ -44,14 +46,19 @@ def _sgd(X: object, y: np.ndarray) -> Callable[[], object]:
     return lambda: SGDClassifier(loss="log_loss", shuffle=False).partial_fit(X, y, classes=[-1, 1])
 
 
-def _vw_cache(X: sp.csr_array, y: np.ndarray, folder: str) -> Callable[[], object]:
+def _vw_text(X: sp.csr_array, y: np.ndarray, folder: str) -> str:
+    """The arguments with which VW reads these rows from text."""
     text = Path(folder, "rows.vw")
     with text.open("w") as file:
         for row, label in enumerate(y):
             span = slice(X.indptr[row], X.indptr[row + 1])
             values = zip(X.indices[span], X.data[span], strict=True)
             file.write(f"{label:g} | " + " ".join(f"{j}:{v:.6g}" for j, v in values) + "\n")
-    arguments = f"-d {text} --loss_function logistic -b 18 --quiet -c"
+    return f"-d {text} --loss_function logistic -b 18 --quiet"
+
+
+def _vw_cache(X: sp.csr_array, y: np.ndarray, folder: str) -> Callable[[], object]:
+    arguments = f"{_vw_text(X, y, folder)} -c"
     Workspace(f"{arguments} -k").finish()  # writes the cache
     return lambda: Workspace(arguments).finish()
 
@@ -161,7 +168,57 @@ def memory() -> None:
     report("memory of Coordinate, a feature seen", held / seen, 40, at_most=True, unit="B")
 
 
-BENCHMARKS = [coordinate_sparse, coordinate_dense, coordinate_growth, full, dicts, memory]
+def blend() -> None:
+    """The default against VW's default, which reads its text file."""
+    one_hot = sp.csr_array(np.eye(50)[rng.integers(0, 50, 20_000)])
+    jobs = {
+        "d = 10": (sp.csr_array(rng.standard_normal((50_000, 10))), 3.0),
+        "d = 50": (sp.csr_array(rng.standard_normal((20_000, 50))), 3.0),
+        "d = 108": (sp.csr_array(rng.standard_normal((10_000, 108))), 4.5),
+        "d = 250": (sp.csr_array(rng.standard_normal((5000, 250))), 9.0),
+        "sparse, 50 of 2^18": (_csr(18, 40_000, 50), 2.5),
+        "one-hot, 1 of 50": (one_hot, 0.0),
+    }
+    for name, (X, limit) in jobs.items():
+        y = _labels(X.shape[0])
+        wide = X.shape[1] > 1000
+        rows = as_rows(X if wide else X.toarray(), y)
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = _vw_text(X, y, folder)
+            seconds = fastest(
+                {
+                    "ours": lambda rows=rows: Blend().learn(rows),
+                    "vw": lambda arguments=arguments: Workspace(arguments).finish(),
+                },
+                5,
+            )
+        print(f"  {name}: {seconds['ours'] / len(y) * 1e6:.2f} us a row")
+        report(
+            f"Blend / VW from text, {name}", seconds["ours"] / seconds["vw"], limit, at_most=True
+        )
+
+
+def compile_times() -> None:
+    """Seconds in a fresh process: with nothing compiled before, and with everything."""
+    script = (
+        "import time; start = time.time(); import numpy as np; from unitless import "
+        "OnlineClassifier; X = np.random.default_rng(0).normal(size=(60, 5)); "
+        "OnlineClassifier().fit(X, X[:, 0] > 0).predict(X); print(time.time() - start)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        for name, limit in (("cold", 25.0), ("warm", 1.5)):
+            run = [sys.executable, "-c", script]
+            done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+            report(
+                f"OnlineClassifier, {name} start", float(done.stdout), limit, at_most=True, unit="s"
+            )
+
+
+BENCHMARKS = [
+    coordinate_sparse, coordinate_dense, coordinate_growth, full, dicts, memory, blend,
+    compile_times,
+]  # fmt: skip
 
 if __name__ == "__main__":
     if "--list" in sys.argv:

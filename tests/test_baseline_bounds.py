@@ -147,5 +147,5 @@ def test_minimax_is_tight():
 
 def test_outside_of_its_assumptions_a_bound_can_break():
     """Else the tests above would test nothing."""
-    played = game("kt", np.ones((T, 1)) * 2, ADVERSARIES["one way, then the other"], bound=1.0)
+    played = game("kt", np.ones((T, 1)) * 2, ADVERSARIES["against the prediction"], bound=1.0)
     assert played.regret(1.0) > kt.regret_bound(1.0, 1.0, T, 1.0)

@@ -44,6 +44,6 @@ def _solve(S, x):
             if n != k and rows[n][column] != 0:
                 factor = rows[n][column] / rows[k][column]
                 rows[n] = [a - factor * c for a, c in zip(rows[n], rows[k], strict=True)]
-        pivots[keys[column]] = rows[k][-1] / rows[k][column]
+        pivots[keys[column]] = k, column
         k += 1
-    return pivots
+    return {i: rows[k][-1] / rows[k][column] for i, (k, column) in pivots.items()}

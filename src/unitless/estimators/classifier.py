@@ -105,6 +105,8 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         if not hasattr(self, "classes_"):
             check_classification_targets(y)
             self.classes_ = np.unique(column_or_1d(y, warn=True)) if given is None else given
+            if len(self.classes_) == 0:
+                raise ValueError("Found array with 0 sample(s), so there are no classes to learn")
         elif given is not None and not np.array_equal(given, self.classes_):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "

@@ -1,109 +1,120 @@
-"""River's interface: one dict at a time, or a data frame of them, with the same result.
+"""River's interface: one dict at a time, or a data frame of them, with the same result to the bit.
 
 The only file that imports River, an optional extra: pip install "unitless[river]".
 
 >>> from river import datasets, evaluate, metrics
->>> from unitless.estimators import river as unitless_river
->>> model = unitless_river.Classifier()
->>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+>>> from unitless.estimators.river import Classifier
+>>> evaluate.progressive_val_score(datasets.Phishing(), Classifier(), metrics.Accuracy())
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
+from river.utils import dataframe, pretty
 
-from unitless import learners
-from unitless.learners.one_a_class import OneAClass
+from unitless.estimators.making import make_learner
+from unitless.estimators.records import plain, rows_of_frame
 from unitless.learners.protocol import Learner
-from unitless.losses import get
-from unitless.rows import as_rows
+from unitless.rows import Rows, as_rows
+from unitless.targets import SeenLabels
+
+Row = dict[Hashable, Any]
 
 
 class _Online:
     """What the classifier and the regressor share."""
 
-    learner: str
-    loss: str
-    _model: Learner | None
+    learner: str | Learner
+    _model: Learner | None = None
 
     def _made(self) -> Learner:
-        if self._model is None:
-            self._model = learners.get(self.learner)(self.loss)
-        return self._model
+        raise NotImplementedError
 
-    def _score(self, x: Mapping[Hashable, Any]) -> Any:
-        return self._made().predict_one(plain(x))
-
-    def _rows(self, X: Any, known: bool, targets: Any = None, weights: Any = None) -> Any:
-        """A frame's rows, in the columns that the learner's names have."""
-        names = self._made().names
-        columns = dict(names.columns)
-        for name in X.columns:
-            columns.setdefault(name, len(columns))
-        if not known:
-            names.columns.update(columns)
-        values = np.asarray(X, dtype=np.float64)
-        order = np.array([columns[name] for name in X.columns], dtype=np.int64)
-        if np.array_equal(order, np.arange(len(order))):
-            return as_rows(values, targets, weights)
-        table = np.zeros((len(values), len(columns)))
-        table[:, order] = values
-        return as_rows(table, targets, weights)
-
-    def debug_one(self, x: Mapping[Hashable, Any], decimals: int = 5) -> str:
-        """What each feature contributes to the score of x, and what they add up to."""
+    def _scores(self, X: Any) -> NDArray[np.float64]:
         model = self._made()
-        row = plain(x)
-        names = {**model.names.columns}
-        for name in row:
-            names.setdefault(name, len(names))
-        values = np.zeros((1, len(names)))
-        values[0, [names[name] for name in row]] = [
-            np.nan if value is None else value for value in row.values()
-        ]
-        base, parts = model.contributions(as_rows(values))
-        parts = np.resize(parts, (len(names), *parts.shape[1:]))
-        lines = [("(base)", "", base)]
-        lines += [(str(name), f"{row[name]}", parts[names[name]]) for name in row]
-        lines.append(("score", "", base + parts.sum(axis=0)))
-        return "\n".join(
-            f"{name:<20} {value:>14} {np.round(part, decimals)!s:>12}"
-            for name, value, part in lines
-        )
+        return model.predict(rows_of_frame(X, model.names)[0])
+
+    def _labels_of_scores(self) -> list[str]:
+        return [""]
+
+    def debug_one(self, x: Row, decimals: int = 5) -> str:
+        """What each feature adds to the score of x, in a table as River's linear models have it.
+
+        The value times the weight is the contribution. (base) is what no feature has a part in.
+        """
+        model, row = self._made(), plain(x)
+        base, parts = model.contributions(_rows_of_one(model, row))
+        values = np.array([1.0, *_numbers(row.values())])
+        own = np.zeros((len(row), *parts.shape[1:]))
+        for k, name in enumerate(row):
+            column = model.names.columns.get(name, len(parts))
+            own[k] = parts[column] if column < len(parts) else 0.0
+        added = np.concatenate([[base], own]).reshape(len(values), -1)
+        return _table(["(base)", *map(str, row)], values, added, self._labels_of_scores(), decimals)
 
 
-def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
-    """The row with strings and booleans as features: {"colour": "red"} is {"colour=red": 1}."""
-    if not any(isinstance(value, str) for value in x.values()):
-        return x
-    return {
-        (f"{name}={value}" if isinstance(value, str) else name): (
-            1.0 if isinstance(value, str) else value
-        )
-        for name, value in x.items()
-    }
+def _numbers(values: Iterable[Any]) -> list[float]:
+    return [np.nan if value is None else float(value) for value in values]
 
 
-class Classifier(_Online, base.Classifier):
-    """A classifier for River pipelines.
+def _rows_of_one(model: Learner, row: Mapping[Hashable, Any]) -> Rows:
+    """One dict row in the columns of the names a learner knows."""
+    table = np.zeros((1, len(model.names.columns)))
+    for name, value in zip(row, _numbers(row.values()), strict=True):
+        if name in model.names.columns:
+            table[0, model.names.columns[name]] = value
+    return as_rows(table)
+
+
+def _table(
+    names: list[str], values: NDArray[Any], added: NDArray[Any], labels: list[str], decimals: int
+) -> str:
+    """Name, value, and for each class weight and contribution; the largest come first."""
+
+    def shown(numbers: Iterable[float]) -> list[str]:
+        return [f"{number: ,.{decimals}f}" for number in numbers]
+
+    headers, columns = ["Name", "Value"], [names, shown(values)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = np.nan_to_num((added.T / values).T, posinf=0.0, neginf=0.0)
+    for c, label in enumerate(labels):
+        headers += [f"Weight {label}".rstrip(), f"Contribution {label}".rstrip()]
+        columns += [shown(weights[:, c]), shown(added[:, c])]
+    return pretty.print_table(headers, columns, order=np.argsort(-added[:, 0], kind="stable"))
+
+
+class Classifier(_Online, base.MiniBatchClassifier):
+    """A classifier for River pipelines, which needs no scaler and no learning rate.
+
+    Rows are dicts whose keys come and go; strings are categories. Labels are of any hashable kind.
+    `learn_many` does to the bit what `learn_one` does row by row.
 
     Parameters
     ----------
-    learner : str, default "blend"
-        The name of a registered learner.
+    learner : str or Learner, default "blend"
+        The name of a registered learner, or a learner with parameters of its own.
     multiclass : bool, default False
         Whether there may be more than two classes: then the cross-entropy is used from the first
         row on, and a class that appears later starts at score 0.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> evaluate.progressive_val_score(datasets.Phishing(), Classifier(), metrics.Accuracy())
+    >>> model = Classifier("coordinate", multiclass=True)
+    >>> for animal, legs in [("cat", 4), ("bird", 2), ("cat", 4), ("fish", 0)]:
+    ...     model.learn_one({"legs": legs}, animal)
+    >>> {label: round(p, 2) for label, p in model.predict_proba_one({"legs": 4}).items()}
     """
 
-    def __init__(self, learner: str = "blend", multiclass: bool = False) -> None:
+    def __init__(self, learner: str | Learner = "blend", multiclass: bool = False) -> None:
         self.learner = learner
         self.multiclass = multiclass
-        self.loss = "logistic"
-        self._model = None
-        self._labels: list[Any] = []
+        self._labels = SeenLabels(several=multiclass)
 
     @property
     def _multiclass(self) -> bool:
@@ -111,132 +122,120 @@ class Classifier(_Online, base.Classifier):
 
     def _made(self) -> Learner:
         if self._model is None:
-            kind = learners.get(self.learner)
-            if not self.multiclass:
-                self._model = kind(self.loss)
-            else:
-                try:
-                    self._model = kind("softmax", classes=1)
-                except TypeError:
-                    self._model = OneAClass(kind, classes=1)
+            self._model = make_learner(self.learner, "logistic", classes=int(self.multiclass))
         return self._model
 
-    def _target(self, y: Any) -> float:
-        """The number of a label; a new one is added."""
-        labels = self._labels
-        if not self.multiclass and not labels and isinstance(y, bool | np.bool_):
-            labels += [False, True]
-        if y not in labels:
-            if not self.multiclass and len(labels) == 2:
-                raise ValueError(
-                    f"{y!r} is a third class after {labels[0]!r} and {labels[1]!r}; use "
-                    "Classifier(multiclass=True)"
-                )
-            if self.multiclass and labels:
-                self._made().add_class()
-            labels.append(y)
-        number = labels.index(y)
-        return float(number) if self.multiclass else 2.0 * number - 1.0
+    def _labels_of_scores(self) -> list[str]:
+        return list(map(str, self._labels.shown())) or [""] if self.multiclass else [""]
 
-    def learn_one(self, x: dict[Hashable, Any], y: Any, w: float = 1.0) -> None:
-        """Learn one row."""
-        row, model = plain(x), self._made()
-        target = self._target(y)
-        model.learn_one(row, target, w)
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+        """Learn one row; w is its weight."""
+        model, row, code = self._made(), plain(x), self._labels.code(y)
+        if self.multiclass and code >= model.classes:
+            model.predict_one(row, w)  # refuses a row that is not to be learned
+            model.add_class()
+        model.learn_one(row, code, w)
+        self._labels.keep(y)
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn a frame of rows: the same as one after another."""
-        if any(dtype == object for dtype in X.dtypes):
-            weights = np.ones(len(X)) if w is None else np.asarray(w)
-            for x, label, weight in zip(X.to_dict("records"), y, weights, strict=True):
-                self.learn_one(x, label, float(weight))
-            return
-        y = list(y)
+        """Learn a frame of rows, of weights w: the same as one after another."""
+        model, labels = self._made(), deepcopy(self._labels)
+        codes = np.array([labels.keep(label) for label in _listed(y)])
+        rows, names = rows_of_frame(X, model.names, codes, w)
+        ends = np.append(_first_rows(codes, model.classes) if self.multiclass else [], len(rows))
+        if len(ends) > 1:  # a new class changes the model before its row, and the rows may be refused
+            model = deepcopy(model)
         start = 0
-        while start < len(y):  # a new class changes the model: it starts a stretch of its own
-            stop = start + 1
-            while stop < len(y) and (
-                not self.multiclass or y[stop] in self._labels or y[stop] in y[start:stop]
-            ):
-                stop += 1
-            targets = [self._target(label) for label in y[start:stop]]
-            weights = None if w is None else np.asarray(w, dtype=np.float64)[start:stop]
-            self._made().learn(self._rows(X.iloc[start:stop], False, targets, weights))
-            start = stop
+        for end in ends.astype(int):
+            model.learn(rows[start:end])
+            if end < len(rows):
+                model.add_class()
+            start = end
+        self._model, self._labels, model.names = model, labels, names
 
-    def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
-        """The probability of each class seen so far."""
-        labels = self._labels
-        if not labels:
-            if self.multiclass:
-                return {}
-            labels = [False, True]
-        return dict(zip(labels, self._probabilities(self._score(x)), strict=False))
+    def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
+        """The probability of each class seen so far; of False and True before any is seen."""
+        scores = self._made().predict_one(plain(x))
+        labels = self._labels.shown()
+        return dict(zip(labels, self._probabilities(scores)[0].tolist(), strict=False))
 
     def predict_proba_many(self, X: Any) -> Any:
-        """The same for a frame, a column a class."""
-        import pandas
-
-        model = self._made()
-        scores = model.predict(self._rows(X, True))
-        probabilities = [self._probabilities(score) for score in scores]
-        return pandas.DataFrame(
-            [row[: len(self._labels)] for row in probabilities], columns=self._labels, index=X.index
-        )
+        """The same for a frame: a frame with a column a class."""
+        p = self._probabilities(self._scores(X))
+        columns = {label: p[:, c] for c, label in enumerate(self._labels.shown())}
+        return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
-        import pandas
+        labels = self._labels.shown() or [None]
+        best = self._probabilities(self._scores(X)).argmax(axis=1)
+        values = [labels[c] for c in best]
+        return dataframe.to_native_series(values, name=None, like=dataframe.into_frame(X))
 
-        if not self._labels:
-            return pandas.Series([None] * len(X), index=X.index, dtype="object")
-        return self.predict_proba_many(X).idxmax(axis="columns")
-
-    def _probabilities(self, score: Any) -> list[float]:
+    def _probabilities(self, scores: Any) -> NDArray[np.float64]:
+        """A row a row, a column a label."""
+        loss = self._made().loss
         if self.multiclass:
-            return get("softmax").link(np.atleast_2d(score))[0].tolist()
-        p = float(get("logistic").link(score))
-        return [1 - p, p]
+            return loss.link(np.atleast_2d(scores))
+        p = np.atleast_1d(loss.link(scores))
+        return np.column_stack([1 - p, p]) if len(self._labels.shown()) == 2 else np.ones((len(p), 1))
 
 
-class Regressor(_Online, base.Regressor):
-    """A regressor for River pipelines.
+def _listed(y: Any) -> list[Any]:
+    return y.to_list() if hasattr(y, "to_list") else list(y)
+
+
+def _first_rows(codes: NDArray[np.float64], classes: int) -> NDArray[np.int64]:
+    """Where a class shows up for the first time that the model does not have yet."""
+    seen, first = np.unique(codes, return_index=True)
+    return np.sort(first[seen >= classes])
+
+
+class Regressor(_Online, base.MiniBatchRegressor):
+    """A regressor for River pipelines, which needs no scaler and no learning rate.
+
+    Rows are dicts whose keys come and go; strings are categories. `learn_many` does to the bit what
+    `learn_one` does row by row.
 
     Parameters
     ----------
-    learner : str, default "blend"
-        The name of a registered learner.
+    learner : str or Learner, default "blend"
+        The name of a registered learner, or a learner with parameters of its own.
     loss : str, default "squared"
         "squared", "absolute", "quantile(tau)" or "huber(delta)".
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), Regressor(), metrics.MAE())
     """
 
-    def __init__(self, learner: str = "blend", loss: str = "squared") -> None:
+    def __init__(self, learner: str | Learner = "blend", loss: str = "squared") -> None:
         self.learner = learner
         self.loss = loss
-        self._model = None
 
-    def learn_one(self, x: dict[Hashable, Any], y: float, w: float = 1.0) -> None:
-        """Learn one row."""
+    def _made(self) -> Learner:
+        if self._model is None:
+            self._model = make_learner(self.learner, self.loss)
+        return self._model
+
+    def learn_one(self, x: Row, y: float, w: float = 1.0) -> None:
+        """Learn one row; w is its weight."""
         self._made().learn_one(plain(x), y, w)
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn a frame of rows: the same as one after another."""
-        weights = None if w is None else np.asarray(w, dtype=np.float64)
-        if any(dtype == object for dtype in X.dtypes):
-            each = np.ones(len(X)) if weights is None else weights
-            for x, target, weight in zip(X.to_dict("records"), y, each, strict=True):
-                self.learn_one(x, float(target), float(weight))
-            return
-        targets = np.asarray(y, dtype=np.float64)
-        self._made().learn(self._rows(X, False, targets, weights))
+        """Learn a frame of rows, of weights w: the same as one after another."""
+        model = self._made()
+        rows, names = rows_of_frame(X, model.names, np.asarray(y), w)
+        model.learn(rows)
+        model.names = names
 
-    def predict_one(self, x: dict[Hashable, Any]) -> float:
+    def predict_one(self, x: Row) -> float:
         """The prediction for one row."""
-        return self._score(x)
+        return self._made().predict_one(plain(x))
 
     def predict_many(self, X: Any) -> Any:
         """The prediction for each row of a frame."""
-        import pandas
-
-        scores = self._made().predict(self._rows(X, True))
-        return pandas.Series(scores, index=X.index)
+        return dataframe.to_native_series(
+            self._scores(X), name=None, like=dataframe.into_frame(X)
+        )

@@ -53,6 +53,7 @@ from unitless.numerics import LANES, fma, inner, kernel, lane_dot
 
 T, LAST = 0, 1
 FAR = 2.0**26  # squares: weights learned from values 2^13 times smaller say nothing
+CERTAIN = 2.0**100  # a precision so many times larger leaves no digit of the variance
 LEAST = 2.0**-1000  # squares: a value in its unit is near 1, and this is no value
 SOON, LATER, EARLY = 1.25, 2.0, 256  # the prior is set anew when t has grown by this factor
 MOST = 4096  # coordinates: P then takes 128 MB
@@ -179,9 +180,14 @@ def strange(x, s2):
 
 
 @inner
-def meet(rule, U, D, W, s2, woke, prior, i, x, t):
-    """Feature i enters with the prior of this value, as if it had been 0 before."""
+def meet(rule, U, D, W, s2, woke, prior, i, x, t, f, S, Px, term):
+    """Feature i enters with the prior of this value; what was known of it counts as certain."""
     m = s2.size
+    for j in range(m):
+        f[j] = U[j * m + i]
+    s = spread(D, f, S)
+    if s > 0:
+        contract(U, D, f, S, CERTAIN / s, i, Px, term)
     for j in range(m):
         U[i * m + j] = U[j * m + i] = 0.0
     U[i * m + i] = 1.0
@@ -209,16 +215,20 @@ def _load(rule, values, indices, start, stop, sparse, s2, x):
 
 
 @inner
-def _meet_all(rule, values, indices, start, stop, sparse, x, f, U, D, W, s2, woke, prior, t):
-    """The strange values of the row enter x, and f = U'x with it."""
+def _meet_all(
+    rule, values, indices, start, stop, sparse, x, U, D, W, s2, woke, prior, t, f, S, Px, term
+):
+    """The strange values of the row enter x; f and S are made anew."""
     if strange(rule.intercept, s2[0]):
-        x[0] = f[0] = rule.intercept
-        meet(rule, U, D, W, s2, woke, prior, 0, x[0], t)
+        x[0] = rule.intercept
+        meet(rule, U, D, W, s2, woke, prior, 0, x[0], t, f, S, Px, term)
     for k in range(start, stop):
         i = (indices[k] if sparse else k - start) + 1
         if values[k] == values[k] and strange(values[k], s2[i]):
-            x[i] = f[i] = values[k]
-            meet(rule, U, D, W, s2, woke, prior, i, x[i], t)
+            x[i] = values[k]
+            meet(rule, U, D, W, s2, woke, prior, i, x[i], t, f, S, Px, term)
+    look(U, x, f)
+    spread(D, f, S)
 
 
 @kernel
@@ -247,10 +257,9 @@ def run(
                 s2[j] = fma(x[j], x[j], s2[j])
             if strangers:
                 _meet_all(
-                    rule, values, indices, start, stop, sparse, x, f, U, D, W, s2, woke, prior,
-                    totals[T],
+                    rule, values, indices, start, stop, sparse, x, U, D, W, s2, woke, prior,
+                    totals[T], f, S, Px, term,
                 )  # fmt: skip
-                spread(D, f, S)
             c = _slopes(rule, targets[r], z, e)
             for k in range(e.size):
                 e[k] *= -v
@@ -372,16 +381,14 @@ class Newton(Scaled):
 
     def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
         U, D, W, s2, _, prior, _, _ = self.state
-        tiny = np.abs(factors) < 2.0**-200  # what is left of such a feature is not worth a digit
-        gone, kept, factors = coordinates[tiny], coordinates[~tiny], factors[~tiny]
-        U[gone], U[:, gone], U[gone, gone] = 0, 0, 1
-        D[gone], W[:, gone], s2[gone], prior[gone] = 0, 0, 0, 0
-        U[kept] *= factors[:, None]
-        U[:, kept] /= factors
-        D[kept] /= factors**2
-        W[:, kept] /= factors
-        s2[kept] *= factors**2
-        prior[kept] *= factors**2
+        s2[coordinates] *= factors**2
+        prior[coordinates] *= factors**2
+        # a smaller factor makes the next value strange, in whatever unit the rest is
+        factors = np.copysign(np.maximum(np.abs(factors), 2.0**-400), factors)
+        U[coordinates] *= factors[:, None]
+        U[:, coordinates] /= factors
+        D[coordinates] /= factors**2
+        W[:, coordinates] /= factors
 
     def _weights_scaled(self) -> NDArray[np.float64]:
         W = self.state.W[:, : len(self._units)]

@@ -74,9 +74,10 @@ class Son(Matrix):
         if abs(z) > self.C:
             tau = z - self.C.copy_sign(z)
             Ax = self._inverse_times(x)
+            size = dot(Ax, x)
             for i in self.seen:
-                self.u[i] -= tau * Ax[i] / dot(Ax, x)
-        return dot(self.u, x)
+                self.u[i] -= tau * Ax[i] / size
+        return min(max(z, -self.C), self.C)  # which is u.x, without its rounding
 
     def update(self, x, v, y, p, g):
         q = {i: v * g * x_i for i, x_i in x.items()}
@@ -159,7 +160,7 @@ class Sketched:
         if abs(z) > self.C:
             Ax = self._inverse_times(x)
             self.u = self.u - (z - np.copysign(self.C, z)) * Ax / (x @ Ax)
-        return Decimal(self.u @ x)
+        return Decimal(float(np.clip(z, -self.C, self.C)))  # which is u.x, without its rounding
 
     def update(self, x, v, y, p, g):
         q = float(v) * float(g) * self._vector(x)

@@ -92,14 +92,16 @@ def mix(rule, Z, targets, weights, scores, state):
             for k in range(K):
                 state.s2[k] += x[k] * x[k]
                 if new[k] != 0:
-                    x[k] = f[k] = new[k]
+                    x[k] = new[k]
                     meet(
                         rule, state.U, state.D, state.w, state.s2, state.woke, state.prior, k, x[k],
-                        totals[ledger.T],
+                        totals[ledger.T], f, S, Px, term,
                     )  # fmt: skip
+            if strangers:
+                look(state.U, x, f)
+                spread(state.D, f, S)
             _learn(v, y, score, p, losses, state)
             e[0] = v * (y - base - z)
-            spread(state.D, f, S)
             step(state.U, state.D, state.w, f, S, e, v, 0, Px, term)
             if is_due(totals[ledger.T], totals[LAST]):
                 refresh(

@@ -1,0 +1,86 @@
+"""Dict rows, and frames of them, as rows in the columns that a learner's names have.
+
+A block holds each row's values in the order in which the row has them, as a learner is given those of
+a dict. So it learns the same from both, to the bit.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unitless.features import Names
+from unitless.features.frames import is_numeric, numeric_table, opened
+from unitless.rows import Rows, as_rows
+
+TEXT = {str, np.str_}
+
+
+def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
+    """The row with strings as features: {"colour": "red"} is {"colour=red": 1}.
+
+    >>> plain({"height": 1.8, "colour": "red"})
+    {'height': 1.8, 'colour=red': 1.0}
+    """
+    if TEXT.isdisjoint(map(type, x.values())):
+        return x
+    texts = {name for name, value in x.items() if isinstance(value, str)}
+    return {
+        f"{name}={value}" if name in texts else name: 1.0 if name in texts else value
+        for name, value in x.items()
+    }
+
+
+def rows_of_frame(
+    frame: Any, names: Names, targets: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> tuple[Rows, Names]:
+    """The rows of a frame, and the names with those that are new in it.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"colour": ["red", "blue"], "height": [1.8, 1.7]})
+    >>> rows, names = rows_of_frame(frame, Names({"height": 0}))
+    >>> rows.indices.tolist(), list(names.columns)
+    ([1, 0, 2, 0], ['height', 'colour=red', 'colour=blue'])
+    """
+    table = opened(frame)
+    if not is_numeric(table):
+        return _rows_of_dicts(table.rows(named=True), names, targets, weights)
+    columns = dict(names.columns)
+    order = [columns.setdefault(name, len(columns)) for name in table.columns]
+    rows = as_rows(numeric_table(table), targets, weights)
+    if order == list(range(len(columns))):
+        return rows, Names(columns)
+    return _listed(rows, [order] * len(rows), columns), Names(columns)
+
+
+def _rows_of_dicts(
+    records: list[dict[Hashable, Any]],
+    names: Names,
+    targets: ArrayLike | None,
+    weights: ArrayLike | None,
+) -> tuple[Rows, Names]:
+    names = Names(names.columns)
+    values: list[float] = []
+    order: list[list[int]] = []
+    for row, x in enumerate(records):
+        try:
+            names.load(plain(x))
+            names.refuse_infinity()
+        except ValueError as error:
+            raise ValueError(f"row {row}, {error}") from None
+        names.add_unknown()
+        values += names.values.tolist()
+        order.append(names.indices.tolist())
+    rows = as_rows(np.empty((len(records), 0)), targets, weights)
+    return _listed(rows, order, names.columns, values), names
+
+
+def _listed(
+    rows: Rows, order: list[list[int]], columns: Mapping[Hashable, int], values: Any = None
+) -> Rows:
+    """Rows that list their columns in their own order, which need not rise."""
+    starts = np.cumsum([0, *map(len, order)])
+    indices = np.array([column for row in order for column in row], dtype=np.int32)
+    flat = rows.values.reshape(-1) if values is None else np.array(values, dtype=np.float64)
+    return Rows(flat, indices, starts, len(columns), rows.targets, rows.weights)

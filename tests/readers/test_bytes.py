@@ -1,0 +1,134 @@
+"""Streams: whatever the compression, the source and the size of chunks, the same lines."""
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unitless.readers import ReadError
+from unitless.readers.bytes import LONGEST, PADDING, Source
+
+FILES = st.text("ab\n", max_size=60).map(str.encode)
+PACKED = {
+    "plain": lambda data: data,
+    "gzip": gzip.compress,
+    "zstd": zstandard.compress,
+    "gzip members": lambda data: gzip.compress(data[:7]) + gzip.compress(data[7:]),
+    "zstd frames": lambda data: zstandard.compress(data[:7]) + zstandard.compress(data[7:]),
+}
+packings = pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED.keys())
+
+
+class Drip(io.RawIOBase):
+    """A pipe: cannot be sought in, and gives a few bytes at a time."""
+
+    def __init__(self, data):
+        self.data = io.BytesIO(data)
+
+    def readable(self):
+        return True
+
+    def readinto(self, view):
+        piece = self.data.read(min(3, len(view)))
+        view[: len(piece)] = piece
+        return len(piece)
+
+
+def drip(data):
+    return io.BufferedReader(Drip(data), 5)
+
+
+def chunks(source, size):
+    return [
+        (chunk.text[chunk.start : chunk.stop].tobytes(), chunk.offset, chunk.end)
+        for chunk in source.chunks(size)
+    ]
+
+
+@packings
+@pytest.mark.parametrize("opened", [io.BytesIO, drip])
+@given(data=FILES, size=st.integers(1, 30))
+def test_lines_are_whole_and_all_there(pack, opened, data, size):
+    found = chunks(Source(opened(pack(data))), size)
+    assert b"".join(text for text, _, _ in found) == data + b"\n" * (data[-1:] not in (b"\n", b""))
+    assert all(text.endswith(b"\n") for text, _, _ in found)
+    assert [offset for _, offset, _ in found] == [0, *(end for _, _, end in found)][: len(found)]
+    assert not found or found[-1][2] == len(data)
+
+
+@packings
+@pytest.mark.parametrize("opened", [io.BytesIO, drip])
+@given(data=FILES, size=st.integers(1, 30), which=st.integers(0, 50))
+def test_going_on_gives_the_same_chunks(pack, opened, data, size, which):
+    found = chunks(Source(opened(pack(data))), size)
+    if found:
+        which %= len(found)
+        source = Source(opened(pack(data)))
+        source.skip_to(found[which][2])
+        assert chunks(source, size) == found[which + 1 :]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_compressed_file_cut_short(pack):
+    packed = pack(np.random.default_rng(0).bytes(3000))
+    for size in (5, 100, len(packed) - 9, len(packed) - 1):
+        with pytest.raises(ReadError, match="damaged or cut short"):
+            chunks(Source(io.BytesIO(packed[:size])), 100)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_damaged_compressed_file(pack):
+    packed = bytearray(pack(np.random.default_rng(0).bytes(3000)))
+    packed[4:40] = b"\xff" * 36
+    with pytest.raises(ReadError, match="damaged or cut short"):
+        chunks(Source(io.BytesIO(bytes(packed))), 100)
+
+
+def test_going_on_behind_the_end():
+    with pytest.raises(ReadError, match="not the file"):
+        Source(io.BytesIO(b"short")).skip_to(10)
+
+
+def test_byte_order_mark():
+    assert chunks(Source(io.BytesIO(b"\xef\xbb\xbfa\nb\n")), 100) == [(b"a\nb\n", 3, 7)]
+
+
+def test_a_line_without_end(monkeypatch):
+    monkeypatch.setattr("unitless.readers.bytes.LONGEST", 1 << 12)
+    with pytest.raises(ReadError, match="longer than"):
+        chunks(Source(io.BytesIO(b"a" * (1 << 14))), 100)
+    assert LONGEST >= 1 << 20
+
+
+def test_room_for_kernels():
+    for chunk in Source(io.BytesIO(b"ab\n" * 1000)).chunks(64):
+        assert chunk.start >= PADDING
+        assert chunk.stop + PADDING <= len(chunk.text)
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(drip(b"a\nb\n")))
+    source = Source("-")
+    assert (chunks(source, 2), source.name, source.done()) == (
+        [(b"a\n", 0, 2), (b"b\n", 2, 4)], "standard input", None
+    )
+    source.close()
+    assert not sys.stdin.buffer.closed
+
+
+def test_how_much_is_done(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_bytes(b"a\n" * 50)
+    source = Source(path)
+    assert [source.done() for _ in source.chunks(50)] == [0.5, 1.0]
+    source.close()
+
+
+def test_no_such_file():
+    with pytest.raises(FileNotFoundError):
+        Source("no such file.csv")

@@ -1,0 +1,314 @@
+"""CSV: layouts, types, missing values, and what each broken file is told."""
+
+import csv
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from readers.naive import read
+from unitless.readers import ReadError, open_blocks
+from unitless.readers.bytes import PADDING, padded
+from unitless.readers.records import BEHIND, STRAY, UNCLOSED, even_lines, find_records
+
+
+def table(data, **options):
+    """(columns, rows) of a file."""
+    blocks = read(data if isinstance(data, bytes) else data.encode(), format="csv", **options)
+    frame = pl.concat([block.frame for block in blocks])
+    assert set(frame.dtypes) <= {pl.Float64, pl.String}
+    assert sum(map(len, blocks)) == frame.height == blocks[-1].position["rows"]
+    return frame.columns, frame.rows()
+
+
+# Layout
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|", " "])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_separators_and_line_ends(separator, newline, last):
+    lines = ["a,b,c", "1,x y,2", "3,z,4"] if separator != " " else ["a,b,c", "1,xy,2", "3,z,4"]
+    text = newline.join(lines).replace(",", separator) + newline * last
+    word = "xy" if separator == " " else "x y"
+    assert table(text) == (["a", "b", "c"], [(1.0, word, 2.0), (3.0, "z", 4.0)])
+
+
+def test_no_header():
+    assert table("1,x\n2,y\n", header=False) == (["c1", "c2"], [(1.0, "x"), (2.0, "y")])
+
+
+def test_names():
+    assert table("\ufeff a ,\"b,c\",,'d\n1,2,3,4\n")[0] == ["a", "b,c", "c3", "'d"]
+
+
+def test_quotes():
+    text = 'a,b\n"x,1","say ""hi"""\n"two\nlines",plain "quotes" stay\n'
+    assert table(text) == (
+        ["a", "b"], [("x,1", 'say "hi"'), ("two\nlines", 'plain "quotes" stay')]
+    )
+
+
+def test_no_quotes():
+    text = 'a\tb\n"x\t1\ny"\t2\n'
+    assert table(text, quote=None) == (["a", "b"], [('"x', 1.0), ('y"', 2.0)])
+    assert table(text) == (["a", "b"], [('"x', 1.0), ('y"', 2.0)])  # found out
+
+
+def test_other_quotes():
+    assert table("a,b\n'x,y',1\n", quote="'") == (["a", "b"], [("x,y", 1.0)])
+
+
+def test_one_column():
+    assert table("a\n1\n\n2\n") == (["a"], [(1.0,), (2.0,)])
+    assert table('a\nx\n""\ny z\n') == (["a"], [("x",), (None,), ("y z",)])
+
+
+def test_empty_lines_are_passed_over():
+    (block,) = read(b"\n\r\na,b\n\n1,2\n\r\n\n3,4\n\n", format="csv")
+    assert block.frame.rows() == [(1.0, 2.0), (3.0, 4.0)]
+    assert block.lines.tolist() == [5, 8]
+
+
+def test_decimal_commas_between_semicolons_are_text():
+    assert table("a;b\n1,5;2\n2,5;3\n") == (["a", "b"], [("1,5", 2.0), ("2,5", 3.0)])
+
+
+# Types and missing values
+
+
+def test_missing_values():
+    words = ["", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", '""']
+    text = "number,string\n1,x\n" + "".join(f"{word},{word}\n" for word in words)
+    for block_bytes in (1 << 20, 30):
+        _, rows = table(text, block_bytes=block_bytes)
+        assert all(number is None or number != number for number, _ in rows[1:])
+        assert {string for _, string in rows[1:]} == {None}
+    assert table("a,b\nNone,NONE\n-,?\n")[1] == [("None", "NONE"), ("-", "?")]
+
+
+def test_a_column_without_values_is_a_number():
+    assert table("a,b\n,1\nNA,2\n")[1] == [(None, 1.0), (None, 2.0)]
+
+
+def test_numbers():
+    text = "a,b\n1,-1.5e3\n+2,.5\n 3,5.\n\"4\",1E-5\n"
+    assert table(text)[1] == [(1.0, -1500.0), (2.0, 0.5), (3.0, 5.0), (4.0, 1e-5)]
+
+
+@given(st.lists(st.floats(allow_infinity=False, allow_nan=False), min_size=1))
+def test_numbers_to_the_bit(values):
+    _, rows = table("a,b\n" + "".join(f"{value!r},x\n" for value in values))
+    assert np.array([row[0] for row in rows]).tobytes() == np.array(values).tobytes()
+
+
+def test_types_are_settled_on_the_first_block():
+    text = b"a,b\n1,1\n2,x\n3,3\n4,4\n"
+    blocks = read(text, format="csv", block_bytes=13)
+    assert [block.frame.dtypes for block in blocks] == [[pl.Float64, pl.String]] * len(blocks)
+    assert pl.concat([block.frame for block in blocks])["b"].to_list() == ["1", "x", "3", "4"]
+
+
+def test_types_can_be_given():
+    assert table("a,b\n1,2\n", types={"a": "string"})[1] == [("1", 2.0)]
+    with pytest.raises(ReadError, match="no column 'z'"):
+        table("a,b\n1,2\n", types={"z": "string"})
+    with pytest.raises(ReadError, match="'number' or 'string'"):
+        table("a,b\n1,2\n", types={"a": "date"})
+
+
+# Broken files
+
+
+LATE = "a,b\n1,x\n2,y\n3,z\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "text", "why"),
+    [
+        ("4", None, "4", "2 fields were expected, there are 1"),
+        ("4,5,6", None, "4,5,6", "2 fields were expected, there are 3"),
+        ("four,x", "a", "four", "a number was expected"),
+        ("TRUE,x", "a", "TRUE", "a number was expected"),
+        ("5 ,x", "a", "5 ", "a number was expected"),
+        ("inf,x", "a", "inf", "a finite number"),
+        ("-1e999,x", "a", "-1e999", "a finite number"),
+        ('"4"5,x', None, '"4"5,x', "closing quote"),
+        ('"4,x', None, '"4,x', "not closed"),
+    ],
+)
+@pytest.mark.parametrize("block_bytes", [1 << 20, 16])
+def test_bad_lines(line, column, text, why, block_bytes):
+    data = f"{LATE}{line}\n5,w\n".encode()
+    options = {"format": "csv", "block_bytes": block_bytes, "types": {"a": "number"}}
+    with pytest.raises(ReadError, match=why) as caught:
+        read(data, **options)
+    error = caught.value
+    assert (error.file, error.line, error.column, error.text) == ("the stream", 5, column, text)
+    blocks = read(data, skip_bad=1, **options)
+    frame = pl.concat([block.frame for block in blocks])
+    assert frame["a"].to_list() == [1.0, 2.0, 3.0, 5.0]
+    assert blocks[-1].position["skipped"] == 1
+    assert np.concatenate([block.lines for block in blocks]).tolist() == [2, 3, 4, 6]
+
+
+@pytest.mark.parametrize("cell", ["four", "inf", "1e999", "0x1", "1_000", "TRUE"])
+def test_coerced_cells(cell):
+    data = f"{LATE}{cell},w\n5,v\n".encode()
+    blocks = read(data, format="csv", coerce=True, types={"a": "number"}, block_bytes=12)
+    frame = pl.concat([block.frame for block in blocks])
+    assert frame["a"].to_list() == [1.0, 2.0, 3.0, None, 5.0]
+    assert frame["b"].to_list() == ["x", "y", "z", "w", "v"]
+    assert blocks[-1].position["coerced"] == 1
+
+
+def test_bad_bytes():
+    data = b"a,b\n1,x\n2,\xff\xfe\n3,z\n"
+    with pytest.raises(ReadError, match="not UTF-8") as caught:
+        read(data, format="csv")
+    assert caught.value.line == 3
+    for options in ({}, {"types": {"a": "number", "b": "string"}}):
+        (block,) = read(data, format="csv", skip_bad=1, **options)
+        assert (block.frame.rows(), block.lines.tolist()) == ([(1.0, "x"), (3.0, "z")], [2, 4])
+
+
+def test_bad_bytes_in_a_later_block():
+    data = b"a,b\n" + b"1,x\n" * 20 + b"2,\xff\n"
+    with pytest.raises(ReadError, match="not UTF-8") as caught:
+        read(data, format="csv", block_bytes=40)
+    assert caught.value.line == 22
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"a,b\n", b"a,b", b"\xef\xbb\xbf", b"a,b\n\n\r\n"])
+def test_files_without_rows(data):
+    with pytest.raises(ReadError, match="no rows"):
+        read(data, format="csv")
+
+
+def test_header_that_names_a_column_twice():
+    with pytest.raises(ReadError, match="'a' more than once.*header=False") as caught:
+        table("\na,a\n1,2\n")
+    assert caught.value.line == 2
+    with pytest.raises(ReadError, match="not UTF-8"):
+        table(b"a,\xff\n1,2\n")
+
+
+def test_the_error_counts_lines_inside_quotes():
+    with pytest.raises(ReadError) as caught:
+        table('a,b\n"one\ntwo\nthree",1\nx,2\ny,oops\n', types={"b": "number"})
+    assert (caught.value.line, caught.value.column) == (6, "b")
+
+
+def test_short_line_is_found_among_long_ones():
+    """Separators that are right in sum only."""
+    with pytest.raises(ReadError, match="there are 3") as caught:
+        table("a,b\n1,2\n1,2,\n3\n")
+    assert caught.value.line == 3
+
+
+def test_skipping_stops_in_the_end():
+    data = b"a,b\n1,2\n3\n4,5\n6\n7\n"
+    for allowed, line in ((0, 3), (1, 5), (2, 6)):
+        with pytest.raises(ReadError) as caught:
+            read(data, format="csv", skip_bad=allowed)
+        assert caught.value.line == line
+    assert table(data, skip_bad=3)[1] == [(1.0, 2.0), (4.0, 5.0)]
+
+
+# The scanner
+
+
+def naive_records(data):
+    """(start, line, fields, flags) of each record; fields of an unclosed one do not matter."""
+    found, place, line = [], 0, 0
+    while place < len(data):
+        start, at, fields, flags, inside, fresh = place, place, 1, 0, 0, True
+        while at < len(data) and data[at : at + 1] != b"\n":
+            char, quoted, fresh = data[at : at + 1], fresh and data[at : at + 1] == b'"', False
+            if quoted:
+                close = at + 1
+                while (close := data.find(b'"', close)) >= 0 and data[close + 1 : close + 2] == b'"':
+                    close += 2
+                if close < 0:
+                    at = len(data)
+                    break
+                inside += data.count(b"\n", at, close)
+                behind = data[close + 1 : close + 3]
+                flags |= 0 if behind[:1] in (b",", b"\n") or behind == b"\r\n" else BEHIND
+                at = close
+            elif char == b",":
+                fields, fresh = fields + 1, True
+            elif char == b'"':
+                flags |= STRAY
+            at += 1
+        if at >= len(data):
+            at, fields, flags, inside = data.index(b"\n", start), None, UNCLOSED, 0
+        found.append((start, line, fields, flags))
+        place, line = at + 1, line + 1 + inside
+    return found
+
+
+@settings(max_examples=2000)
+@given(st.text('a",\n\r', max_size=90).map(lambda text: text.encode() + b"\n"))
+def test_records(data):
+    text, stop = padded(data), PADDING + len(data)
+    records = find_records(text, PADDING, stop, ",", '"')
+    found = zip(records.starts - PADDING, records.lines, records.fields, records.flags, strict=False)
+    wanted = naive_records(data)
+    assert len(records.lines) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        assert all(b is None or a == b for a, b in zip(one, other, strict=True))
+    assert records.newlines == data.count(b"\n")
+    lines = data[:-1].split(b"\n")
+    width = lines[0].count(b",") + 1
+    even = b'"' not in data and {line.count(b",") for line in lines} == {width - 1}
+    counted, found_even = even_lines(text, PADDING, stop, np.uint8(44), np.uint8(34), width)
+    assert found_even == even
+    assert not even or counted == len(lines)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.lists(st.text('ab",\n é;', max_size=6), min_size=2, max_size=2),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(1, 60),
+)
+def test_what_python_writes_is_read_back(rows, block_bytes):
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([["first", "second"], *rows])
+    kinds = {"first": "string", "second": "string"}
+    _, found = table(
+        file.getvalue(), separator=",", quote='"', types=kinds, block_bytes=block_bytes
+    )
+    assert found == [tuple(cell or None for cell in row) for row in rows]
+
+
+# Real files
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "shape", "strings", "missing"),
+    [
+        ("beijing_pm25.csv", {}, (43824, 13), 1, 2067),
+        ("bike_hour.csv", {}, (17379, 17), 1, 0),
+        ("credit_default.csv", {}, (30000, 24), 0, 0),
+        ("diamonds.csv", {}, (53940, 10), 3, 0),
+        ("german.data", {"header": False}, (1000, 21), 13, 0),
+        ("online_shoppers.csv", {}, (12330, 18), 4, 0),
+        ("smsspamcollection.tsv", {}, (5572, 4), 2, 0),
+    ],
+)
+def test_real_files(shared_data, name, options, shape, strings, missing):
+    for block_bytes in (None, 1 << 17):
+        blocks = list(open_blocks(shared_data / "raw" / name, block_bytes=block_bytes, **options))
+        frame = pl.concat([block.frame for block in blocks])
+        assert frame.shape == shape
+        assert frame.dtypes.count(pl.String) == strings
+        assert sum(frame.null_count().row(0)) == missing
