@@ -83,6 +83,23 @@ def test_categories(library, dtype):
     assert encoded.kinds == {"x": "category"}
 
 
+def test_levels_appear_with_the_rows_not_with_the_dictionary():
+    """Whose order is another, whose levels need not all occur, and which may change midway."""
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([1, None, 0]), ["a", "b", "unused"]),
+        pa.DictionaryArray.from_arrays(pa.array([1, 0]), ["c", "a"]),
+    ]
+    frames = [
+        pa.table({"x": pa.chunked_array(chunks)}),
+        series("pandas", pd.Categorical(["b", None, "a", "a", "c"], ["unused", "a", "c", "b"])),
+    ]
+    for frame in frames:
+        encoded = Columns().encode(frame)
+        assert encoded.names == ["x=b", "x=a", "x=c"]
+        rows = [{"x=b": 1.0}, {}, {"x=a": 1.0}, {"x=a": 1.0}, {"x=c": 1.0}]
+        assert as_dicts(encoded.X, encoded.names) == rows
+
+
 @pytest.mark.parametrize(
     "frame",
     [

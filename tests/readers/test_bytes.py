@@ -112,11 +112,10 @@ def test_room_for_kernels():
 
 
 def test_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(drip(b"a\nb\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(drip(b"aa\nbb\n")))
     source = Source("-")
-    assert (chunks(source, 2), source.name, source.done()) == (
-        [(b"a\n", 0, 2), (b"b\n", 2, 4)], "standard input", None
-    )
+    assert chunks(source, 3) == [(b"aa\n", 0, 3), (b"bb\n", 3, 6)]
+    assert (source.name, source.done()) == ("standard input", None)
     source.close()
     assert not sys.stdin.buffer.closed
 

@@ -87,6 +87,7 @@ class Scinol1(Rowwise):
     >>> rows = as_rows(X, 2 * y - 1)
     >>> learner = Scinol1()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.6364
     """
 
     name: ClassVar[str] = "scinol1"

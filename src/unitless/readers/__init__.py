@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from unitless.readers.blocks import Block, Options, Position, ReadError
@@ -131,23 +132,44 @@ def _checked(resume: Position | None, known: str) -> Position:
     return start
 
 
-def _blocks(source: Source, known: str, options: Options, start: Position) -> Iterator[Block]:
-    """Blocks from a position on, which may be inside a block; an empty file is an error."""
+def _blocks(
+    source: Source, known: str, options: Options, start: Position
+) -> Generator[Block, None, None]:
+    """Blocks from a position on, which may be inside a block; a file without rows is an error."""
     module: Any = importlib.import_module(f"unitless.readers.{_MODULES.get(known, known)}")
     skip = start.get("skip", 0)
     start = {key: value for key, value in start.items() if key != "skip"}
-    begun, unseen = start.get("rows", 0) > 0, ()
+    begun = start.get("rows", 0) > 0
     try:
         source.skip_to(start.get("offset", 0))
-        for block in module.blocks(source, options, start):
+        for block in _filled(module.blocks(source, options, start), skip):
             begun = True
-            if skip >= len(block):
-                skip, unseen = skip - len(block), (*unseen, *block.new_names)
-                continue
-            if skip or unseen:
-                block, skip, unseen = block.tail(skip, unseen), 0, ()
             yield block
     finally:
         source.close()
     if not begun:
         raise ReadError("there are no rows in this file", file=source.name)
+
+
+def _filled(blocks: Iterator[Block], skip: int) -> Iterator[Block]:
+    """Blocks that have rows, without the first `skip` rows.
+
+    Positions behind blocks without rows (bad lines, comments) go to the block before, so that its
+    counts are those of the file; their new names go to the block behind.
+    """
+    held, names = None, ()
+    try:
+        for block in blocks:
+            if len(block) <= skip:
+                skip, names = skip - len(block), (*names, *block.new_names)
+                held = held and replace(held, position=block.position, done=block.done)
+                continue
+            if held:
+                yield held
+            held, skip, names = block.tail(skip, names) if skip or names else block, 0, ()
+    except ReadError:
+        if held:
+            yield held
+        raise
+    if held:
+        yield held

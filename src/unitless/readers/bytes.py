@@ -139,9 +139,9 @@ class Source:
         `cut(text, start, stop)` gives the place behind the last line that is whole; `start` if
         there is none.
         """
-        cut = cut or last_line
-        window, held, offset = max(size, 4), 0, self.offset
-        text = _buffer(window)
+        cut, size = cut or last_line, max(size, len(BYTE_ORDER_MARK))
+        window, held, offset = size, 0, self.offset
+        text = _buffer(size)
         while True:
             if held < window:
                 held += self.read_into(memoryview(text)[PADDING + held : PADDING + window])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.readers.blocks import Bad, Block, Options, Position, ReadError, allowed
-from unitless.readers.bytes import Chunk, Source, Text
+from unitless.readers.bytes import Chunk, Source, Text, last_line
 from unitless.readers.cells import Cells
 from unitless.readers.layout import Layout, column_names, detect, plain, raw_fields
 from unitless.readers.records import BEHIND, STRAY, UNCLOSED, even_lines
@@ -40,8 +40,9 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
 
     def cut(text: Text, begin: int, stop: int) -> int:
         nonlocal layout
-        layout = layout or detect(text, begin, stop, options)
-        return layout.cut(text, begin, stop)
+        if layout is None and last_line(text, begin, stop) > begin:
+            layout = detect(text, begin, stop, options)
+        return layout.cut(text, begin, stop) if layout else begin
 
     for chunk in source.chunks(options.block_bytes, cut):
         layout = layout or detect(chunk.text, chunk.start, chunk.stop, options)
@@ -65,8 +66,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
             "quote": layout.quote,
             "columns": dict(layout.columns),
         }
-        if len(lines):
-            yield Block(frame, None, lines, begin, place, done=source.done())
+        yield Block(frame, None, lines, begin, place, done=source.done())
 
 
 def _resumed(position: Position) -> Layout | None:

@@ -67,8 +67,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
             "coerced": place["coerced"] + table.coerced,
             "columns": table.kinds,
         }
-        if len(table.lines):
-            yield Block(frame, None, table.lines, begin, place, done=source.done())
+        yield Block(frame, None, table.lines, begin, place, done=source.done())
 
 
 class _Table:

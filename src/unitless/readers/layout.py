@@ -49,8 +49,7 @@ def detect(text: Text, start: int, stop: int, options: Options) -> Layout:
     >>> detect(text, 0, 16, Options())
     Layout(separator=';', quote='"', columns={})
     """
-    if stop - start > SAMPLE_BYTES:
-        stop = max(last_line(text, start, start + SAMPLE_BYTES), start + 1)
+    stop = last_line(text, start, min(stop, start + SAMPLE_BYTES))
     quotes = ['"', None] if options.quote == "auto" else [options.quote]
     separators = SEPARATORS if options.separator is None else options.separator
     candidates = [Layout(separator, quote) for quote in quotes for separator in separators]

@@ -54,8 +54,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
                     "coerced": place["coerced"] + coerced,
                 },
             )
-            if len(lines):
-                yield Block(frame, None, lines, begin, place, done=read / total)
+            yield Block(frame, None, lines, begin, place, done=read / total)
 
 
 @contextlib.contextmanager

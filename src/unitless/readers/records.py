@@ -68,7 +68,7 @@ def _scan(text, start, stop, separator, quote, final, starts, lines, fields, fla
             if not final:
                 break
             flags[n], inside, end = UNCLOSED, 0, at
-            while byte(text, end) != 10:
+            while end < stop and byte(text, end) != 10:
                 end += 1
             end += 1
             base, left = end, any64(text, end, separator, quote, NEWLINE)

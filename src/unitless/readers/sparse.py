@@ -109,7 +109,7 @@ class Format(Protocol):
 
 def blocks(source: Source, options: Options, start: Position, form: Format) -> Iterator[Block]:
     """The rows of the file from a position on."""
-    place, unseen = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}, []
+    place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
     cores = os.cpu_count() or 1
     with ThreadPoolExecutor(cores) as pool:
         for chunk in source.chunks(options.block_bytes):
@@ -119,11 +119,7 @@ def blocks(source: Source, options: Options, start: Position, form: Format) -> I
             list(pool.map(form.tidy, parts))
             for part in parts:
                 place, begin = _behind(part, chunk, place, source, options), place
-                part.new_names, unseen = unseen + part.new_names, []
-                if part.counts[ROW] > len(part.dropped):
-                    yield _block(part, begin, place, source.done())
-                else:
-                    unseen = part.new_names
+                yield _block(part, begin, place, source.done())
 
 
 # Kernels' helpers

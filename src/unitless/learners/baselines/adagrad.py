@@ -106,6 +106,8 @@ class Adagrad(Raw):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> for learner in (Adagrad(), AdagradDa()):
     ...     print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.2576
+0.2885
     """
 
     name: ClassVar[str] = "adagrad"

@@ -81,6 +81,7 @@ class AdaptiveNormal(Raw):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = AdaptiveNormal()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.6866
     """
 
     name: ClassVar[str] = "adaptive_normal"

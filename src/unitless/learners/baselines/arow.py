@@ -66,6 +66,7 @@ class Arow(WithMatrix):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = Arow()
     >>> print(f"{(rows.targets * learner.learn(rows) <= 0).mean():.4f}")
+    0.0457
     """
 
     name: ClassVar[str] = "arow"

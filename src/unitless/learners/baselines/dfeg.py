@@ -80,6 +80,7 @@ class Dfeg(Raw):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = Dfeg()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.6928
     """
 
     name: ClassVar[str] = "dfeg"

@@ -109,6 +109,7 @@ class Eg(Whole):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = Eg(radius=10, horizon=569)
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.5179
     """
 
     name: ClassVar[str] = "eg"

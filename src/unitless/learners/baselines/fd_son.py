@@ -179,6 +179,7 @@ class FdSon(Whole):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = FdSon(C=5.0)
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.2241
     """
 
     name: ClassVar[str] = "fd_son"

@@ -93,6 +93,7 @@ class Kt(Raw):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = Kt(bound=31**0.5)
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.6834
     """
 
     name: ClassVar[str] = "kt"

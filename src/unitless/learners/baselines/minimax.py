@@ -98,6 +98,7 @@ class Minimax(Raw):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = Minimax(horizon=569)
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.6555
     """
 
     name: ClassVar[str] = "minimax"

@@ -73,6 +73,7 @@ class Nda(Rowwise):
     >>> rows = as_rows(X, 2 * y - 1)
     >>> learner = Nda()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.2806
     """
 
     name: ClassVar[str] = "nda"

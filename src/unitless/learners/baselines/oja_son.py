@@ -153,6 +153,7 @@ class OjaSon(Whole):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = OjaSon(C=5.0)
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.2297
     """
 
     name: ClassVar[str] = "oja_son"

@@ -98,6 +98,7 @@ class RewardDoubling(Raw):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = RewardDoubling()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.6746
     """
 
     name: ClassVar[str] = "reward_doubling"

@@ -70,6 +70,7 @@ class SecondOrderPerceptron(WithMatrix):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = SecondOrderPerceptron()
     >>> print(f"{(rows.targets * learner.learn(rows) <= 0).mean():.4f}")
+    0.0615
     """
 
     name: ClassVar[str] = "second_order_perceptron"

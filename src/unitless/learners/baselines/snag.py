@@ -73,6 +73,7 @@ class Snag(Rowwise):
     >>> rows = as_rows(X, 2 * y - 1)
     >>> learner = Snag()
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.3360
     """
 
     name: ClassVar[str] = "snag"

@@ -95,6 +95,7 @@ class Son(WithMatrix):
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
     >>> learner = Son(C=5.0)
     >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.2242
     """
 
     name: ClassVar[str] = "son"
