@@ -3,10 +3,13 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from twin_of_columns import learned
 
 from unitless.features import Columns
 from unitless.features.interactions import pairs_of, parsed
+from unitless.features.parts import by_appearance
 
 FRAME = pl.DataFrame(
     {"c": ["red", "blue", None], "x": [2.0, None, 3.0], "y": [5.0, 0.0, 7.0], "d": ["s", "s", "t"]}
@@ -83,6 +86,15 @@ def test_a_product_beyond_float64():
 def test_a_number_too_small_to_multiply():
     frame = pl.DataFrame({"a": [1e-200], "b": [1e-200]})
     assert learned(Columns(interactions=["a:b"]), [frame]) == [{"a": 1e-200, "b": 1e-200}]
+
+
+@given(st.lists(st.integers(0, 99)), st.sampled_from([100, 10_000]))
+def test_codes_by_appearance(codes, size):
+    """Counted in a table, and sorted where the table would be too large."""
+    ranks, found = by_appearance(np.array(codes, dtype=np.int64), size)
+    seen = list(dict.fromkeys(codes))
+    assert found.tolist() == seen
+    assert ranks.tolist() == [seen.index(code) for code in codes]
 
 
 def test_many_pairs_of_levels():

@@ -166,6 +166,13 @@ def test_objects_without_a_type(values, kind, cuts):
     assert expected[-1]["x"] == (1.0 if values[-1] is not None and values[-1] == 1 else None)
 
 
+def test_a_column_of_missing_numbers_goes_on_without_a_type():
+    """Its feature is known, so that a row without a value is missing, whatever stands beside it."""
+    blocks = [([None], "float64"), ([None], "object"), ([None, 2.0], "object")]
+    found = learned(Columns(), [series("pandas", *block) for block in blocks])
+    assert found == [{"x": None}, {"x": None}, {"x": None}, {"x": 2.0}]
+
+
 def test_nan_among_strings_is_missing():
     """polars takes it for a value."""
     frame = series("polars", [float("nan"), "red", Decimal("nan")], pl.Object)

@@ -15,13 +15,17 @@ from laws.streams import (
     Stream,
     accepts,
     anyone,
+    close,
+    dicts,
     each_form,
     each_learner_where,
     each_pair,
     each_pair_where,
     in_any_unit,
     keeps_sums,
+    learn_dicts,
     make,
+    one_score,
     or_diverged,
     outlook,
     snapshot,
@@ -135,6 +139,22 @@ def survives(learner, stream, form="dense"):
 def test_rows(name, loss, form, X):
     y = targets(loss, np.random.default_rng(0), len(X))
     survives(make(name, loss), Stream(X, y), form)
+
+
+@each_pair_where(in_any_unit)
+@each_form
+def test_a_column_may_grow_as_far_as_it_likes(name, loss, form):
+    """What was tiny is nothing beside the rest, by 2^-200 or by more than squares can hold."""
+    stream = tame(name, loss, d=4, density=1.0)
+    scores = []
+    for exponent in (-200, -300, -600, -900):
+        X = stream.X.copy()
+        X[:30, 1] *= 2.0**exponent
+        scores.append(make(name, loss).learn(stream._replace(X=X).rows(form)))
+        if one_score(loss):
+            same = learn_dicts(make(name, loss), dicts(X), stream.y)
+            close(same, scores[-1], 1e-12)
+        close(scores[-1], scores[0], 1e-9)
 
 
 @each_pair_where(lambda name: not in_any_unit(name))

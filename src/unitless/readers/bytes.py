@@ -163,7 +163,7 @@ class Source:
         if held:
             stop = PADDING + held
             text[stop] = 10
-            yield _chunk(text, stop + (text[stop - 1] != 10), offset, offset + held)
+            yield _chunk(text, stop + int(text[stop - 1] != 10), offset, offset + held)
 
 
 def _chunk(text: Text, stop: int, offset: int, end: int) -> Chunk:

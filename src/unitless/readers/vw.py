@@ -124,6 +124,8 @@ def _label(text, at, base, left, row, piece, counts):
         char = byte(text, at)
         if char == 9 and begin == line:  # as VW: what stands before the first tab is dropped
             begin = at + 1
+        elif char < 32 and char != 10:
+            sparse.refuse_control(text, at, counts)
     if char == 124:
         _words(text, begin, at, row, piece, counts)
     else:
