@@ -146,9 +146,12 @@ def step(U, D, w, f, S, e, c, first, Px, term):
 
 
 @inner
-def is_due(t, last):
-    """Whether the prior is to be set anew: often at first, then when t has doubled."""
-    return t >= (SOON if t <= EARLY else LATER) * last
+def is_due(t, last, m):
+    """Whether the prior is to be set anew: often at first, then when t has doubled.
+
+    But not within m / 16 rows, for it costs as much as m of them.
+    """
+    return t >= (SOON if t <= EARLY else LATER) * last and t - last >= m / 16
 
 
 @inner
@@ -264,7 +267,7 @@ def run(
             for k in range(e.size):
                 e[k] *= -v
             step(U, D, W, f, S, e, c * v, 0, Px, term)
-            if is_due(totals[T], totals[LAST]):
+            if is_due(totals[T], totals[LAST], m):
                 refresh(rule, U, D, W, s2, woke, prior, totals[T], f, S, e, Px, term)
                 totals[LAST] = totals[T]
 
