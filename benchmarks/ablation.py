@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 import numpy as np
 from numba import njit
-from quality import Data, in_markdown, measured, sets, write_between
+from quality import SHARED, Data, in_markdown, measured, sets, write_between
 
 from unitless.learners import Blend
 from unitless.learners.blend import KINDS
@@ -223,7 +223,7 @@ def with_prior(mixer: type[Mixer], factor: float) -> type[Mixer]:
 
     def prepare(self: Mixer) -> None:
         mixer._prepare(self)
-        self.state.P[:] /= factor
+        self.state.D[:] /= factor
 
     return type("Prior", (mixer,), {"_prepare": prepare})
 
@@ -306,11 +306,23 @@ def run(recipe: Recipe) -> dict[str, Any]:
         found.append({"set": name, "scores": [replay(recipe, made, one) for one in tried]})
         spent = f"members {between - started:.0f} s, mixing {time.perf_counter() - between:.0f} s"
         print(f"{recipe.name:18} {name:20} {spent}", flush=True)
-    parts = [{"group": one.group, "name": one.name} for one in tried]
+    parts = [described(recipe, one) for one in tried]
     for k, part in enumerate(parts):
         for key in found[0]["scores"][0]:
             part[key] = {one["set"]: one["scores"][k].get(key, np.nan) for one in found}
     return {"name": recipe.name, "parts": parts}
+
+
+def described(recipe: Recipe, change: Change) -> dict[str, str]:
+    """What a table says of a change; of a member, which learner it is."""
+    said = {"group": change.group, "name": change.name}
+    if change.group == "member":
+        member = next(one for one in kind(recipe)[1] if one.name == change.name)
+        given = ", ".join(f"{key}={value}" for key, value in member.parameters.items())
+        limits = [("d <= 256", member.small), ("dense", member.dense)]
+        said |= {"learner": f"{member.kind.__name__}({given})", "view": member.view}
+        said |= {"while": ", ".join(name for name, holds in limits if holds) or "always"}
+    return said
 
 
 def streams(recipe: Recipe) -> Iterator[tuple[str, Data]]:
@@ -362,37 +374,69 @@ def percent(ratio: float) -> str:
     return f"{100 * ratio:+.1f} %" if np.isfinite(ratio) else "nobody left"
 
 
-def cells(recipe: dict[str, Any], groups: tuple[str, ...]) -> list[list[str]]:
-    """One line a change, dearest first."""
+def of_group(recipe: dict[str, Any], *groups: str) -> list[tuple[dict[str, Any], Cost]]:
+    """The changes of these groups with their costs, dearest first."""
     whole, *parts = recipe["parts"]
-    lines = []
-    for part in (part for part in parts if part["group"] in groups):
-        made = cost(part, whole)
-        row = [part["name"], percent(made.mean), f"{made.where} {percent(made.worst)}"]
+    found = [(part, cost(part, whole)) for part in parts if part["group"] in groups]
+    return sorted(found, key=lambda pair: -pair[1].mean)
+
+
+def members_table(recipe: dict[str, Any]) -> str:
+    """Who is on the panel, and what each is worth."""
+    whole = recipe["parts"][0]
+    extra = [NATURAL] if NATURAL in whole["score"] else []
+    extra += ["log loss"] if "log loss" in whole else []
+    head = ["member", "learner", "view", "while", "without it", "most", *extra]
+    rows = []
+    for part, made in of_group(recipe, "member"):
+        row = [part[key] for key in ("name", "learner", "view", "while")]
+        row += [percent(made.mean), f"{made.where} {percent(made.worst)}"]
         if NATURAL in whole["score"]:
             row.append(percent(made.natural))
         if "log loss" in whole:
             row.append(percent(cost(part, whole, "log loss").mean))
-        lines.append((made.mean, row))
-    return [row for _, row in sorted(lines, key=lambda line: -line[0])]
+        rows.append(row)
+    return in_markdown(head, rows)
 
 
-def heading(recipe: dict[str, Any], first: str) -> list[str]:
-    """The head of a table."""
-    whole = recipe["parts"][0]
-    extra = [NATURAL] if NATURAL in whole["score"] else []
-    return [first, "costs", "most", *extra, *(["log loss"] if "log loss" in whole else [])]
+def steps_table(recipes: list[dict[str, Any]]) -> str:
+    """What views, kinds and steps are worth, a column a recipe."""
+    found: dict[str, dict[str, str]] = {}
+    for recipe in recipes:
+        for part, made in of_group(recipe, "mixing", "group"):
+            found.setdefault(part["name"], {})[recipe["name"]] = percent(made.mean)
+    columns = [recipe["name"] for recipe in recipes]
+    rows = [[name, *(costs.get(column, "") for column in columns)] for name, costs in found.items()]
+    return in_markdown(["without", *columns], rows)
+
+
+def constants_table(recipes: list[dict[str, Any]]) -> str:
+    """How much the other constants cost at most, and gain at most."""
+    rows = []
+    for recipe in recipes:
+        found = of_group(recipe, "constant")
+        ends = [f"{part['name']}, {percent(made.mean)}" for part, made in (found[0], found[-1])]
+        rows.append([recipe["name"], str(len(found)), *ends])
+    return in_markdown(["recipe", "tried", "worst", "best"], rows)
 
 
 def markdown(kept: dict[str, Any]) -> str:
     """All tables for the page."""
+    recipes = kept["recipes"]
     parts = [f"Measured on {kept['date']} with version {kept['version']}."]
-    for recipe in kept["recipes"]:
-        removed = cells(recipe, ("member", "group", "mixing"))
-        parts += [f"### {recipe['name'][0].upper()}{recipe['name'][1:]}"]
-        parts += [in_markdown(heading(recipe, "without"), removed)]
-        parts += [in_markdown(heading(recipe, "instead"), cells(recipe, ("constant",)))]
+    for recipe in recipes:
+        parts += [f"### Members: {recipe['name']}", members_table(recipe)]
+    parts += ["### Views, kinds and steps", steps_table(recipes)]
+    parts += ["### Constants at a third and at three times their value", constants_table(recipes)]
     return "\n\n".join(parts)
+
+
+def constants(recipe: dict[str, Any]) -> str:
+    """Every constant that was tried."""
+    lines = [
+        f"  {percent(made.mean):>9}  {part['name']}" for part, made in of_group(recipe, "constant")
+    ]
+    return "\n".join([f"{recipe['name']}:", *lines])
 
 
 def main() -> None:
@@ -413,10 +457,10 @@ def measure(chosen: list[str]) -> None:
     """Run, print, and keep."""
     recipes = [run(recipe) for recipe in RECIPES if not chosen or recipe.name in chosen]
     kept = {"date": date.today().isoformat(), "version": version("unitless"), "recipes": recipes}
-    print(markdown(kept))
+    print(markdown(kept), *map(constants, recipes), sep="\n\n")
     for recipe in recipes:
         print(f"{recipe['name']}: worth less than {LITTLE:.1%}: {idle(recipe) or 'no member'}")
-    if not chosen:
+    if not chosen and (SHARED / "data").exists():
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 

@@ -133,7 +133,7 @@ def test_eg(X, choose, radius):
     learner = get("eg")("linear", radius=radius, horizon=T, intercept=False)
     played = Game(learner, X, choose)
     largest = np.abs(played.q).max(axis=1)
-    assert played.regret(radius, norm=1) <= eg.regret_bound(learner.rate(D), radius, D, largest)
+    assert played.regret(radius, norm=1) <= eg.regret_bound(learner.eta(D), radius, D, largest)
     assert np.abs(played.weights).sum(axis=1).max() <= radius * (1 + 1e-9)
 
 

@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_of_columns import learned
+from twin_of_columns import LIBRARIES, frame_of, learned
 
 from unitless.features import Columns
+from unitless.features.frames import columns_of, opened
 from unitless.features.interactions import pairs_of, parsed
 from unitless.features.parts import by_appearance
 
@@ -107,10 +108,8 @@ def test_many_pairs_of_levels():
     assert np.array([len(row) for row in found]).tolist() == [3] * n
 
 
-def test_more_pairs_than_32_bits_count():
-    """pyarrow numbers levels in 32 bits."""
-    n = 50_000
-    names = [str(k) for k in range(n)]
-    columns = Columns(interactions="a:b", max_levels=n)
-    encoded = columns.encode(pl.DataFrame({"a": names, "b": names}).to_arrow())
-    assert encoded.names[2::3] == [f"a={k}:b={k}" for k in range(n)]
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_codes_have_room_for_pairs(library):
+    """50 000 by 50 000 levels are more than 32 bits count, in which pyarrow numbers them."""
+    (cells,) = columns_of(opened(frame_of([["red"]], {"c": "category"}, library)))
+    assert cells.values.dtype == np.int64

@@ -17,6 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 from unitless import losses
 from unitless.learners import REGISTRY, get
+from unitless.learners.one_a_class import OneAClass
 from unitless.learners.rowwise import Diverged, Rowwise
 from unitless.rows import as_rows
 
@@ -27,10 +28,6 @@ PAPER = ("coordinate", "full", "zero")
 """Learners that are a pure function of h and sums of x x', so NaN is 0 and v scales x."""
 BLIND = ("tracker", "zero")
 """Learners that look at no feature."""
-PRESENCE = ("bayes",)
-"""Learners that look only at which features are not 0."""
-CURVED = ("blend",)
-"""Learners whose score is no linear function of the row even near 0."""
 NEAR_TARGETS = ("blend",)
 """Learners that refuse targets whose squares would leave float64."""
 SILENT = ("zero",)
@@ -42,20 +39,25 @@ LOSSES = [losses.get(PARAMETERS.get(name, name)).name for name in (*losses.NAMES
 FEW_LOSSES = ("logistic", "absolute", "softmax")
 """What baselines are tried with: one loss of each kind of target, for the sake of time."""
 CLASSES = 3
+ONE_A_CLASS = ("coordinate", "eg", "full")
+"""Learners without a softmax form of their own that are tried as one learner a class."""
 
 
 def make(name, loss=None, **parameters):
     """A fresh learner; without a loss, with the first that it accepts."""
     loss = loss or first_loss(name)
-    if loss == "softmax":
-        parameters["classes"] = CLASSES
-    return get(name)(loss, **parameters)
+    if loss != "softmax":
+        return get(name)(loss, **parameters)
+    if name in ONE_A_CLASS:
+        return OneAClass(get(name), classes=CLASSES, **parameters)
+    return get(name)(loss, classes=CLASSES, **parameters)
 
 
 @cache
 def accepts(name, loss):
     """Whether the learner can be made with the loss."""
-    if loss == "softmax" and "classes" not in inspect.signature(get(name)).parameters:
+    has_classes = "classes" in inspect.signature(get(name)).parameters
+    if loss == "softmax" and not has_classes and name not in ONE_A_CLASS:
         return False
     try:
         make(name, loss)
@@ -81,20 +83,26 @@ def first_loss(name):
 PAIRS = [(name, loss) for name in NAMES for loss in losses_of(name)]
 
 
-def in_any_unit(name):
-    """Whether the learner declares that no unit of a feature moves it."""
-    return get(name).invariance in ("unit", "affine", "linear")
+def in_any_unit(learner):
+    """Whether the learner, or the one of that name, declares that no unit of a feature moves it."""
+    kind = get(learner) if isinstance(learner, str) else learner
+    return kind.invariance in ("unit", "affine", "linear")
 
 
 @cache
-def keeps_sums(name):
-    """Whether it has a certificate."""
-    return make(name).sums() is not None
+def keeps_sums(name, loss=None):
+    """Whether it has the sums of a certificate."""
+    return make(name, loss).sums() is not None
 
 
 def missing_is_zero(name):
     """Whether NaN and 0 are the same to it: it counts no rows in which a feature was there."""
     return name in PAPER or issubclass(get(name), Rowwise)
+
+
+def linear(name):
+    """Whether it declares its scores to be linear in x, for the scales of a moment."""
+    return get(name).linear
 
 
 def target_invariance(name):
@@ -109,7 +117,10 @@ def each_learner_where(fits):
 
 def each_pair_where(fits, of_loss=lambda loss: True):
     """Run a test for every learner that fits, with every loss it accepts and that fits."""
-    chosen = [(name, loss) for name, loss in PAIRS if fits(name) and of_loss(loss)]
+    return _pairs([(name, loss) for name, loss in PAIRS if fits(name) and of_loss(loss)])
+
+
+def _pairs(chosen):
     return pytest.mark.parametrize(("name", "loss"), chosen)
 
 
@@ -119,7 +130,7 @@ def anyone(name):
 
 
 def one_score(loss):
-    """Whether a row has one score, as dict rows must."""
+    """Whether a row has one score."""
     return loss != "softmax"
 
 
@@ -127,8 +138,7 @@ each_learner = each_learner_where(anyone)
 each_learner_in_any_unit = each_learner_where(in_any_unit)
 each_pair = each_pair_where(anyone)
 each_pair_in_any_unit = each_pair_where(in_any_unit)
-each_pair_with_sums = each_pair_where(keeps_sums)
-each_pair_of_one_score = each_pair_where(anyone, one_score)
+each_pair_with_sums = _pairs([pair for pair in PAIRS if keeps_sums(*pair)])
 each_form = pytest.mark.parametrize("form", ["dense", "csr"])
 GROUPS = [(name,) for name in NAMES if name not in BASELINES]
 GROUPS += [tuple(BASELINES[k : k + 4]) for k in range(0, len(BASELINES), 4)]
@@ -228,13 +238,13 @@ class Case(NamedTuple):
 
 
 @st.composite
-def cases(draw, names, single=False):
+def cases(draw, names):
     """Every number float64 has, missing values, weights, no rows, no columns.
 
     Learners that depend on units get numbers they can hold: the others are in `test_extremes`.
     """
     name = draw(st.sampled_from(names))
-    loss = draw(st.sampled_from([a for a in losses_of(name) if not (single and a == "softmax")]))
+    loss = draw(st.sampled_from(losses_of(name)))
     numbers, weights = (NUMBERS, WEIGHTS) if in_any_unit(name) else (MODEST_NUMBERS, MODEST_WEIGHTS)
     modest = name in NEAR_TARGETS or not in_any_unit(name)
     labels = MODEST_TARGETS if modest else TARGETS
@@ -259,7 +269,8 @@ def shuffled(rows, seed=0):
 def learn_dicts(learner, rows, y, v=None):
     """Scores of dict rows, each learned in turn."""
     v = np.ones(len(y)) if v is None else v
-    return [learner.learn_one(*trial) for trial in zip(rows, y, v, strict=True)]
+    scores = [learner.learn_one(*trial) for trial in zip(rows, y, v, strict=True)]
+    return np.reshape(scores, learner._room(len(y)).shape)
 
 
 # Sameness
@@ -304,9 +315,8 @@ def or_diverged(learner, call):
         return call()
     except Diverged as error:
         refusal = error
-    assert not in_any_unit(learner.name)
-    assert refusal.learner == learner.name
-    assert str(refusal).startswith(f"row {refusal.row}: {learner.name} diverged; ")
+    assert not in_any_unit(learner)
+    assert str(refusal).startswith(f"row {refusal.row}: {refusal.learner} diverged; ")
     assert snapshot(learner) == before
     return None
 
@@ -316,7 +326,7 @@ def outlook(learner, columns):
     rng = np.random.default_rng(columns)
     probes = rng.normal(size=(6, columns + 2)) * 10.0 ** rng.integers(-9, 9, (6, 1))
     probes[0] = 0
-    if not in_any_unit(learner.name):
+    if not in_any_unit(learner):
         probes = np.clip(probes, -1, 1)
     sums, weights = learner.sums(), learner.weights()
     answers = [learner.predict(as_rows(probes)), weights.intercept]

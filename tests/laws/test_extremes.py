@@ -25,7 +25,6 @@ from laws.streams import (
     keeps_sums,
     learn_dicts,
     make,
-    one_score,
     or_diverged,
     outlook,
     snapshot,
@@ -126,7 +125,7 @@ def finite_or_diverged(learner, call):
 
 def survives(learner, stream, form="dense"):
     """All scores finite, now and later; at most the initial wealth lost."""
-    more = tame(learner.name, learner.loss.name, seed=1, d=3)
+    more = tame("zero", learner.loss.name, seed=1, d=3)
     for rows in (stream.rows(form), more.rows(form)):
         finite_or_diverged(learner, lambda rows=rows: learner.learn(rows))
         keeps_its_theorem(learner)
@@ -134,11 +133,11 @@ def survives(learner, stream, form="dense"):
 
 
 @each_pair
-@each_form
 @pytest.mark.parametrize("X", EXTREME.values(), ids=EXTREME)
-def test_rows(name, loss, form, X):
+def test_rows(name, loss, X):
     y = targets(loss, np.random.default_rng(0), len(X))
-    survives(make(name, loss), Stream(X, y), form)
+    for form in ("dense", "csr"):
+        survives(make(name, loss), Stream(X, y), form)
 
 
 @each_pair_where(in_any_unit)
@@ -151,9 +150,7 @@ def test_a_column_may_grow_as_far_as_it_likes(name, loss, form):
         X = stream.X.copy()
         X[:30, 1] *= 2.0**exponent
         scores.append(make(name, loss).learn(stream._replace(X=X).rows(form)))
-        if one_score(loss):
-            same = learn_dicts(make(name, loss), dicts(X), stream.y)
-            close(same, scores[-1], 1e-12)
+        close(learn_dicts(make(name, loss), dicts(X), stream.y), scores[-1], 1e-12)
         close(scores[-1], scores[0], 1e-9)
 
 

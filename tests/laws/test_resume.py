@@ -12,7 +12,6 @@ from laws.streams import (
     each_form,
     each_pair,
     each_pair_in_any_unit,
-    each_pair_of_one_score,
     late,
     learn_dicts,
     make,
@@ -83,7 +82,7 @@ def test_in_other_units(name, loss, copied):
     same_bits(outlook(resumed, 20), outlook(straight, 20))
 
 
-@each_pair_of_one_score
+@each_pair
 @each_copy
 def test_dicts_with_names(name, loss, copied):
     stream = tame(name, loss, n=60, d=10, density=0.3)
@@ -97,7 +96,7 @@ def test_dicts_with_names(name, loss, copied):
     same_bits(outlook(resumed, 10), outlook(straight, 10))
 
 
-@each_pair_of_one_score
+@each_pair
 @each_copy
 def test_dicts_whose_keys_come_in_any_order(name, loss, copied):
     """Sums run in the order of keys: of this row's, not of one that a copy has not seen."""

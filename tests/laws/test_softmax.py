@@ -4,19 +4,26 @@ What blocks, purity, resuming, units and storage promise is tested with the soft
 tested with all others; here is what only classes have.
 """
 
+import inspect
+import pickle
+
 import numpy as np
 import pytest
 
 from laws.streams import (
     SILENT,
     accepts,
+    anyone,
     close,
     each_form,
     each_learner_where,
+    linear,
+    make,
     same_bits,
     tame,
 )
 from unitless.learners import get
+from unitless.learners.one_a_class import with_classes
 from unitless.rows import as_rows
 
 
@@ -30,7 +37,7 @@ each_classifier = each_learner_where(has_classes)
 
 def classifier(name, classes=3):
     """A fresh one."""
-    return get(name)("softmax", classes=classes)
+    return with_classes(get(name), classes)
 
 
 @each_classifier
@@ -98,9 +105,9 @@ def test_the_answer_is_the_caller_s(name):
     same_bits(first, kept)
 
 
-@each_learner_where(lambda name: True)
+@each_learner_where(anyone)
 def test_classes_go_with_the_softmax_loss_only(name):
-    if not has_classes(name):
+    if "classes" not in inspect.signature(get(name)).parameters:
         with pytest.raises((ValueError, TypeError)):
             get(name)("softmax", classes=3)
         return
@@ -110,3 +117,51 @@ def test_classes_go_with_the_softmax_loss_only(name):
     if accepts(name, "logistic"):
         with pytest.raises(ValueError, match="classes = 3 with the logistic loss"):
             get(name)("logistic", classes=3)
+
+
+# A class that comes later
+
+
+def grown(name, stream, form="dense"):
+    """A learner of two classes that learned 30 rows and was then given a third."""
+    learner = classifier(name, 2)
+    learner.learn(stream[:30]._replace(y=stream.y[:30] % 2).rows(form))
+    before = learner.predict(stream.rows(form))
+    learner.add_class()
+    return learner, before
+
+
+@each_classifier
+@each_form
+def test_a_new_class_leaves_the_others_their_scores(name, form):
+    """It starts as it would have at the very beginning, or at 0, and is learned from then on."""
+    stream = tame(name, "softmax", d=10)
+    learner, before = grown(name, stream, form)
+    after = learner.predict(stream.rows(form))
+    assert after.shape == (60, 3)
+    if linear(name):
+        same_bits(after[:, :2], before)
+        assert not after[:, 2].any()
+    scores = learner.learn(stream[30:].rows(form))
+    assert scores.shape == (30, 3)
+    assert np.isfinite(scores).all()
+    assert name in SILENT or scores[-1, 2] != 0
+
+
+@each_classifier
+@each_form
+def test_a_block_is_its_rows_after_a_new_class(name, form):
+    stream = tame(name, "softmax", d=10)
+    (one, _), (two, _) = grown(name, stream, form), grown(name, stream, form)
+    two = pickle.loads(pickle.dumps(two))
+    rows = stream[30:].rows(form)
+    scores = one.learn(rows)
+    same_bits(np.concatenate([two.learn(rows[t : t + 1]) for t in range(30)]), scores)
+    same_bits(two.predict(rows), one.predict(rows))
+
+
+@each_learner_where(anyone)
+def test_who_has_no_classes_cannot_add_one(name):
+    learner = make(name)
+    with pytest.raises(ValueError, match="no classes to add to"):
+        learner.add_class()

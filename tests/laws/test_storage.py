@@ -17,7 +17,6 @@ from laws.streams import (
     each_learner,
     each_learner_where,
     each_pair,
-    each_pair_of_one_score,
     each_pair_where,
     keeps_sums,
     late,
@@ -60,11 +59,10 @@ def test_dense_is_csr_is_dict_on_nasty_streams(names, data):
     stream = case.stream
     scores = case.learner().learn(stream.rows())
     same_bits(case.learner().learn(stored(stream)), scores)
-    if case.loss != "softmax":
-        same_bits(learn_dicts(case.learner(), dicts(stream.X), stream.y, stream.v), scores)
+    same_bits(learn_dicts(case.learner(), dicts(stream.X), stream.y, stream.v), scores)
 
 
-@each_pair_of_one_score
+@each_pair
 def test_dict_is_dense(name, loss):
     """To the bit when the keys come in the order of the columns; and dict is CSR."""
     stream = tame(name, loss, d=20, weighted=True)
@@ -79,7 +77,7 @@ def test_dict_is_dense(name, loss):
     same_bits(outlook(two, 20), outlook(sparse, 20))
 
 
-@each_pair_of_one_score
+@each_pair
 def test_dict_in_any_order_is_dense(name, loss):
     stream = tame(name, loss, d=20)
     scores = make(name, loss).learn(stream.rows())
@@ -124,7 +122,7 @@ def test_columns_may_vanish(name, loss, form):
     same_bits(outlook(shrunk, 10), outlook(wide, 10))
 
 
-@each_pair_of_one_score
+@each_pair
 def test_zeros_in_dicts(name, loss):
     """Column numbers follow the first appearance, so sums run in another order."""
     stream = tame(name, loss, d=10, density=0.3)
@@ -162,7 +160,7 @@ def test_missing_in_every_storage(name, loss):
     same_bits(outlook(sparse, 20), outlook(dense, 20))
     close(make(name, loss).learn(stream.rows("csr")), scores, 1e-12)
     nothing = [{j: None if x != x else x for j, x in row.items()} for row in dicts(stream.X)]
-    for rows in (dicts(stream.X), nothing) if loss != "softmax" else ():
+    for rows in (dicts(stream.X), nothing):
         same_bits(learn_dicts(make(name, loss), rows, stream.y), scores)
 
 

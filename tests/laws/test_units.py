@@ -12,9 +12,9 @@ from laws.streams import (
     each_learner_in_any_unit,
     each_pair_in_any_unit,
     each_pair_where,
+    each_pair_with_sums,
     first_loss,
     in_any_unit,
-    keeps_sums,
     linear_map,
     make,
     powers_of_two,
@@ -79,7 +79,7 @@ def test_signs_of_small_sparse_integers(name, d):
         assert np.array_equal(scores, make(name).learn(as_rows(X * flips, y)))
 
 
-@each_pair_where(lambda name: in_any_unit(name) and keeps_sums(name))
+@each_pair_with_sums
 def test_what_is_certified_has_no_unit(name, loss):
     stream = tame(name, loss, d=10)
     factors = powers_of_two(np.random.default_rng(1), 10)

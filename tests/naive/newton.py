@@ -73,7 +73,8 @@ class Newton:
                 self.A[i][j] = self.A[i].get(j, Decimal(0)) + v * c * x_i * x_j
             for b, e_k, z_k in zip(self.b, e, z, strict=True):
                 b[i] += v * x_i * (e_k + c * z_k)
-        if self.t >= (Decimal("1.25") if self.t <= 256 else 2) * self.last:
+        growth = Decimal("1.25") if self.t <= 256 else 2
+        if self.t >= growth * self.last and self.t - self.last >= len(self.prior) / 16:
             self.last = self.t
             for i in self.prior:
                 self.prior[i] = self.s2[i] / (self.t - self.woke[i] + 1)

@@ -146,12 +146,17 @@ def step(U, D, w, f, S, e, c, first, Px, term):
 
 
 @inner
-def is_due(t, last, m):
+def is_due(t, last, s2):
     """Whether the prior is to be set anew: often at first, then when t has doubled.
 
-    But not within m / 16 rows, for it costs as much as m of them.
+    But not within d / 16 rows, for it costs as much as d of them; d features have been met.
     """
-    return t >= (SOON if t <= EARLY else LATER) * last and t - last >= m / 16
+    if t < (SOON if t <= EARLY else LATER) * last:
+        return False
+    d = 0
+    for i in range(s2.size):
+        d += s2[i] > 0
+    return t - last >= d / 16
 
 
 @inner
@@ -267,7 +272,7 @@ def run(
             for k in range(e.size):
                 e[k] *= -v
             step(U, D, W, f, S, e, c * v, 0, Px, term)
-            if is_due(totals[T], totals[LAST], m):
+            if is_due(totals[T], totals[LAST], s2):
                 refresh(rule, U, D, W, s2, woke, prior, totals[T], f, S, e, Px, term)
                 totals[LAST] = totals[T]
 

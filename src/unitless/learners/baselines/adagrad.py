@@ -107,7 +107,7 @@ class Adagrad(Raw):
     >>> for learner in (Adagrad(), AdagradDa()):
     ...     print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
     0.2576
-0.2885
+    0.2885
     """
 
     name: ClassVar[str] = "adagrad"

@@ -134,7 +134,7 @@ class Eg(Whole):
     def _rule(self) -> Corners:
         return Corners(self.radius, self.bound, float(self.horizon))
 
-    def rate(self, features: int) -> float:
+    def eta(self, features: int) -> float:
         """eta, for that many features."""
         return math.sqrt(math.log(2 * features) / self.horizon) / (self.radius * self.bound)
 

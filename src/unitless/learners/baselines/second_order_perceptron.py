@@ -74,6 +74,7 @@ class SecondOrderPerceptron(WithMatrix):
     """
 
     name: ClassVar[str] = "second_order_perceptron"
+    linear: ClassVar[bool] = False
     vectors: ClassVar[tuple[str, ...]] = ("b", "D")
 
     def __init__(

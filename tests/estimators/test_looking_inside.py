@@ -1,0 +1,233 @@
+"""explain, rescale, coef_, certificate."""
+
+from copy import deepcopy
+
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from estimators.material import (
+    BINARY,
+    REAL,
+    SEVERAL,
+    WINE,
+    A,
+    B,
+    W,
+    X,
+    Y,
+    people,
+    same_model,
+    some,
+    standard,
+)
+from unitless import OnlineClassifier, OnlineRegressor
+from unitless.learners import get
+from unitless.regret import certificate
+
+COLUMNS, LABELS = people()
+FRAME = pandas.DataFrame(COLUMNS)
+
+
+def adds_up(model, row, score):
+    """The parts of a score add up to it, within the rounding of the largest of them."""
+    parts = model.explain(row)
+    size = max(np.abs(part).max() for part in parts.values())
+    np.testing.assert_allclose(sum(parts.values()), score, rtol=0, atol=1e-13 * max(size, 1) * 40)
+    assert set(parts) <= {"(base)", *model.feature_names_}
+
+
+@pytest.mark.parametrize("learner", BINARY)
+def test_explain_adds_up_for_two_classes(learner):
+    model = OnlineClassifier(learner).fit(standard(X), Y)
+    for row, score in zip(standard(X)[::97], model.decision_function(standard(X)[::97]), strict=True):
+        adds_up(model, row, score)
+
+
+@pytest.mark.parametrize("learner", SEVERAL)
+def test_explain_adds_up_for_three_classes(learner):
+    model = OnlineClassifier(learner).fit(standard(W), WINE)
+    for row, score in zip(standard(W)[::41], model.decision_function(standard(W)[::41]), strict=True):
+        adds_up(model, row, score)
+
+
+@pytest.mark.parametrize(("learner", "loss"), REAL.items())
+def test_explain_adds_up_for_numbers(learner, loss):
+    model = OnlineRegressor(learner, loss).fit(standard(A), B)
+    for row, score in zip(standard(A)[::97], model.predict(standard(A)[::97]), strict=True):
+        adds_up(model, row, score)
+
+
+@pytest.mark.parametrize("learner", ["blend", "coordinate", "full"])
+def test_explain_in_raw_units(learner):
+    model = OnlineClassifier(learner).fit(X, Y)
+    for row, score in zip(X[::97], model.decision_function(X[::97]), strict=True):
+        adds_up(model, row, score)
+
+
+def test_explain_takes_every_kind_of_row():
+    model = OnlineClassifier().fit(X, Y)
+    expected = model.explain(X[0])
+    for row in (X[:1], X[0].tolist(), X[:1].tolist(), sp.csr_array(X[:1])):
+        assert model.explain(row) == expected
+    with pytest.raises(ValueError, match="explain takes one row, not 2"):
+        model.explain(X[:2])
+    with pytest.raises(ValueError, match="2 features"):
+        model.explain([1.0, 2.0])
+
+
+def test_explain_a_row_of_a_frame():
+    model = OnlineClassifier().fit(FRAME, LABELS)
+    row = FRAME.iloc[[3]]
+    parts = model.explain(row)
+    adds_up(model, row, model.decision_function(row)[0])
+    assert "height" in parts
+    assert [name for name in parts if name.startswith("colour")] == [f"colour={COLUMNS['colour'][3]}"]
+    assert model.explain(FRAME.iloc[3]) == pytest.approx(parts)
+
+
+def test_explain_names_what_matters():
+    """A linear target: each part is its share of it."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((3000, 3)) * [1, 1000, 1e-3] + [5, 0, 0]
+    y = 2 * rows[:, 0] - rows[:, 1] / 1000
+    for model in (OnlineRegressor(), OnlineRegressor("vaw")):
+        model.fit(rows, y)
+        near = model.explain([6.0, 2000.0, 1e-3])
+        far = model.explain([6.0, -2000.0, 1e-3])
+        assert far["x1"] - near["x1"] == pytest.approx(4, abs=0.1)
+        assert far["x0"] == pytest.approx(near["x0"], abs=0.1)
+        assert abs(near.get("x2", 0)) < 0.05
+
+
+def test_what_is_zero_in_a_linear_model_contributes_nothing():
+    model = OnlineClassifier("full").fit(X, Y)
+    row = X[0].copy()
+    row[4] = 0
+    assert set(model.explain(row)) == {"(base)"} | {f"x{j}" for j in range(30) if j != 4}
+
+
+# rescale
+
+
+@pytest.mark.parametrize("learner", ["blend", "coordinate", "full", "newton"])
+@pytest.mark.parametrize(("rows", "y"), [(X, Y), (W, WINE)], ids=["two", "three"])
+def test_rescale_by_name(learner, rows, y):
+    """A change of unit in mid-stream: as if the past had been in the new unit."""
+    if learner == "newton" and y is WINE:
+        pytest.skip("one test of Newton is enough")
+    factors = np.ones(rows.shape[1])
+    factors[[2, 5]] = 1024, 1 / 8
+    new = OnlineClassifier(learner).fit(rows[:100] * factors, y[:100])
+    model = OnlineClassifier(learner).fit(rows[:100], y[:100])
+    assert model.rescale({"x2": 1024, "x5": 1 / 8}) is model
+    for one in (new, model):
+        one.partial_fit(rows[100:] * factors, y[100:])
+    np.testing.assert_array_equal(new.progressive_, model.progressive_)
+
+
+@pytest.mark.parametrize("learner", ["blend", "coordinate"])
+def test_rescale_reaches_the_interactions(learner):
+    def in_millimetres(columns):
+        return {
+            name: [None if v is None or name != "height" else 1000 * v for v in values]
+            if name == "height"
+            else values
+            for name, values in columns.items()
+        }
+
+    half = len(LABELS) // 2
+    parts = ["height:colour", "height:member", "colour:member"]
+    model = OnlineClassifier(learner, interactions=parts)
+    model.fit(pandas.DataFrame(some(COLUMNS, half)), LABELS[:half]).rescale({"height": 1000})
+    new = OnlineClassifier(learner, interactions=parts)
+    new.fit(pandas.DataFrame(in_millimetres(some(COLUMNS, half))), LABELS[:half])
+    for one in (model, new):
+        one.partial_fit(pandas.DataFrame(in_millimetres(some(COLUMNS, half, None))), LABELS[half:])
+    np.testing.assert_allclose(model.progressive_, new.progressive_, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ({"weight": 2}, "no feature 'weight'"),
+        ({"colour": 2}, "'colour' is a category, which has no unit"),
+        ({"joined": 2}, "'joined' is a date, which has no unit"),
+        ({"height": 0}, "cannot change by a factor of 0"),
+        ({"height": 2, "colour=red": 2}, "no feature 'colour=red'"),
+    ],
+)
+def test_rescale_refuses(factors, message):
+    model = OnlineClassifier().fit(FRAME, LABELS)
+    before = deepcopy(model)
+    with pytest.raises(ValueError, match=message):
+        model.rescale(factors)
+    np.testing.assert_array_equal(model.decision_function(FRAME), before.decision_function(FRAME))
+
+
+def test_rescale_of_a_learner_that_depends_on_units():
+    with pytest.raises(ValueError, match="depends on units"):
+        OnlineClassifier("ogd").fit(standard(X), Y).rescale({"x0": 2})
+
+
+# coef_
+
+
+def test_coefficients_are_the_weights_at_zero():
+    """One row for two classes, a row a class for more, none for regression."""
+    two, three = OnlineClassifier("full").fit(X, Y), OnlineClassifier("full").fit(W, WINE)
+    assert two.coef_.shape == (1, 30)
+    assert two.intercept_.shape == (1,)
+    assert three.coef_.shape == (3, 13)
+    assert three.intercept_.shape == (3,)
+    number = OnlineRegressor("vaw").fit(A, B)
+    assert number.coef_.shape == (10,)
+    assert isinstance(number.intercept_, float)
+    for model, rows in ((two, X), (three, W), (number, A)):
+        weights = model.learner_.weights()
+        np.testing.assert_array_equal(model.coef_, np.reshape(weights.features.T, model.coef_.shape))
+        origin = np.ravel(model._scores(np.zeros((1, rows.shape[1]))))
+        np.testing.assert_allclose(np.ravel(model.intercept_), origin, rtol=1e-12)
+
+
+def test_a_linear_model_s_predictions_are_those_of_its_coefficients():
+    """Where weights do not depend on x."""
+    model = OnlineRegressor("ogd", "absolute").fit(standard(A), B)
+    by_hand = standard(A) @ model.coef_ + model.intercept_
+    np.testing.assert_allclose(model.predict(standard(A)), by_hand, rtol=1e-10, atol=1e-10)
+    model = OnlineClassifier("ogd").fit(standard(W), WINE)
+    by_hand = standard(W) @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(model.decision_function(standard(W)), by_hand, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("learner", [name for name in BINARY if not get(name).linear])
+def test_no_coefficients_of_what_is_not_linear(learner):
+    model = OnlineClassifier(learner).fit(X, Y)
+    for name in ("coef_", "intercept_"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=f"scores of '{learner}' are not linear in x"):
+            getattr(model, name)
+
+
+# certificate
+
+
+@pytest.mark.parametrize("learner", ["coordinate", "full"])
+def test_certificate_is_the_learner_s(learner):
+    model = OnlineClassifier(learner=learner)
+    with pytest.raises(NotFittedError):
+        model.certificate()
+    model.fit(X, Y)
+    made = model.certificate(ball=2.0)
+    assert str(made) == str(certificate(model.learner_, ball=2.0))
+    assert made.trials == len(Y)
+
+
+def test_looking_changes_nothing():
+    model = OnlineClassifier().fit(X, Y)
+    before = deepcopy(model)
+    model.explain(X[0])
+    _ = model.feature_names_, model.learner_.weights()
+    same_model(model, before, X)
