@@ -45,9 +45,9 @@ def several_classes(name):
 
 
 BINARY = learners_for("logistic")
-REAL = {name: "squared" for name in learners_for("squared")} | {
-    name: "quantile(0.3)" for name in learners_for("quantile(0.3)")
-}
+REAL = dict.fromkeys(learners_for("squared"), "squared") | dict.fromkeys(
+    learners_for("quantile(0.3)"), "quantile(0.3)"
+)
 SEVERAL = [name for name in BINARY if several_classes(name)]
 
 

@@ -38,7 +38,10 @@ def test_labels_of_any_kind(rows, y):
 )
 def test_labels_from_a_frame(labels):
     model = OnlineClassifier("coordinate").fit(X, labels)
-    assert model.predict(X).tolist() == OnlineClassifier("coordinate").fit(X, NAMED).predict(X).tolist()
+    assert (
+        model.predict(X).tolist()
+        == OnlineClassifier("coordinate").fit(X, NAMED).predict(X).tolist()
+    )
 
 
 def test_booleans():
@@ -170,7 +173,7 @@ def test_an_unknown_label_leaves_the_model_untouched(rows, y, classes):
 
 def test_an_unknown_label_in_the_first_rows():
     model = OnlineClassifier()
-    with pytest.raises(ValueError, match="unseen label: .*'malignant'"):
+    with pytest.raises(ValueError, match="unseen label: .*'malignant'"):  # noqa: RUF043
         model.partial_fit(X, NAMED, classes=["benign", "unclear"])
     with pytest.raises(NotFittedError):
         model.predict(X)

@@ -61,7 +61,9 @@ def test_blocks_in_which_levels_appear(library, learner):
 CATEGORICAL = {
     "pandas": pandas.DataFrame(COLUMNS).astype({"colour": "category"}),
     "polars": polars.DataFrame(COLUMNS).cast({"colour": polars.Categorical}),
-    "polars enum": polars.DataFrame(COLUMNS).cast({"colour": polars.Enum(["green", "blue", "red"])}),
+    "polars enum": polars.DataFrame(COLUMNS).cast(
+        {"colour": polars.Enum(["green", "blue", "red"])}
+    ),
     "pyarrow": pyarrow.table(
         COLUMNS | {"colour": pyarrow.array(COLUMNS["colour"]).dictionary_encode()}
     ),
@@ -128,7 +130,7 @@ def test_many_levels_are_said_once():
     ids = [f"user {k}" for k in range(1200)]
     y = np.arange(1200) % 2
     model = OnlineClassifier("coordinate")
-    with pytest.warns(ManyLevels, match="'id' has more than 1000 levels") as said:
+    with pytest.warns(ManyLevels, match="'id' has more than 1000 levels") as said:  # noqa: PT031
         model.fit(pandas.DataFrame({"id": ids}), y)
         model.partial_fit(pandas.DataFrame({"id": [f"guest {k}" for k in range(50)]}), y[:50])
     assert len(said) == 1
@@ -166,7 +168,10 @@ def test_frames_of_numbers_are_arrays_with_names(library):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda frame: {"tall": frame["height"], **{k: frame[k] for k in ("colour", "member", "joined")}},
+        lambda frame: {
+            "tall": frame["height"],
+            **{k: frame[k] for k in ("colour", "member", "joined")},
+        },
         lambda frame: {k: frame[k] for k in ("height", "colour", "member")},
         lambda frame: frame | {"weight": frame["height"]},
         lambda frame: {k: frame[k] for k in reversed(frame)},
@@ -226,7 +231,9 @@ def test_an_array_after_a_frame():
 def test_a_frame_after_an_array(library):
     frame = LIBRARIES[library]({f"column {j}": A[:, j].copy() for j in range(A.shape[1])})
     model = OnlineRegressor().fit(A, B)
-    with pytest.warns(UserWarning, match="X has feature names, but OnlineRegressor was fitted without"):
+    with pytest.warns(
+        UserWarning, match="X has feature names, but OnlineRegressor was fitted without"
+    ):
         np.testing.assert_array_equal(model.predict(frame), model.predict(A))
     with pytest.warns(UserWarning, match="X has feature names"):
         model.partial_fit(frame, B)

@@ -42,14 +42,18 @@ def adds_up(model, row, score):
 @pytest.mark.parametrize("learner", BINARY)
 def test_explain_adds_up_for_two_classes(learner):
     model = OnlineClassifier(learner).fit(standard(X), Y)
-    for row, score in zip(standard(X)[::97], model.decision_function(standard(X)[::97]), strict=True):
+    for row, score in zip(
+        standard(X)[::97], model.decision_function(standard(X)[::97]), strict=True
+    ):
         adds_up(model, row, score)
 
 
 @pytest.mark.parametrize("learner", SEVERAL)
 def test_explain_adds_up_for_three_classes(learner):
     model = OnlineClassifier(learner).fit(standard(W), WINE)
-    for row, score in zip(standard(W)[::41], model.decision_function(standard(W)[::41]), strict=True):
+    for row, score in zip(
+        standard(W)[::41], model.decision_function(standard(W)[::41]), strict=True
+    ):
         adds_up(model, row, score)
 
 
@@ -84,7 +88,9 @@ def test_explain_a_row_of_a_frame():
     parts = model.explain(row)
     adds_up(model, row, model.decision_function(row)[0])
     assert "height" in parts
-    assert [name for name in parts if name.startswith("colour")] == [f"colour={COLUMNS['colour'][3]}"]
+    assert [name for name in parts if name.startswith("colour")] == [
+        f"colour={COLUMNS['colour'][3]}"
+    ]
     assert model.explain(FRAME.iloc[3]) == pytest.approx(parts)
 
 
@@ -187,7 +193,9 @@ def test_coefficients_are_the_weights_at_zero():
     assert isinstance(number.intercept_, float)
     for model, rows in ((two, X), (three, W), (number, A)):
         weights = model.learner_.weights()
-        np.testing.assert_array_equal(model.coef_, np.reshape(weights.features.T, model.coef_.shape))
+        np.testing.assert_array_equal(
+            model.coef_, np.reshape(weights.features.T, model.coef_.shape)
+        )
         origin = np.ravel(model._scores(np.zeros((1, rows.shape[1]))))
         np.testing.assert_allclose(np.ravel(model.intercept_), origin, rtol=1e-12)
 
@@ -199,7 +207,9 @@ def test_a_linear_model_s_predictions_are_those_of_its_coefficients():
     np.testing.assert_allclose(model.predict(standard(A)), by_hand, rtol=1e-10, atol=1e-10)
     model = OnlineClassifier("ogd").fit(standard(W), WINE)
     by_hand = standard(W) @ model.coef_.T + model.intercept_
-    np.testing.assert_allclose(model.decision_function(standard(W)), by_hand, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        model.decision_function(standard(W)), by_hand, rtol=1e-10, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("learner", [name for name in BINARY if not get(name).linear])

@@ -122,7 +122,12 @@ BAD = {
     "huge weight": (X[:10], Y[:10], [1.0] * 9 + [1e300], "row 9: weight 1e"),
     "too few weights": (X[:10], Y[:10], [1.0] * 9, "weights has shape.*10 rows"),
     "words": (X[:10].astype(str), Y[:10], None, "expected numbers"),
-    "a word": (np.where(np.arange(30) == 5, "?", X[:9].astype(object)), Y[:9], None, "column 5: '\\?'"),
+    "a word": (
+        np.where(np.arange(30) == 5, "?", X[:9].astype(object)),
+        Y[:9],
+        None,
+        "column 5: '\\?'",
+    ),
 }
 
 

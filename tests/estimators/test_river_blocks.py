@@ -57,7 +57,7 @@ def models():
 
 
 each = pytest.mark.parametrize(
-    ("model", "targets"), models(), ids=lambda x: "" if isinstance(x, list) else repr(x)
+    ("model", "targets"), list(models()), ids=lambda x: "" if isinstance(x, list) else repr(x)
 )
 
 
@@ -92,7 +92,13 @@ def test_keys_in_another_order(model, targets):
 
 @pytest.mark.parametrize(
     "model",
-    [Classifier(), Classifier("coordinate"), Classifier(multiclass=True), Regressor(), Regressor("vaw")],
+    [
+        Classifier(),
+        Classifier("coordinate"),
+        Classifier(multiclass=True),
+        Regressor(),
+        Regressor("vaw"),
+    ],
 )
 def test_categories_that_appear(model):
     columns, labels = people(60)
@@ -178,7 +184,9 @@ def test_a_question_about_new_names_does_not_confuse_later_rows():
     ],
     ids=["infinity", "infinity among words", "object", "labels", "weights", "weight", "label"],
 )
-@pytest.mark.parametrize("model", [Classifier(multiclass=True), Classifier("full", multiclass=True)])
+@pytest.mark.parametrize(
+    "model", [Classifier(multiclass=True), Classifier("full", multiclass=True)]
+)
 def test_a_frame_is_learned_whole_or_not_at_all(model, frame, labels, weights, message):
     model = deepcopy(model)
     model.learn_many(FRAMES[0], SEVEN[0])
@@ -206,4 +214,4 @@ def test_numbers_as_targets():
     with pytest.raises(ValueError, match="'seven' is not a number"):
         model.learn_many(FRAMES[0][:1], np.array(["seven"], dtype=object))
     assert some_regressor.predict_one({"a": 1.0}) == 0
-    assert some(dict(a=[1, 2]), 1) == {"a": [1]}
+    assert some({"a": [1, 2]}, 1) == {"a": [1]}

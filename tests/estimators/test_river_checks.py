@@ -25,6 +25,6 @@ def checks():
             yield pytest.param(model, check, id=name)
 
 
-@pytest.mark.parametrize(("model", "check"), checks())
+@pytest.mark.parametrize(("model", "check"), list(checks()))
 def test_check(model, check):
     check(model.clone())

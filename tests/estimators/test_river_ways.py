@@ -152,7 +152,9 @@ def test_weights():
 def test_a_learner_of_one_s_own():
     mine = learners.get("coordinate")("hinge", alpha=2.0)
     model = learned(Regressor(learners.get("coordinate")("absolute", alpha=2.0)), TRUMP)
-    assert model.predict_one(TRUMP[0][0]) != learned(Regressor("coordinate", "absolute"), TRUMP).predict_one(TRUMP[0][0])
+    assert model.predict_one(TRUMP[0][0]) != learned(
+        Regressor("coordinate", "absolute"), TRUMP
+    ).predict_one(TRUMP[0][0])
     assert learned(Classifier(mine), PHISHING)._model.loss.name == "hinge"
     assert mine.sums().trials == 0
 
@@ -177,7 +179,9 @@ def test_progressive_validation():
     assert score.get() > 0.8
     score = evaluate.progressive_val_score(PHISHING, Classifier(), metrics.ROCAUC())
     assert score.get() > 0.85
-    score = evaluate.progressive_val_score(SEGMENTS, Classifier(multiclass=True), metrics.Accuracy())
+    score = evaluate.progressive_val_score(
+        SEGMENTS, Classifier(multiclass=True), metrics.Accuracy()
+    )
     assert score.get() > 0.7
     score = evaluate.progressive_val_score(TRUMP, Regressor(), metrics.MAE())
     assert score.get() < 1
@@ -279,7 +283,9 @@ def test_debug_one_adds_up():
 def test_debug_one_of_a_classifier():
     model = learned(Classifier("coordinate", multiclass=True), SEGMENTS)
     x, _ = SEGMENTS[7]
-    head, *lines = model.debug_one(x | {"never-seen": 3, "colour": "red", "gone": None}).splitlines()
+    head, *lines = model.debug_one(
+        x | {"never-seen": 3, "colour": "red", "gone": None}
+    ).splitlines()
     assert head.split()[:4] == ["Name", "Value", "Weight", "path"]
     assert len(lines) == len(x) + 4
     assert "colour=red" in "".join(lines)

@@ -171,7 +171,9 @@ def test_inside_others():
         [("full", OnlineClassifier("full")), ("nag", OnlineClassifier("nag"))], voting="soft"
     )
     assert vote.fit(X, Y).score(X, Y) > 0.85
-    assert CalibratedClassifierCV(OnlineClassifier("full", "hinge"), cv=2).fit(X, Y).score(X, Y) > 0.85
+    assert (
+        CalibratedClassifierCV(OnlineClassifier("full", "hinge"), cv=2).fit(X, Y).score(X, Y) > 0.85
+    )
     both = MultiOutputRegressor(OnlineRegressor("vaw")).fit(A, np.column_stack([B, -B]))
     assert both.predict(A).shape == (len(A), 2)
 

@@ -36,14 +36,21 @@ def made(format):
         return file.getvalue()
     gap = "\t" if format == "tsv" else ","
     lines = {
-        "csv": [f'{v}{gap}"{w}\n{w}"' if i % 7 == 0 else f"{v}{gap}{w}" for i, (v, w) in
-                enumerate(zip(x, word, strict=True))],
-        "jsonl": [json.dumps({"x": v, f"k{i // 30}": w}) for i, (v, w) in
-                  enumerate(zip(x, word, strict=True))],
-        "svmlight": [f"{i % 2} 1:{v} {2 + i}:1 # {w}" for i, (v, w) in
-                     enumerate(zip(x, word, strict=True))],
-        "vw": [f"{i % 2} {i % 3} 't{i} |{w} x:{v} y{i % 40} |z w:{w} {i // 2}" for i, (v, w) in
-               enumerate(zip(x, word, strict=True))],
+        "csv": [
+            f'{v}{gap}"{w}\n{w}"' if i % 7 == 0 else f"{v}{gap}{w}"
+            for i, (v, w) in enumerate(zip(x, word, strict=True))
+        ],
+        "jsonl": [
+            json.dumps({"x": v, f"k{i // 30}": w})
+            for i, (v, w) in enumerate(zip(x, word, strict=True))
+        ],
+        "svmlight": [
+            f"{i % 2} 1:{v} {2 + i}:1 # {w}" for i, (v, w) in enumerate(zip(x, word, strict=True))
+        ],
+        "vw": [
+            f"{i % 2} {i % 3} 't{i} |{w} x:{v} y{i % 40} |z w:{w} {i // 2}"
+            for i, (v, w) in enumerate(zip(x, word, strict=True))
+        ],
     }["csv" if format == "tsv" else format]
     lines[10:10] = ["", "bad line"] if format != "jsonl" else ["", "{bad"]
     head = [f"x{gap}word"] if format in ("csv", "tsv") else []
@@ -179,10 +186,20 @@ def test_positions_belong_to_a_format():
 @pytest.mark.parametrize(
     ("name", "format"),
     [
-        ("a.csv", "csv"), ("a.CSV.gz", "csv"), ("b.data", "csv"), ("b.txt.zst", "csv"),
-        ("a.tsv", "tsv"), ("x.y.jsonl", "jsonl"), ("a.ndjson", "jsonl"), ("a.parquet", "parquet"),
-        ("a.arrow", "arrow"), ("a.feather", "arrow"), ("a.svm", "svmlight"), ("a.vw", "vw"),
-        ("a.libsvm.gz", "svmlight"), ("-", "csv"),
+        ("a.csv", "csv"),
+        ("a.CSV.gz", "csv"),
+        ("b.data", "csv"),
+        ("b.txt.zst", "csv"),
+        ("a.tsv", "tsv"),
+        ("x.y.jsonl", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.parquet", "parquet"),
+        ("a.arrow", "arrow"),
+        ("a.feather", "arrow"),
+        ("a.svm", "svmlight"),
+        ("a.vw", "vw"),
+        ("a.libsvm.gz", "svmlight"),
+        ("-", "csv"),
     ],
 )
 def test_formats_by_name(name, format):

@@ -42,14 +42,12 @@ def test_no_header():
 
 
 def test_names():
-    assert table("\ufeff a ,\"b,c\",,'d\n1,2,3,4\n")[0] == ["a", "b,c", "c3", "'d"]
+    assert table('\ufeff a ,"b,c",,\'d\n1,2,3,4\n')[0] == ["a", "b,c", "c3", "'d"]
 
 
 def test_quotes():
     text = 'a,b\n"x,1","say ""hi"""\n"two\nlines",plain "quotes" stay\n'
-    assert table(text) == (
-        ["a", "b"], [("x,1", 'say "hi"'), ("two\nlines", 'plain "quotes" stay')]
-    )
+    assert table(text) == (["a", "b"], [("x,1", 'say "hi"'), ("two\nlines", 'plain "quotes" stay')])
 
 
 def test_no_quotes():
@@ -96,7 +94,7 @@ def test_a_column_without_values_is_a_number():
 
 
 def test_numbers():
-    text = "a,b\n1,-1.5e3\n+2,.5\n 3,5.\n\"4\",1E-5\n"
+    text = 'a,b\n1,-1.5e3\n+2,.5\n 3,5.\n"4",1E-5\n'
     assert table(text)[1] == [(1.0, -1500.0), (2.0, 0.5), (3.0, 5.0), (4.0, 1e-5)]
 
 
@@ -191,7 +189,7 @@ def test_files_without_rows(data):
 
 
 def test_header_that_names_a_column_twice():
-    with pytest.raises(ReadError, match="'a' more than once.*header=False") as caught:
+    with pytest.raises(ReadError, match="'a' more than once.*header=False") as caught:  # noqa: RUF043
         table("\na,a\n1,2\n")
     assert caught.value.line == 2
     with pytest.raises(ReadError, match="not UTF-8"):
@@ -232,7 +230,9 @@ def naive_records(data):
             char, quoted, fresh = data[at : at + 1], fresh and data[at : at + 1] == b'"', False
             if quoted:
                 close = at + 1
-                while (close := data.find(b'"', close)) >= 0 and data[close + 1 : close + 2] == b'"':
+                while (close := data.find(b'"', close)) >= 0 and data[
+                    close + 1 : close + 2
+                ] == b'"':
                     close += 2
                 if close < 0:
                     at = len(data)
@@ -258,7 +258,9 @@ def naive_records(data):
 def test_records(data):
     text, stop = padded(data), PADDING + len(data)
     records = find_records(text, PADDING, stop, ",", '"')
-    found = zip(records.starts - PADDING, records.lines, records.fields, records.flags, strict=False)
+    found = zip(
+        records.starts - PADDING, records.lines, records.fields, records.flags, strict=False
+    )
     wanted = naive_records(data)
     assert len(records.lines) == len(wanted)
     for one, other in zip(found, wanted, strict=True):

@@ -100,9 +100,7 @@ def test_every_float_comes_back(floats):
 @settings(max_examples=300)
 @given(
     st.lists(
-        st.tuples(
-            st.integers(0, 10**20), st.sampled_from(["", "e", "E"]), st.integers(-330, 330)
-        ),
+        st.tuples(st.integers(0, 10**20), st.sampled_from(["", "e", "E"]), st.integers(-330, 330)),
         min_size=1,
     )
 )

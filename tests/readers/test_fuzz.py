@@ -64,7 +64,7 @@ def test_any_bytes(format):
         try:
             blocks = list(open_blocks(io.BytesIO(data), format=format, read_ahead=False, **options))
         except ReadError as error:
-            assert error.file == "the stream"
+            assert error.file == "the stream"  # noqa: PT017
             continue
         good += 1
         check_counts(format, data, blocks, options)

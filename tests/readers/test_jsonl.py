@@ -50,7 +50,12 @@ def test_kinds():
 def test_numbers_in_a_column_of_strings():
     text = '{"a": "x"}\n{"a": 5}\n{"a": 5.5}\n{"a": true}\n'
     for block_bytes in (1 << 20, 10):
-        assert [row["a"] for row in rows(text, block_bytes=block_bytes)] == ["x", "5", "5.5", "true"]
+        assert [row["a"] for row in rows(text, block_bytes=block_bytes)] == [
+            "x",
+            "5",
+            "5.5",
+            "true",
+        ]
 
 
 def test_empty_lines_and_line_ends():

@@ -42,8 +42,16 @@ def test_column_types(format):
     (block,) = read(written(FRAME, format), format=format)
     number, string = pl.Float64, pl.String
     assert dict(block.frame.schema) == {
-        "whole": number, "half": number, "yes": pl.Boolean, "word": string, "kind": string,
-        "day": string, "coin": number, "in.deep.er": number, "in.b": string, "none": number,
+        "whole": number,
+        "half": number,
+        "yes": pl.Boolean,
+        "word": string,
+        "kind": string,
+        "day": string,
+        "coin": number,
+        "in.deep.er": number,
+        "in.b": string,
+        "none": number,
     }
     assert block.frame.row(0) == (1.0, 1.5, True, "x", "a", "2020-01-02", 1.25, 1.0, "x", None)
     assert block.frame["word"].to_list() == ["x", None, ""]

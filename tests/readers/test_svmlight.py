@@ -43,9 +43,7 @@ def assert_equal_rows(found, wanted):
     ):
         np.testing.assert_array_equal([label, weight], [wanted_label, wanted_weight])
         assert values.keys() == wanted_values.keys()
-        np.testing.assert_array_equal(
-            list(values.values()), [wanted_values[key] for key in values]
-        )
+        np.testing.assert_array_equal(list(values.values()), [wanted_values[key] for key in values])
 
 
 @settings(max_examples=200)

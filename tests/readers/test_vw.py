@@ -1,7 +1,5 @@
 """VW text against its plain twin, Vowpal Wabbit itself and a list of broken lines."""
 
-import contextlib
-import io
 import math
 import re
 import subprocess
@@ -26,7 +24,9 @@ def vw_lines(draw, numbers=NUMBERS, words=WORDS, plain=False):
     tag = draw(st.sampled_from(["", "", "'tag", "'tag ", "tag", "'"]))
     line = label + tag
     for _ in range(draw(st.integers(1, 3))):
-        space = draw(st.sampled_from(["", "", "ns", "a", "a" if plain else "a^b", "longer_namespace"]))
+        space = draw(
+            st.sampled_from(["", "", "ns", "a", "a" if plain else "a^b", "longer_namespace"])
+        )
         if space:
             space += draw(st.sampled_from(["", "", ":2.5", ":0.125", ":1e-3"]))
         line += "|" + space
@@ -115,7 +115,7 @@ def compare_with_vw(data, path):
     pytest.importorskip("vowpalwabbit")
     path.write_bytes(data)
     found = sparse_rows(read(data, format="vw"))
-    wanted = [row for row in audit(path)]
+    wanted = list(audit(path))
     assert len(found) == len(wanted)
     for (_, _, values), row in zip(found, wanted, strict=True):
         assert values.keys() == row.keys()
@@ -256,7 +256,13 @@ def test_whole_numbers_are_names_as_they_are_written():
     data = b"1 | 7:1 007:2 +7:3 7.0:4 0:5 00:6 12345678901:7\n" * 2
     for row in sparse_rows(read(data, format="vw", block_bytes=50)):
         assert row[2] == {
-            "7": 1.0, "007": 2.0, "+7": 3.0, "7.0": 4.0, "0": 5.0, "00": 6.0, "12345678901": 7.0
+            "7": 1.0,
+            "007": 2.0,
+            "+7": 3.0,
+            "7.0": 4.0,
+            "0": 5.0,
+            "00": 6.0,
+            "12345678901": 7.0,
         }
 
 

@@ -14,7 +14,10 @@ from unitless.regret.adversaries import theorem_3 as play
 from unitless.regret.adversaries.game import Game
 from unitless.rows import as_rows
 
-EVERY = pytest.mark.parametrize("name", sorted(REGISTRY))
+EVERY = pytest.mark.parametrize(
+    "name", sorted(name for name in REGISTRY if get(name).invariance != "none")
+)
+"""Learners that depend on units may leave the range of float64 in such a game, and say so."""
 
 
 # Theorem 3
@@ -108,7 +111,7 @@ def test_no_growth(name, T):
 # Greedy
 
 
-@EVERY
+@pytest.mark.parametrize("name", ["coordinate", "full", "zero"])
 @pytest.mark.parametrize("ball", ["box", "S"])
 def test_greedy_hurts_more_than_chance(name, ball):
     more = 0

@@ -58,12 +58,31 @@ def adversary(
         tables = [_worst_case(trials)]
     else:
         names = sorted(REGISTRY) if learner == "all" else [learner]
-        games = [_play(name, game, d, trials, c, norm) for name in names]
+        games, diverged = _games(names, game, d, trials, c, norm)
         tables = [_outcome(games)] if learner == "all" else [_trials(games[0]), _outcome(games)]
+        if diverged:
+            tables[-1].caption = f"diverged before the end: {', '.join(diverged)}"
     console = Console(highlight=False)
     console.print(f"{STORY[game]}\n")  # after the games, so that a refusal stands alone
     for table in tables:
         console.print(table)
+
+
+def _games(
+    names: list[str], game: Games, d: int, T: int, c: float, norm: float
+) -> "tuple[list[Game], list[str]]":
+    """The games, and the learners that did not live to the end of theirs."""
+    from unitless.learners.rowwise import Diverged
+
+    played, diverged = [], []
+    for name in names:
+        try:
+            played.append(_play(name, game, d, T, c, norm))
+        except Diverged:
+            if len(names) == 1:
+                raise
+            diverged.append(name)
+    return played, diverged
 
 
 def _play(learner: str, game: Games, d: int, T: int, c: float, norm: float) -> "Game":

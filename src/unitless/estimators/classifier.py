@@ -61,7 +61,7 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
     >>> model = OnlineClassifier().fit(X, y)
     >>> right = (model.progressive_ >= 0) == y
     >>> print(f"{right.mean():.3f}")
-    0.942
+    0.946
     """
 
     def __init__(

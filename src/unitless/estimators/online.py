@@ -17,7 +17,7 @@ from unitless import regret
 from unitless.estimators.making import make_learner
 from unitless.features import Columns
 from unitless.learners.protocol import Learner, Weights
-from unitless.regret import Certificate
+from unitless.regret import BlendCertificate, Certificate
 from unitless.rows import Rows, as_rows
 
 Float = NDArray[np.float64]
@@ -44,8 +44,8 @@ class Online(BaseEstimator):  # type: ignore[misc]
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _forget(self) -> None:
@@ -170,7 +170,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def certificate(self, **options: Any) -> Certificate:
+    def certificate(self, **options: Any) -> Certificate | BlendCertificate:
         """What is certain about the regret so far: `unitless.regret.certificate` of the learner.
 
         The regret is that of the learner's own loss and of the trials it has learned; `options`
@@ -184,7 +184,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "learner_")
         if not self.learner_.linear:
             raise AttributeError(
-                f"the scores of {self.learner_.name!r} are not linear in x, so it has no coef_; use "
+                f"the scores of {self.learner_.name!r} are not linear in x, so it has no coef_; use "  # noqa: E501
                 "explain(x), or learner_.weights() for the slope at the means"
             )
         return self.learner_.weights()

@@ -2,7 +2,7 @@
 
 A block holds each row's values in the order in which the row has them, as a learner is given those of
 a dict. So it learns the same from both, to the bit.
-"""
+"""  # noqa: E501
 
 from collections.abc import Hashable, Mapping
 from typing import Any

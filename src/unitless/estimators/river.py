@@ -5,6 +5,7 @@ The only file that imports River, an optional extra: pip install "unitless[river
 >>> from river import datasets, evaluate, metrics
 >>> from unitless.estimators.river import Classifier
 >>> evaluate.progressive_val_score(datasets.Phishing(), Classifier(), metrics.Accuracy())
+Accuracy: 90.56%
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -105,6 +106,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
     --------
     >>> from river import datasets, evaluate, metrics
     >>> evaluate.progressive_val_score(datasets.Phishing(), Classifier(), metrics.Accuracy())
+    Accuracy: 90.56%
     >>> model = Classifier("coordinate", multiclass=True)
     >>> for animal, legs in [("cat", 4), ("bird", 2), ("cat", 4), ("fish", 0)]:
     ...     model.learn_one({"legs": legs}, animal)
@@ -143,7 +145,9 @@ class Classifier(_Online, base.MiniBatchClassifier):
         codes = np.array([labels.keep(label) for label in _listed(y)])
         rows, names = rows_of_frame(X, model.names, codes, w)
         ends = np.append(_first_rows(codes, model.classes) if self.multiclass else [], len(rows))
-        if len(ends) > 1:  # a new class changes the model before its row, and the rows may be refused
+        if (
+            len(ends) > 1
+        ):  # a new class changes the model before its row, and the rows may be refused
             model = deepcopy(model)
         start = 0
         for end in ends.astype(int):
@@ -178,7 +182,9 @@ class Classifier(_Online, base.MiniBatchClassifier):
         if self.multiclass:
             return loss.link(np.atleast_2d(scores))
         p = np.atleast_1d(loss.link(scores))
-        return np.column_stack([1 - p, p]) if len(self._labels.shown()) == 2 else np.ones((len(p), 1))
+        return (
+            np.column_stack([1 - p, p]) if len(self._labels.shown()) == 2 else np.ones((len(p), 1))
+        )
 
 
 def _listed(y: Any) -> list[Any]:
@@ -236,6 +242,4 @@ class Regressor(_Online, base.MiniBatchRegressor):
 
     def predict_many(self, X: Any) -> Any:
         """The prediction for each row of a frame."""
-        return dataframe.to_native_series(
-            self._scores(X), name=None, like=dataframe.into_frame(X)
-        )
+        return dataframe.to_native_series(self._scores(X), name=None, like=dataframe.into_frame(X))

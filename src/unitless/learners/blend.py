@@ -158,12 +158,15 @@ class Blend(Learner):
         *own, given = cut(*block, weights, first, last)
         given = np.where(given > 0, given, 1.0)  # a row to be left out is scored as if it counted
         for panel, rows, found in self.panel.predict(tuple(own), given, last - first):
+            if len(rows) == 0:
+                continue
             mixer = self.mixer
             if panel is not self.panel:
                 mixer = deepcopy(mixer)
                 mixer.drop(panel.alive)
             out = self._room(len(rows))
-            scores[first + rows] = mixer.predict(found, out)
+            own_weights = given[rows] if len(given) else given
+            scores[first + rows] = mixer.predict(found, out, own_weights)
 
     # Looking inside
 

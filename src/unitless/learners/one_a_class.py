@@ -50,7 +50,7 @@ class OneAClass(Learner):
     >>> learner = OneAClass(Full, classes=3)
     >>> scores = learner.learn(as_rows([[1.0], [2.0], [3.0], [1.0]], [0, 1, 2, 0]))
     >>> scores.argmax(axis=1)
-    array([0, 0, 2, 0])
+    array([0, 0, 1, 0])
     """
 
     name: ClassVar[str] = "one_a_class"
@@ -76,7 +76,7 @@ class OneAClass(Learner):
         return self.kind.linear
 
     @property
-    def state(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def state(self) -> tuple[Any, ...]:
         """The states of the learners."""
         return tuple(learner.state for learner in self.learners)
 

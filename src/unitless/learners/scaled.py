@@ -60,6 +60,7 @@ class Scaled(Learner):
             room = self._room_for_units
             if room is None or self._units.base is not room:  # a copy has room of its own
                 room = self._units
+            assert room is not None
             self._room_for_units = grown(room, 1 + columns)
             self._units = self._room_for_units[: 1 + columns]
 

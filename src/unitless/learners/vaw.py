@@ -66,6 +66,7 @@ class Vaw(Learner):
     >>> rows = as_rows(X, y)
     >>> learner = Vaw()
     >>> print(f"{learner.loss.value(y, learner.learn(rows)).mean() / y.var():.3f}")
+    0.559
     """
 
     name: ClassVar[str] = "vaw"

@@ -7,6 +7,7 @@ bad lines, line numbers, positions.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -33,6 +34,9 @@ AT, ROW, VALUE, LATE, FOUND, UNKNOWN, LINE, BAD = range(8)
 
 AHEAD = 64
 """Names that are looked up together."""
+
+PIECE_BYTES = 1 << 20
+"""Text that is worth a core of its own."""
 
 WEIGHT = "an importance is a finite number of at least 0"
 
@@ -176,11 +180,14 @@ def _read_late(text, late, values, marks):
 
 
 def _parts(chunk: Chunk, cores: int) -> list[Part]:
-    """Pieces of about equal size, of whole lines."""
+    """Pieces of about equal size, of whole lines, at most one for each core."""
     text, size = chunk.text, chunk.stop - chunk.start
-    cuts = [last_line(text, chunk.start, chunk.start + size * k // cores) for k in range(1, cores)]
+    pieces = max(1, min(cores, size // PIECE_BYTES))
+    cuts = [
+        last_line(text, chunk.start, chunk.start + size * k // pieces) for k in range(1, pieces)
+    ]
     edges = [chunk.start, *cuts, chunk.stop]
-    pairs = zip(edges, edges[1:], strict=False)
+    pairs = itertools.pairwise(edges)
     return [_part(text, start, stop) for start, stop in pairs if start < stop]
 
 

@@ -62,7 +62,7 @@ def regret_bound(wealth: float, bound: float, trials: int, norm: float) -> float
     L |u| sqrt(T ln(1 + 24 T^2 L^2 |u|^2 / eps^2)) + eps (1 - 1 / (e sqrt(pi T)))
 
     >>> print(f"{regret_bound(1.0, 1.0, 100, 1.0):.2f}")
-    36.23
+    36.18
     """
     size = bound * norm
     return size * math.sqrt(trials * math.log1p(24 * (trials * size / wealth) ** 2)) + wealth * (

@@ -18,8 +18,8 @@ class Counted:
 
     >>> counted = Counted()
     >>> counted.learn(np.array([100.0, 108.0, 92.0]))
-    array([ 0.,  1., -1.])
-    >>> counted.decode(np.array([0.5]))
+    array([ 0. ,  0.5, -0.5])
+    >>> counted.decode(np.array([0.25]))
     array([104.])
     """
 

@@ -150,9 +150,9 @@ class HedgeMixer:
         """All that is remembered."""
         return self.base, self.final, tuple(stacker.state for stacker in self.stackers)
 
-    def predict(self, scores: Float, out: Float) -> Float:
+    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
         """The blend's scores; nothing changes."""
-        return self._run(scores, EMPTY, EMPTY, out)
+        return self._run(scores, EMPTY, weights, out)
 
     def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
         """The blend's scores, each made before its target was used."""

@@ -97,7 +97,7 @@ class LogisticMixer(Mixer):
             elif member.role == "tracker":
                 self.state.D[k] = TRACKER
 
-    def predict(self, scores: Float, out: Float) -> Float:
+    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
         """The blend's scores; nothing changes."""
         mix(scores, EMPTY, EMPTY, out, self.state)
         return out

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from unitless.learners.blending.ledger import LOSS, LOST, SLACK, Claim, T, overheads, shares
 from unitless.learners.blending.panel import Member
+from unitless.learners.protocol import EMPTY
 from unitless.losses import Loss
 from unitless.numerics import LANES
 
@@ -129,7 +130,7 @@ class Mixer:
             )  # fmt: skip
         return made
 
-    def predict(self, scores: Float, out: Float) -> Float:
+    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
         """The blend's scores; nothing changes."""
         raise NotImplementedError
 

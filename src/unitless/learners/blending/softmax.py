@@ -128,7 +128,7 @@ class SoftmaxMixer(Mixer):
         self.state.w[:] = stacked / stacked.sum()
         self.state.D[:] = stacked
 
-    def predict(self, scores: Float, out: Float) -> Float:
+    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
         """The blend's scores; nothing changes."""
         mix(scores, EMPTY, EMPTY, out.reshape(-1), self.state)
         return out

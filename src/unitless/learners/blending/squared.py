@@ -140,7 +140,7 @@ class SquaredMixer(Mixer):
     def _prepare(self) -> None:
         self.state.totals[LAST] = 1.0
 
-    def predict(self, scores: Float, out: Float) -> Float:
+    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
         """The blend's scores; nothing changes."""
         mix(RIDGE, scores, EMPTY, EMPTY, out, self.state)
         return out

@@ -1,0 +1,57 @@
+"""A River pipeline before and after: the scaler and the learning rate go, the score goes up.
+
+pip install "unitless[river]"
+python examples/river_before_and_after.py
+"""
+
+from river import datasets, evaluate, linear_model, metrics, preprocessing
+
+from unitless.estimators.river import Classifier, Regressor
+
+
+def compare(
+    title: str, rows: object, before: object, after: object, metric: metrics.base.Metric
+) -> None:
+    """Print the score of both models, each row predicted before it is learned."""
+    print(title)
+    for name, model in (("before", before), ("after", after)):
+        score = evaluate.progressive_val_score(rows, model, metric.clone())
+        print(f"  {name:<7} {score}")
+
+
+def main() -> None:
+    """Two streams, two models each."""
+    compare(
+        "phishing sites (yes or no)",
+        datasets.Phishing(),
+        preprocessing.StandardScaler() | linear_model.LogisticRegression(),
+        Classifier(),
+        metrics.Accuracy(),
+    )
+    compare(
+        "a president's approval (a number)",
+        datasets.TrumpApproval(),
+        preprocessing.StandardScaler() | linear_model.LinearRegression(),
+        Regressor(),
+        metrics.MAE(),
+    )
+    many = Classifier()
+    frame, labels = as_frame(datasets.Phishing())
+    many.learn_many(frame, labels)
+    one = Classifier()
+    for x, y in datasets.Phishing():
+        one.learn_one(x, y)
+    question = next(iter(datasets.Phishing()))[0]
+    same = many.predict_proba_one(question) == one.predict_proba_one(question)
+    print(f"learn_many = learn_one row by row, to the last bit: {same}")
+
+
+def as_frame(rows: datasets.base.Dataset) -> tuple[object, object]:
+    """A stream of dicts as a data frame and its labels."""
+    import pandas
+
+    return pandas.DataFrame([x for x, _ in rows]), pandas.Series([y for _, y in rows])
+
+
+if __name__ == "__main__":
+    main()
