@@ -1,9 +1,9 @@
 """What the estimators cost, as ratios in one run: `python benchmarks/estimators.py [name ...]`.
 
-Needs the extra `bench` (River). `partial_fit` in blocks of 1, 100 and 10 000 rows and `learn_one`, beside
-scikit-learn's SGD with and without a scaler, and River's scaler with a regression. Lines without a limit
-are for information. Absolute times vary with the machine and its neighbours; ratios much less.
-"""  # noqa: E501
+Needs the extra `bench` (River). `partial_fit` in blocks of 1, 100 and 10 000 rows and `learn_one`,
+beside scikit-learn's SGD with and without a scaler, and River's scaler with a regression. A line
+whose limit is inf is for information. Absolute times vary with the machine; ratios much less.
+"""
 
 import sys
 from collections.abc import Callable

@@ -1,10 +1,10 @@
 """Units that change in mid-stream.
 
-Half-way through a stream a sensor is replaced, and what came in metres now comes in millimetres. Three
-models learn the same stream: one that is told, one that is not, and one that never saw the change.
+Half-way through a stream a sensor is replaced, and what came in metres now comes in millimetres.
+Three models learn the same stream: one is told, one is not, and one never saw the change.
 
     python examples/change_of_unit.py
-"""  # noqa: E501
+"""
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer

@@ -1,10 +1,10 @@
 """A model trained by one process and resumed by another.
 
 The first process learns the first rows and saves the model. A second one, which knows nothing else,
-loads it and goes on. Its predictions are those of a model that was never interrupted, to the last bit.
+loads it and goes on. Its predictions are, to the last bit, those of a model never interrupted.
 
     python examples/resume_elsewhere.py
-"""  # noqa: E501
+"""
 
 import pickle
 import subprocess

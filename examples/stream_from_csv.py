@@ -1,11 +1,11 @@
 """Learn from a CSV file that need not fit into memory.
 
-A file of taxi trips is written to a temporary folder (a real one would be far larger). It is then read
-batch by batch, and each batch is predicted before it is learned: what is printed is how well the model
-did on trips it had not seen. Text, dates and holes need no preparation.
+A file of taxi trips is written to a temporary folder (a real one would be far larger). It is read
+batch by batch, and each trip is predicted before it is learned: what is printed is how well the
+model did on trips it had not seen. Text, dates and holes need no preparation.
 
     python examples/stream_from_csv.py
-"""  # noqa: E501
+"""
 
 import csv
 import random
@@ -61,9 +61,7 @@ def main() -> None:
             minutes = batch["minutes"].to_numpy()
             model.partial_fit(batch.drop("minutes"), minutes)
             error = np.abs(model.progressive_ - minutes).mean()
-            print(
-                f"batch {number}: off by {error:.2f} minutes, each trip predicted before it was seen"  # noqa: E501
-            )
+            print(f"batch {number}: off by {error:.2f} minutes on trips not yet seen")
     parts = model.explain(batch.drop("minutes")[-1:])
     top = sorted(parts, key=lambda name: -abs(parts[name]))[:3]
     print("the last prediction was mostly made of " + ", ".join(top))

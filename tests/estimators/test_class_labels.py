@@ -17,7 +17,7 @@ from unitless.learners import get
 @pytest.mark.parametrize(("rows", "y"), [(X, Y), (W, WINE)], ids=["two", "three"])
 def test_labels_of_any_kind(rows, y):
     by_number = OnlineClassifier("coordinate").fit(rows, y)
-    for labels in (y * 10 - 3, np.array(["a", "b", "c"])[y], y.astype(float), y.astype(object)):
+    for labels in (y * 10 - 3, np.array(["a", "b", "c"])[y], y.astype(float)):
         model = OnlineClassifier("coordinate").fit(rows, labels)
         np.testing.assert_array_equal(model.progressive_, by_number.progressive_)
         np.testing.assert_array_equal(model.classes_, np.unique(labels))
@@ -173,7 +173,7 @@ def test_an_unknown_label_leaves_the_model_untouched(rows, y, classes):
 
 def test_an_unknown_label_in_the_first_rows():
     model = OnlineClassifier()
-    with pytest.raises(ValueError, match="unseen label: .*'malignant'"):  # noqa: RUF043
+    with pytest.raises(ValueError, match=r"unseen label: .*'malignant'"):
         model.partial_fit(X, NAMED, classes=["benign", "unclear"])
     with pytest.raises(NotFittedError):
         model.predict(X)
@@ -181,6 +181,7 @@ def test_an_unknown_label_in_the_first_rows():
     assert not hasattr(model, "n_features_in_")
 
 
-def test_labels_that_are_no_classes():
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        OnlineClassifier().fit(X, X[:, 0])
+@pytest.mark.parametrize("labels", [X[:, 0], Y.astype(object)], ids=["continuous", "unknown"])
+def test_labels_that_are_no_classes(labels):
+    with pytest.raises(ValueError, match=r"Unknown label type: (continuous|unknown)"):
+        OnlineClassifier().fit(X, labels)

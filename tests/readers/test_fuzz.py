@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from readers.naive import svmlight_line, vw_line
+from readers.naive import svmlight_line, vw_features, vw_line
 from readers.test_blocks import FILES
 from unitless.readers import ReadError, open_blocks
 
@@ -97,17 +97,17 @@ def expected(twin, data):
         try:
             row = twin(text)
             control = any(char < " " and char != "\t" for char in text.partition("#")[0])
-            names = line.partition(b"|")[2] if twin is vw_line else b""
-            bad = control or not decodable(names)
+            named = vw_features(text.partition("|")[2]) if twin is vw_line else []
+            bad = control or not all(decodable(name) for name, _ in named)
             found += [] if row is None else [(number, "bad" if bad and row else "row")]
         except ValueError:
             found.append((number, "bad"))
     return found
 
 
-def decodable(names):
+def decodable(name):
     try:
-        names.decode()
+        name.encode("latin-1").decode()
     except UnicodeDecodeError:
         return False
     return True

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any, Self
 
@@ -184,8 +184,8 @@ class Online(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "learner_")
         if not self.learner_.linear:
             raise AttributeError(
-                f"the scores of {self.learner_.name!r} are not linear in x, so it has no coef_; use "  # noqa: E501
-                "explain(x), or learner_.weights() for the slope at the means"
+                f"the scores of {self.learner_.name!r} are not linear in x, so it has no coef_; "
+                "use explain(x), or learner_.weights() for the slope at the means"
             )
         return self.learner_.weights()
 
@@ -208,7 +208,7 @@ def is_frame(X: Any) -> bool:
     >>> is_frame(pandas.DataFrame({"height": [1.8]})), is_frame(np.array([[1.8]]))
     (True, False)
     """
-    return hasattr(X, "columns") or hasattr(X, "column_names")
+    return hasattr(type(X), "columns") or hasattr(type(X), "column_names")
 
 
 def _rows(X: Any, targets: Float | None = None, weights: ArrayLike | None = None) -> Rows:
@@ -220,7 +220,8 @@ def _rows(X: Any, targets: Float | None = None, weights: ArrayLike | None = None
         if table.ndim == 1:
             raise ValueError(f"Reshape your data: {error}") from None
         if table.dtype == object and not issparse(X):
-            table.astype(np.float64)  # a TypeError for what is neither a number nor a string
+            with suppress(ValueError):  # but a TypeError for what is neither a number nor a string
+                table.astype(np.float64)
         raise
 
 

@@ -1,8 +1,8 @@
 """Dict rows, and frames of them, as rows in the columns that a learner's names have.
 
-A block holds each row's values in the order in which the row has them, as a learner is given those of
-a dict. So it learns the same from both, to the bit.
-"""  # noqa: E501
+A block holds each row's values in the order in which the row has them, as a learner is given those
+of a dict. So it learns the same from both, to the bit.
+"""
 
 from collections.abc import Hashable, Mapping
 from typing import Any

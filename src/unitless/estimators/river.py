@@ -145,9 +145,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
         codes = np.array([labels.keep(label) for label in _listed(y)])
         rows, names = rows_of_frame(X, model.names, codes, w)
         ends = np.append(_first_rows(codes, model.classes) if self.multiclass else [], len(rows))
-        if (
-            len(ends) > 1
-        ):  # a new class changes the model before its row, and the rows may be refused
+        if len(ends) > 1:  # classes are added on the way, and a later row may be refused
             model = deepcopy(model)
         start = 0
         for end in ends.astype(int):
@@ -169,22 +167,32 @@ class Classifier(_Online, base.MiniBatchClassifier):
         columns = {label: p[:, c] for c, label in enumerate(self._labels.shown())}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
+    def predict_one(self, x: Row, **kwargs: Any) -> Any:
+        """The most probable class; None before any is seen."""
+        return self._best(self._made().predict_one(plain(x)))[0]
+
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
+        best = self._best(self._scores(X))
+        return dataframe.to_native_series(best, name=None, like=dataframe.into_frame(X))
+
+    def _best(self, scores: Any) -> list[Any]:
+        """The label of each row."""
         labels = self._labels.shown() or [None]
-        best = self._probabilities(self._scores(X)).argmax(axis=1)
-        values = [labels[c] for c in best]
-        return dataframe.to_native_series(values, name=None, like=dataframe.into_frame(X))
+        if self.multiclass:
+            return [labels[c] for c in np.atleast_2d(scores).argmax(axis=1)]
+        return [labels[-1] if score > 0 else labels[0] for score in np.atleast_1d(scores)]
 
     def _probabilities(self, scores: Any) -> NDArray[np.float64]:
         """A row a row, a column a label."""
         loss = self._made().loss
+        if loss.name not in ("logistic", "softmax"):
+            raise NotImplementedError(f"the {loss.name} loss gives no probabilities")
         if self.multiclass:
             return loss.link(np.atleast_2d(scores))
         p = np.atleast_1d(loss.link(scores))
-        return (
-            np.column_stack([1 - p, p]) if len(self._labels.shown()) == 2 else np.ones((len(p), 1))
-        )
+        alone = len(self._labels.shown()) == 1
+        return np.ones((len(p), 1)) if alone else np.column_stack([1 - p, p])
 
 
 def _listed(y: Any) -> list[Any]:

@@ -71,6 +71,7 @@ class Vaw(Learner):
 
     name: ClassVar[str] = "vaw"
     invariance: ClassVar[Any] = "linear"
+    target_invariance: ClassVar[Any] = "affine"
     needs_lipschitz: ClassVar[bool] = False
 
     def __init__(self, loss: str | Loss = "squared", *, intercept: bool = True) -> None:
@@ -102,7 +103,7 @@ class Vaw(Learner):
         unit = self._targets[UNIT] or 1.0
         with np.errstate(over="ignore"):
             p = np.clip(self._targets[FIRST] + s / unit, low, high)
-        return np.where(known | np.isnan(s), p, 0.0)
+        return np.where(known | np.isnan(s), p, 0.0) + 0.0  # no -0
 
     def _learn(self, values, indices, starts, columns, targets, weights, scores):
         if np.isinf(values).any():  # a dict row, to be refused by whoever reads it
