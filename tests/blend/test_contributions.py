@@ -25,13 +25,13 @@ def taught(loss, **parameters):
 
 @each_loss
 def test_weights_are_changes_of_the_score(loss):
-    """Of one deviation at the means, per unit of the feature."""
+    """Of one deviation either way of the means, per unit of the feature."""
     learner, X, _ = taught(loss)
     weights = learner.weights()
     mean, deviation = X.mean(axis=0), X.std(axis=0)
-    rows = np.vstack([mean, mean + np.diag(deviation)])
+    rows = np.vstack([mean, mean + np.diag(deviation), mean - np.diag(deviation)])
     scores = learner.predict(as_rows(rows))
-    by_hand = ((scores[1:] - scores[0]).T / deviation).T
+    by_hand = ((scores[1:7] - scores[7:]).T / (2 * deviation)).T
     least = 1e-9 * np.abs(by_hand).max()
     np.testing.assert_allclose(weights.features, by_hand, rtol=1e-6, atol=least)
     at_means = weights.intercept + mean @ weights.features

@@ -208,7 +208,8 @@ def test_the_overhead_in_closed_form():
     for name, W0 in (("expert 2", 0.2 / K), ("stacker", 0.8)):
         a = 1 / (1 + np.arange(1, T))
         by_hand = -math.log(W0) - np.log1p(-a * (1 - W0)).sum()
-        assert claims[name].overhead == pytest.approx(by_hand, rel=1e-12)
+        # the closed form has the rounding of lgamma(1000) = 5905
+        assert claims[name].overhead == pytest.approx(by_hand, abs=1e-11)
         assert claims[name].overhead <= -math.log(W0) + math.log(T + 1)
     assert claims["expert 2"].overhead == pytest.approx(math.log(5 * K) + math.log(T + 1), rel=0.03)
 
@@ -224,9 +225,11 @@ def test_overheads_after_a_drop_are_those_of_both_stretches():
         assert mixer.claims()[name].overhead == pytest.approx(by_hand, rel=1e-12)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "softmax"])
-def test_the_overhead_can_be_lost_in_full(loss):
-    """With one prophet all of it is: no smaller number would be true. Measured: 100.000 %."""
+@pytest.mark.parametrize(("loss", "part"), [("logistic", 0.2), ("softmax", 0.9)])
+def test_how_much_of_the_overhead_is_lost(loss, part):
+    """A prophet among experts that are sure and wrong: the stacker, which starts with most of the
+    weight, soon turns the others round. Measured: 0.25 and 0.98.
+    """
     rng = np.random.default_rng(0)
     y, right = target_and_sign(loss, rng)
     z = one_prophet(rng, right)
@@ -236,19 +239,19 @@ def test_the_overhead_can_be_lost_in_full(loss):
         Z = np.repeat(wrong[:, None, :], K, axis=1)
         Z[:, 0] = np.eye(CLASSES)[y.astype(int)] * 600.0
         claim = always_holds(loss, Z, y).claims()["expert 0"]
-    assert claim.loss - claim.member_loss >= 0.999 * claim.overhead
+    assert claim.loss - claim.member_loss >= part * claim.overhead
     assert claim.overhead > 8
 
 
 def test_how_much_of_the_overhead_is_lost_for_squares():
-    """A prophet against experts at the other end of the range. Measured: 61 % of V ln(1/W0), the
-    rest being what eta = 1 / (2 range^2) leaves on the table where forecasts are at both ends.
+    """A prophet against experts at the other end of the range. Measured: 5 %; eta = 1 / (2 range^2)
+    is right for the worst forecasts, and the stacker soon finds the prophet.
     """
     y = np.tile([0.0, 1.0], 200)
     Z = np.repeat(1 - y[:, None], K, axis=1)
     Z[:, 0] = y
     claim = always_holds("squared", Z, y, every=10).claims()["expert 0"]
-    assert claim.loss - claim.member_loss >= 0.2 * claim.overhead
+    assert claim.loss - claim.member_loss >= 0.04 * claim.overhead
 
 
 # A long run

@@ -163,15 +163,15 @@ def squared(Z, targets, roles, weights=None, drops=None, digits=40):
     """Base, stacker, mixture."""
     drops = drops or {}
     with precision(digits):
-        K = len(roles)
-        mixture, scores = Mixture(K), []
+        mixture, scores = Mixture(len(roles)), []
+        stacked = [k for k, role in enumerate(roles) if role != "proof"]
         ridge, low, high = Newton(Decimal(10), "squared", 1), ZERO, ZERO
         for t, (p, v) in enumerate(_rows(Z, weights)):
             if t in drops:
                 mixture.drop(drops[t])
             p = [clip(p_k, low, high) for p_k in p]
             base = dot(_base(mixture), p)
-            x = {k: p[k] - base for k in range(K) if mixture.alive[k] and p[k] != base}
+            x = {k: p[k] - base for k in stacked if mixture.alive[k] and p[k] != base}
             known, strange = ridge.sort(x)
             (z,), s = ridge.look(known, len(strange))
             p.append(clip(base + z / (1 + s), low, high))
@@ -243,17 +243,30 @@ def _stacked(logs, stacked, alive):
 
 
 def _newton(H, w, f, q, y, v):
-    """The Hessian grows by v times the covariance of f under q; w moves by its inverse times e."""
-    mean = [sum(q_c * f_c[i] for q_c, f_c in zip(q, f, strict=True)) for i in range(len(w))]
-    for q_c, f_c in zip(q, f, strict=True):
-        if q_c > Decimal("1e-4"):
-            u = [a - b for a, b in zip(f_c, mean, strict=True)]
-            for i, u_i in enumerate(u):
-                for j, u_j in enumerate(u):
-                    H[i][j] += v * q_c * u_i * u_j
+    """The Hessian grows by v times the covariance of f under q, less that within the least probable
+    classes, which have 1e-4 together; w moves by its inverse times the slope.
+    """
+    order = sorted(range(len(q)), key=lambda c: -q[c])
+    kept = order.index(y) + 1
+    while sum(q[c] for c in order[kept:]) > Decimal("1e-4"):
+        kept += 1
+    mean = _spread(H, f, q, order, v)
+    _spread(H, f, q, order[kept:], -v)
     (step,) = solve(H, [v * (a - b) for a, b in zip(f[y], mean, strict=True)])
     for i, step_i in enumerate(step):
         w[i] += step_i
+
+
+def _spread(H, f, q, classes, v):
+    """H += v sum_c q_c (f_c - mean)(f_c - mean)' over these classes; returns the mean."""
+    mass = sum(q[c] for c in classes) or ONE
+    mean = [sum(q[c] * f[c][i] for c in classes) / mass for i in range(len(f[0]))]
+    for c in classes:
+        u = [a - b for a, b in zip(f[c], mean, strict=True)]
+        for i, u_i in enumerate(u):
+            for j, u_j in enumerate(u):
+                H[i][j] += v * q[c] * u_i * u_j
+    return mean
 
 
 # AdaHedge
@@ -281,11 +294,11 @@ class AdaHedge:
         """Members lost so much, their mean forecast `lost`."""
         W, self.before = self.weights(), self.delta
         mean = dot(W, losses)
-        if self.delta == 0:
-            mix = min(loss for loss, w in zip(losses, W, strict=True) if w > 0)
-        else:
+        mix = best = min(loss for loss, w in zip(losses, W, strict=True) if w > 0)
+        if self.delta > 0:  # counted from the best: delta may be as small as a rounding error
             eta = Decimal(self.K).ln() / self.delta
-            mix = -sum(w * (-eta * x).exp() for w, x in zip(W, losses, strict=True)).ln() / eta
+            mass = sum(w * (eta * (best - x)).exp() for w, x in zip(W, losses, strict=True))
+            mix = best - mass.ln() / eta
         self.delta += max(mean - mix, ZERO)
         self.loss += lost
         self.L = [a + b for a, b in zip(self.L, losses, strict=True)]

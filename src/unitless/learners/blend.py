@@ -35,6 +35,7 @@ from unitless.learners.protocol import (
     Learner,
     Weights,
     arrays_of,
+    powers_of_two,
     rescaled_units,
     unit_factors,
 )
@@ -60,6 +61,9 @@ KINDS: dict[int, tuple[type[Mixer] | type[HedgeMixer], list[Member], list[Member
     QUANTILE: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
     HUBER: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
 }
+
+
+WAY = 16  # points between no score and the score, where contributions take slopes
 
 
 class Blend(Learner):
@@ -196,13 +200,13 @@ class Blend(Learner):
         factors = unit_factors(factors, self.names.columns, len(panel.slots))
         columns = np.flatnonzero(panel.slots >= 0)
         slots = panel.slots[columns]
-        mantissas, exponents = np.frexp(factors[columns])
-        mantissas, exponents = 2 * mantissas, exponents - 1  # so that 1 is 1 times 2^0
+        mantissas, exponents = powers_of_two(factors[columns])
         units = panel.profile[slots, UNIT]
         seen = units > 0
         units[seen] = rescaled_units(units[seen], exponents[seen], columns[seen])
         panel.profile[slots, UNIT] = units
-        panel.rescale(slots, mantissas)
+        other = mantissas != 1
+        panel.rescale(slots[other], mantissas[other])
         return self
 
     def add_class(self) -> None:
@@ -215,10 +219,11 @@ class Blend(Learner):
                 learner.add_class()
 
     def contributions(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(base, by column) of one row: sum_k (d score / d z_k) z_{k,i} over the members k.
+        """(base, by column) of one row: sum_k slope_k z_{k,i} over the members k.
 
-        z_{k,i} is what feature i adds to the score of member k. The base is what remains:
-        intercepts, trackers and the mixing itself.
+        z_{k,i} is what feature i adds to the score of member k, and slope_k what that score adds to
+        the blend's, on average over the way from 0. The base is what remains: intercepts, trackers
+        and the mixing itself.
         """
         score = self.predict(rows)[0]
         block = arrays_of(rows)
@@ -235,9 +240,8 @@ class Blend(Learner):
         return score - out.sum(axis=0), out
 
     def weights(self) -> Weights:
-        """What one running deviation of x_i changes in the score, at the means, per unit of x_i.
-
-        While the stream is dense; later, what the first deviation away from x = 0 changes.
+        """What one running deviation of x_i, either way, changes in the score at the means, divided
+        by that deviation. Once rows are lists, at x = 0.
         """
         panel = self.panel
         used = np.flatnonzero(panel.slots >= 0)
@@ -253,40 +257,39 @@ class Blend(Learner):
             variance[variance < 2.0**-40 * mean**2] = 0
         with np.errstate(divide="ignore", invalid="ignore"):
             mean, deviation = (np.nan_to_num(a / records[:, UNIT]) for a in (mean, variance**0.5))
-        rows = self._probes(used, mean, deviation)
-        scores = self.predict(rows)
-        out = np.zeros((len(panel.slots), *scores.shape[1:]))
+        here, *there = (self.predict(self._probe(used, mean, s * deviation)) for s in (0, 1, -1))
+        out = np.zeros((len(panel.slots), *here.shape[1:]))
         with np.errstate(divide="ignore", invalid="ignore"):
-            change = (scores[1:] - scores[0]).T / deviation
+            change = (there[0] - there[1]).T / deviation / 2
         out[used] = np.nan_to_num(change.T, posinf=0, neginf=0)
-        at = scores[0] - mean @ out[used] if panel.dense else scores[0]
-        return Weights(at, out)
+        return Weights(here[0] - mean @ out[used] if panel.dense else here[0], out)
 
-    def _probes(self, columns: Any, mean: Any, deviation: Any) -> Rows:
-        """The means and, one by one, each a deviation further; from 0 once rows are lists."""
-        width = len(self.panel.slots)
-        if self.panel.dense:
-            X = np.zeros((1 + len(columns), width))
-            X[:, columns] = mean
-            X[1 + np.arange(len(columns)), columns] += deviation
-            return as_rows(X)
-        shape = 1 + len(columns), width
-        return as_rows(csr_array((deviation, (1 + np.arange(len(columns)), columns)), shape=shape))
+    def _probe(self, columns: Any, mean: Any, step: Any) -> Rows:
+        """Rows that differ from the means, or from 0 once rows are lists, by one step each."""
+        n, shape = len(columns), (max(len(columns), 1), len(self.panel.slots))
+        if not self.panel.dense:
+            return as_rows(csr_array((step, (np.arange(n), columns)), shape=shape))
+        X = np.zeros(shape)
+        X[:, columns] = mean
+        X[np.arange(n), columns] += step
+        return as_rows(X)
 
 
 def _through(mixer: Mixer | HedgeMixer, z: NDArray[Any], parts: NDArray[Any]) -> NDArray[Any]:
-    """sum_k (d score / d z_k) parts_k, with slopes from differences of the mixer's own scores.
+    """sum_k slope_k parts_k, the slopes being means over the way from no score to the scores z.
 
-    z is (members,) or (members, classes), parts (members, slots) or (members, slots, classes).
+    (At z itself the stacker's inputs may be clipped, and then they have no slope.) Slopes are
+    differences of the mixer's own scores. z is (members,) or (members, classes), parts (members,
+    slots) or (members, slots, classes).
     """
-    flat = z.reshape(-1)
-    steps = 1e-5 * np.maximum(1, np.abs(flat))
-    probes = flat + np.vstack([np.diag(steps), -np.diag(steps)])
-    classes = z.shape[1:]
-    out = mixer.predict(
-        np.ascontiguousarray(probes.reshape(-1, *z.shape)), np.empty((len(probes), *classes))
-    )
-    slopes = ((out[: len(flat)] - out[len(flat) :]).T / (2 * steps)).T
+    flat, classes = z.reshape(-1), z.shape[1:]
+    steps = np.diag(1e-5 * np.maximum(1, np.abs(flat)))
+    points, shares = np.polynomial.legendre.leggauss(WAY)
+    probes = np.concatenate([a * flat + way * steps for a in (1 + points) / 2 for way in (1, -1)])
+    shape = WAY, 2, len(flat), *classes
+    out = mixer.predict(probes.reshape(-1, *z.shape), np.empty((len(probes), *classes)))
+    change = np.einsum("a,ak...->k...", shares / 2, -np.diff(out.reshape(shape), axis=1)[:, 0])
+    slopes = (change.T / (2 * steps.diagonal())).T
     if not classes:
         return slopes @ parts
     slopes = slopes.reshape(*z.shape, *classes)  # of score c' in the score of member k for class c

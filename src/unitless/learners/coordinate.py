@@ -25,6 +25,7 @@ from unitless.learners.protocol import (
     Sums,
     Weights,
     checked_wealth,
+    powers_of_two,
     rescaled_units,
     unit_factors,
 )
@@ -468,7 +469,7 @@ class Coordinate(Learner):
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
         factors = unit_factors(factors, self.names.columns, self._columns)
-        mantissas, exponents = np.frexp(factors)
+        mantissas, exponents = powers_of_two(factors)
         units = self._units[1:-LANES] if self._units.size else np.ones(self._columns)
         seen = np.flatnonzero(self.state.records[1:-LANES, S2])
         units[seen] = rescaled_units(units[seen], exponents[seen], seen)

@@ -256,6 +256,12 @@ def rescaled_units(units: Float, exponents: NDArray[Any], columns: NDArray[Any])
     return np.ldexp(units, -exponents)
 
 
+def powers_of_two(factors: Float) -> tuple[Float, NDArray[Any]]:
+    """(m, e) with factors = m 2^e and 1 <= |m| < 2: a power of two has m = 1, and 1 has e = 0."""
+    mantissas, exponents = np.frexp(factors)
+    return 2 * mantissas, exponents - 1
+
+
 def unit_factors(
     factors: ArrayLike | Mapping[Any, float], names: Mapping[Any, int], columns: int
 ) -> Float:

@@ -14,7 +14,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.protocol import Learner, Weights, rescaled_units, unit_factors
+from unitless.learners.protocol import (
+    Learner,
+    Weights,
+    powers_of_two,
+    rescaled_units,
+    unit_factors,
+)
 from unitless.numerics import WIDE, grown, kernel, unit_of
 
 
@@ -131,7 +137,7 @@ class Scaled(Learner):
                 f"{self.name} depends on units: it has no state that it would have in others; "
                 "start a fresh one, or use a learner that does not depend on units"
             )
-        mantissas, exponents = np.frexp(factors)
+        mantissas, exponents = powers_of_two(factors)
         seen = np.flatnonzero(self._units[1:])
         units = rescaled_units(self._units[1:][seen], exponents[seen], seen)
         self._units[1:][seen] = units

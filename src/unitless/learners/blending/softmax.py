@@ -7,8 +7,14 @@ and centred over classes, f_c = (f_1c, ..., f_Kc)::
     z_c  = w.f_c;   score_c = z_c / sqrt(1 + pi s_c / 8)
 
 with s_c = f_c'P f_c. Its Newton step uses the Hessian of the cross-entropy in w, the covariance of
-f_c under q = softmax(z): one rank-one update a class, then w += P (f_y - sum_c q_c f_c). The
-mixture is that of the logistic loss, with P_k(c) in place of sigma.
+f_c under q = softmax(z), and its gradient, m_1 - f_y with m_j the mean of f over the classes j, j+1,
+... Both are sums over the classes in any order (most probable first), so that the step is one of
+`newton` a class, each a question of class j or a later one, r_j = q_j / (q_j + q_j+1 + ...)::
+
+    Hessian  = sum_j q_j (1 - r_j) g_j g_j',   g_j = f_j - m_j+1
+    gradient = sum_{j <= y} (r_j - [j = y]) g_j
+
+The mixture is that of the logistic loss, with P_k(c) in place of sigma.
 """
 
 import math
@@ -18,12 +24,12 @@ import numpy as np
 from unitless.learners.blending import ledger
 from unitless.learners.blending.mixer import Float, Mixer
 from unitless.learners.diagonal import moderated
-from unitless.learners.newton import contract, dot, look, spread
+from unitless.learners.newton import dot, look, spread, step
 from unitless.learners.protocol import EMPTY
 from unitless.numerics import exp, fma, inner, kernel
 
 CLIP = 12.0  # nats
-RARE = 1e-4  # classes less probable do not bend the loss
+RARE = 1e-4  # classes less probable together are one, unless the label is among them
 
 
 @inner
@@ -46,7 +52,8 @@ def mix(Z, targets, weights, scores, state):
     m, (rows, K, C) = state.W.size, Z.shape
     logs, f = np.zeros((m, C)), np.zeros((C, m))
     z, q, losses = np.empty(C), np.empty(C), np.zeros(m)
-    mean, x, u, S = np.empty(m), np.empty(m), np.empty(m), np.empty(m + 1)
+    g, w0, u, S, e = np.empty(m), np.empty(m), np.empty(m), np.empty(m + 1), np.empty(1)
+    order, mass, means = np.empty(C, np.int64), np.empty(C + 1), np.empty((C + 1, m))
     Px, term = np.empty(m), np.empty(m)
     for r in range(rows):
         for k in range(K):
@@ -74,36 +81,47 @@ def mix(Z, targets, weights, scores, state):
                 losses[k] = -logs[k, y]
             _learn(v, -math.log(q[y]), losses, state)
             log_probabilities(z)
-            _newton(v, y, z, f, mean, x, u, S, Px, term, state)
+            _newton(v, y, z, f, order, mass, means, w0, g, u, S, e, Px, term, state)
 
 
 @inner
-def _newton(v, y, z, f, mean, x, u, S, Px, term, state):
-    """The stacker's step, from its log-probabilities z; x and the rest are room to work in."""
-    m = x.size
+def _newton(v, y, z, f, order, mass, means, w0, g, u, S, e, Px, term, state):
+    """The stacker's step, from its log-probabilities z; what follows is room to work in."""
+    m, C = g.size, z.size
+    _sort(z, order)
+    mass[C] = 0.0
     for k in range(m):
-        mean[k] = 0.0
-    for c in range(z.size):
+        w0[k], means[C, k] = state.w[k], 0.0
+    for j in range(C - 1, -1, -1):  # of the classes j, j+1, ... together
+        mass[j] = mass[j + 1] + exp(z[order[j]])
+        share = exp(z[order[j]]) / mass[j]
         for k in range(m):
-            mean[k] += exp(z[c]) * f[c, k]
-    for c in range(z.size):
-        weight = v * exp(z[c])
-        if weight > v * RARE:
-            for k in range(m):
-                x[k] = f[c, k] - mean[k]
-            _contract(x, weight, u, S, Px, term, state)
-    for k in range(m):
-        x[k] = f[y, k] - mean[k]
-    _contract(x, 0.0, u, S, Px, term, state)
-    for k in range(m):
-        state.w[k] = fma(v, Px[k], state.w[k])
+            means[j, k] = fma(share, f[order[j], k] - means[j + 1, k], means[j + 1, k])
+    ahead = True  # the label is still to come
+    for j in range(C - 1):
+        if not ahead and mass[j] <= RARE:
+            break
+        share = exp(z[order[j]]) / mass[j]
+        c = share * mass[j + 1]
+        slope = share - (1.0 if order[j] == y else 0.0) if ahead else 0.0
+        for k in range(m):
+            g[k] = f[order[j], k] - means[j + 1, k]
+        look(state.U, g, u)
+        spread(state.D, u, S)
+        e[0] = -v * (slope + c * (dot(state.w, g) - dot(w0, g)))
+        step(state.U, state.D, state.w, u, S, e, v * c, 0, Px, term)
+        ahead = ahead and order[j] != y
 
 
 @inner
-def _contract(x, c, u, S, Px, term, state):
-    look(state.U, x, u)
-    spread(state.D, u, S)
-    contract(state.U, state.D, u, S, c, 0, Px, term)
+def _sort(z, order):
+    """order = the classes, most probable first; as they come where they are alike."""
+    for c in range(z.size):
+        j = c
+        while j > 0 and z[order[j - 1]] < z[c]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = c
 
 
 @inner
