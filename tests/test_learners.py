@@ -40,7 +40,8 @@ def test_state_is_made_of_arrays(name):
 def test_the_docstring_tells_each_field(name):
     """The unit column is the invariance proof in one glance."""
     learner = get(name)
-    table = f"{sys.modules[learner.__module__].__doc__}{type(learner().state).__doc__}"
+    modules = [sys.modules[kind.__module__] for kind in learner.__mro__ if kind is not object]
+    table = f"{[module.__doc__ for module in modules]}{type(learner().state).__doc__}"
     fields = getattr(learner, "fields", None) or getattr(learner().state, "_fields", ())
     assert name == "tracker" or all(field in table for field in fields)
     assert "unit" in table

@@ -112,6 +112,7 @@ class Blend(Learner):
         self.counted = None
         if self.loss.targets == "reals":  # the delta of Huber's loss is in their unit, so it stays
             self.counted = Counted(1.0 if self.loss.code == HUBER else 0.0)
+            self.takes_every_target = False
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -123,6 +124,10 @@ class Blend(Learner):
             self.mixer.state, () if self.counted is None else (self.counted.state,),
         )  # fmt: skip
 
+    def _check(self, targets: NDArray[Any], weights: NDArray[Any]) -> None:
+        if self.counted is not None:
+            self.counted.check(targets, weights)
+
     def _reserve(self, columns: int) -> None:
         self.panel._reserve(columns)
 
@@ -130,7 +135,6 @@ class Blend(Learner):
         block = values, indices, starts, columns
         new = False
         if self.counted is not None:
-            self.counted.check(targets, weights)
             counts = weights > 0 if len(weights) else slice(None)
             new, targets = not self.counted.state[0], targets.copy()
             targets[counts] = self.counted.learn(targets[counts])

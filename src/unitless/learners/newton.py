@@ -30,6 +30,7 @@ w     W         weights, a row a class                      [z]/[x_i]
 --    prior     s2/n as it is in P                          [x_i]^2
 t     totals[0] trials                                      rows
 --    totals[1] the trial of the last refresh               rows
+--    units     powers of two: a value arrives times its    1/[x_i]
 ===== ========= =========================================== ===========
 """
 
@@ -46,7 +47,7 @@ from unitless.learners.diagonal import (
     require_curved,
 )
 from unitless.learners.protocol import EMPTY
-from unitless.learners.rowwise import softmax_slopes
+from unitless.learners.rowwise import TALLEST, softmax_slopes
 from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
 from unitless.numerics import LANES, fma, inner, kernel, lane_dot
@@ -268,7 +269,7 @@ def run(
                     rule, values, indices, start, stop, sparse, x, U, D, W, s2, woke, prior,
                     totals[T], f, S, Px, term,
                 )  # fmt: skip
-            c = _slopes(rule, targets[r], z, e)
+            c = _slopes(rule, min(max(targets[r], -TALLEST), TALLEST), z, e)
             for k in range(e.size):
                 e[k] *= -v
             step(U, D, W, f, S, e, c * v, 0, Px, term)

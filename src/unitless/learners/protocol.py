@@ -66,6 +66,8 @@ class Learner(ABC):
     name: ClassVar[str]
     invariance: ClassVar[Literal["linear", "affine", "unit", "none"]]
     needs_lipschitz: ClassVar[bool] = True
+    takes_every_target: bool = True
+    """Whether it takes every target that its loss takes; see `_check`."""
     linear: ClassVar[bool] = True
     """Whether scores are linear in x, for the scales of a moment."""
     theorem: ClassVar[str | None] = None
@@ -103,6 +105,7 @@ class Learner(ABC):
         if rows.targets is None:
             raise ValueError("learning needs targets: as_rows(X, targets)")
         losses.check_targets(self.loss, rows.targets, self.classes)
+        self._check(rows.targets, weights)
         self._reserve(rows.columns)
         return self._learn(*arrays, rows.targets, weights, self._room(len(rows)))
 
@@ -115,9 +118,7 @@ class Learner(ABC):
         if weight != 1:
             _check_weight(weight)
         score = self._predict_one(names.values, names.indices, weight)
-        if (
-            isinstance(score, float) and score != score
-        ):  # the kernel met an infinite value and did nothing
+        if isinstance(score, float) and score != score:  # a value was infinite, nothing happened
             names.refuse_infinity()
         return score
 
@@ -129,6 +130,8 @@ class Learner(ABC):
             _check_weight(weight)
             if weight == 0:
                 return self.predict_one(x)
+        if not self.takes_every_target:
+            self._check(np.array([y]), np.array([weight]))
         if names.load(x):
             names.refuse_infinity()
             self._reserve(len(names.columns) + len(names.unknown))
@@ -137,6 +140,9 @@ class Learner(ABC):
         if isinstance(score, float) and score != score:
             names.refuse_infinity()
         return score
+
+    def _check(self, targets: Float, weights: Float) -> None:
+        """Refuse targets that the loss takes and the learner does not, before anything changes."""
 
     def _predict_one(self, values: Float, indices: NDArray[np.int32], weight: float) -> float:
         if np.isinf(values).any():

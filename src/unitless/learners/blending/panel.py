@@ -229,8 +229,9 @@ class Panel:
                 first += 1
 
     def _learn(self, block: Block, first: int, stop: int, targets: Float, weights: Float) -> Float:
-        columns = int(self.totals[D])
-        rows = self._rows(block, first, stop, columns, columns)
+        known = int(self.totals[D])
+        columns = max(known, int(self.dense))  # moments count rows, of which no line is empty
+        rows = self._rows(block, first, stop, known, columns)
         shown = self._views(*rows, learn=True)
         return self._scores(
             lambda learner, view: _learn(learner, shown[view], targets, weights, stop - first),
@@ -264,7 +265,7 @@ class Panel:
         found = [(self, *self._predict(block, weights, np.flatnonzero(new >= 0), new))]
         for r in np.flatnonzero(new < 0):
             other, row = deepcopy(self), cut(*block, weights, r, r + 1)
-            other._reserve(block[3])
+            other._reserve(max(block[3], int(np.max(row[1], initial=-1)) + 1))
             other._drop(*other._rules_with(row[:4], 0))
             other._widen(row[:4], 0)
             _, _, scores = other.predict(row[:4], row[4], 1)[0]
@@ -429,9 +430,9 @@ def _rescale(learner, slots, factors, columns):
     learner._reserve(columns)
     if hasattr(learner, "_rescale_scaled"):
         learner._rescale_scaled(slots + 1, factors)
-    else:
+    else:  # these have units of their own: past values so much smaller are below every last digit
         every = np.ones(columns)
-        every[slots] = factors
+        every[slots] = np.copysign(np.maximum(np.abs(factors), 2.0**-900), factors)
         learner.rescale(every)
 
 
