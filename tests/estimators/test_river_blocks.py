@@ -48,11 +48,15 @@ def learned_both_ways(model, targets, weights=None):
     return many, one
 
 
+DIVERGE = ("adaptive_normal", "kt")
+"""Made for rows that are scaled; on these they may refuse to go on."""
+
+
 def models():
-    yield from ((Classifier(name), SIGNS) for name in BINARY if name != "adaptive_normal")
-    yield from ((Classifier(name, True), SEVEN) for name in SEVERAL if name != "adaptive_normal")
+    yield from ((Classifier(name), SIGNS) for name in BINARY if name not in DIVERGE)
+    yield from ((Classifier(name, True), SEVEN) for name in SEVERAL if name not in DIVERGE)
     yield from (
-        (Regressor(name, loss), NUMBERS) for name, loss in REAL.items() if name != "adaptive_normal"
+        (Regressor(name, loss), NUMBERS) for name, loss in REAL.items() if name not in DIVERGE
     )
 
 
@@ -124,7 +128,9 @@ def test_frames_of_every_library(library):
         many.learn_many(frame, labels)
         one_by_one(one, plain, labels)
         assert answers(many, plain) == answers(one, plain)
-        assert list(many.predict_many(frame)) == [one.predict_one(x) for x in records(plain)]
+        found = many.predict_many(frame)
+        found = found.to_pylist() if hasattr(found, "to_pylist") else list(found)
+        assert found == [one.predict_one(x) for x in records(plain)]
         assert isinstance(many.predict_proba_many(frame), type(frame))
 
 

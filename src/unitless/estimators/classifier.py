@@ -53,8 +53,8 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
     feature_names_ : list of str
         By column, after categories and dates of a data frame were spread out.
     coef_, intercept_ : arrays
-        Of learners linear in x ("coordinate", "full", ...): the weights at x = 0 with the scales
-        of now, a row a class, or one row for two.
+        Of learners linear in x ("coordinate", "full", ...): the weights with the scales of now as
+        x, and with it the constant 1, goes to 0; a row a class, or one row for two.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)

@@ -39,8 +39,8 @@ class OnlineRegressor(RegressorMixin, Online):  # type: ignore[misc]
     feature_names_ : list of str
         By column, after categories and dates of a data frame were spread out.
     coef_, intercept_ : array, float
-        Of learners linear in x ("vaw", "ridge", "full", ...): the weights at x = 0 with the scales
-        of now.
+        Of learners linear in x ("vaw", "ridge", "full", ...): the weights with the scales of now as
+        x, and with it the constant 1, goes to 0.
 
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, scaled=False)

@@ -107,10 +107,17 @@ class Classifier(_Online, base.MiniBatchClassifier):
     >>> from river import datasets, evaluate, metrics
     >>> evaluate.progressive_val_score(datasets.Phishing(), Classifier(), metrics.Accuracy())
     Accuracy: 90.56%
-    >>> model = Classifier("coordinate", multiclass=True)
-    >>> for animal, legs in [("cat", 4), ("bird", 2), ("cat", 4), ("fish", 0)]:
-    ...     model.learn_one({"legs": legs}, animal)
-    >>> {label: round(p, 2) for label, p in model.predict_proba_one({"legs": 4}).items()}
+    >>> segments, model = datasets.ImageSegments().take(500), Classifier(multiclass=True)
+    >>> evaluate.progressive_val_score(segments, model, metrics.Accuracy())
+    Accuracy: 82.57%
+
+    Strings are categories, and labels of any kind appear when they do:
+
+    >>> model = Classifier(multiclass=True)
+    >>> for animal, skin in [("cat", "fur"), ("bird", "feathers"), ("dog", "fur")] * 9:
+    ...     model.learn_one({"skin": skin}, animal)
+    >>> {label: round(p, 1) for label, p in model.predict_proba_one({"skin": "fur"}).items()}
+    {'cat': 0.5, 'bird': 0.0, 'dog': 0.5}
     """
 
     def __init__(self, learner: str | Learner = "blend", multiclass: bool = False) -> None:
@@ -221,7 +228,9 @@ class Regressor(_Online, base.MiniBatchRegressor):
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
-    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), Regressor(), metrics.MAE())
+    >>> score = evaluate.progressive_val_score(datasets.TrumpApproval(), Regressor(), metrics.MAE())
+    >>> print(f"{score.get():.3f}")
+    0.205
     """
 
     def __init__(self, learner: str | Learner = "blend", loss: str = "squared") -> None:
