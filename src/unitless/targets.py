@@ -90,6 +90,9 @@ class SeenLabels:
 
     def shown(self) -> list[Any]:
         """The labels by code; of two, False and True until another is seen."""
-        if self.several or len(self.codes) == 2:
-            return sorted(self.codes, key=self.codes.__getitem__)
+        if self.several:
+            return list(self.codes)
+        if len(self.codes) == 2:
+            one, two = self.codes
+            return [one, two] if self.codes[one] < 0 else [two, one]
         return [False, True] if self.codes.keys() <= {False, True} else list(self.codes)
