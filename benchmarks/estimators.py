@@ -103,40 +103,34 @@ def blocks() -> None:
                 report(f"{ours} / {theirs}, blocks of {size}", ratio, np.inf, at_most=True)
 
 
-def _dicts(model: Any, rows: list[dict[str, float]], labels: list[bool]) -> Callable[[], None]:
-    """Predict and learn row by row, as a stream is served."""
+def _dicts(model: Any, *, ask: bool) -> Callable[[], None]:
+    """Learn row by row; with `ask` each is predicted first, as a stream is served."""
+    names = "abcdefghij"
+    rows = [dict(zip(names, map(float, x), strict=True)) for x in rng.standard_normal((150, 10))]
+    labels = [x["a"] > 0 for x in rows]
 
     def run() -> None:
         for x, y in zip(rows, labels, strict=True):
-            model.predict_proba_one(x)
+            if ask:
+                model.predict_proba_one(x)
             model.learn_one(x, y)
 
     return run
 
 
 def dicts() -> None:
-    """learn_one beside River's scaler and logistic regression."""
-    names = "abcdefghij"
-    rows = [dict(zip(names, map(float, x), strict=True)) for x in rng.standard_normal((2000, 10))]
-    labels = [x["a"] > 0 for x in rows]
-    few = rows[:200], labels[:200]
+    """learn_one, with and without a prediction, beside River's scaler and logistic regression."""
     river = preprocessing.StandardScaler() | linear_model.LogisticRegression()
-    seconds = fastest(
-        {
-            "coordinate": _dicts(Classifier("coordinate"), rows, labels),
-            "blend": _dicts(Classifier(), *few),
-            "river": _dicts(river, rows, labels),
-        }
-    )
-    each = {
-        name: time / (len(few[0]) if name == "blend" else 2000) for name, time in seconds.items()
-    }
-    print("  us a row, predicted and learned: ", end="")
-    print(", ".join(f"{name} {time * 1e6:.1f}" for name, time in each.items()))
-    ratio = each["river"] / each["coordinate"]
-    report("River scaler + regression / coordinate, dicts d = 10", ratio, 3, at_most=False)
-    ratio = each["blend"] / each["river"]
-    report("blend / River scaler + regression, dicts d = 10", ratio, np.inf, at_most=True)
+    for what, ask in (("learn_one", False), ("predict_proba_one + learn_one", True)):
+        jobs = {"coordinate": Classifier("coordinate"), "River": river}
+        seconds = fastest({name: _dicts(model, ask=ask) for name, model in jobs.items()}, 300)
+        seconds |= fastest({"blend": _dicts(Classifier(), ask=ask)}, 5)
+        each = ", ".join(f"{name} {time / 150 * 1e6:.1f}" for name, time in seconds.items())
+        print(f"  {what}, us a row: {each}")
+        ratio = seconds["River"] / seconds["coordinate"]
+        report(f"River scaler + regression / coordinate, {what}", ratio, 3, at_most=False)
+        ratio = seconds["blend"] / seconds["River"]
+        report(f"blend / River scaler + regression, {what}", ratio, np.inf, at_most=True)
 
 
 def frames() -> None:

@@ -101,7 +101,7 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
             return self._learn(X, self._targets(y), sample_weight)
 
     def _set_classes(self, y: ArrayLike, classes: ArrayLike | None) -> None:
-        given = None if classes is None else np.unique(column_or_1d(classes))
+        given = None if classes is None else np.unique(np.asarray(classes))
         if not hasattr(self, "classes_"):
             check_classification_targets(y)
             self.classes_ = np.unique(column_or_1d(y, warn=True)) if given is None else given
@@ -115,7 +115,8 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
 
     def _targets(self, y: ArrayLike) -> Float:
         code = as_numbers if len(self.classes_) > 2 else as_signs
-        return code(column_or_1d(y), self.classes_)
+        plain = type(y) is np.ndarray and y.ndim == 1  # and so need not be looked at
+        return code(y if plain else column_or_1d(y), self.classes_)
 
     def _made(self) -> Learner:
         several = len(self.classes_) if len(self.classes_) > 2 else 0

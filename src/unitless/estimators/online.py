@@ -60,7 +60,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         columns = self._columns_for(X)
         encoded = None if columns is None else columns.encode(X)
         rows = _rows(X if encoded is None else encoded.X, targets, sample_weight)
-        validate_data(self, X, reset=first, skip_check_array=True)  # number and names of columns
+        self._check_columns(X, first)
         if first:
             self._refuse_nothing(rows, fit)
         learner = self._made() if first else self.learner_
@@ -102,6 +102,12 @@ class Online(BaseEstimator):  # type: ignore[misc]
             )
         return None
 
+    def _check_columns(self, X: Any, first: bool = False) -> None:
+        """The number and the names of the columns are those of the first block."""
+        named = first or hasattr(self, "feature_names_in_")
+        if named or type(X) is not np.ndarray or X.shape[1] != self.n_features_in_:
+            validate_data(self, X, reset=first, skip_check_array=True)
+
     def _refuse_nothing(self, rows: Rows, fit: bool) -> None:
         """No model can be made of no rows, no columns or, in `fit`, no weight."""
         shape = len(rows), self.n_features_in_
@@ -119,7 +125,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "learner_")
         columns = self._columns_for(X)
         rows = _rows(X if columns is None else columns.encode(X, grow=False).X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_columns(X)
         return rows
 
     def _scores(self, X: Any) -> Float:

@@ -14,8 +14,6 @@ from unitless.features import Names
 from unitless.features.frames import is_numeric, numeric_table, opened
 from unitless.rows import Rows, as_rows
 
-TEXT = {str, np.str_}
-
 
 def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
     """The row with strings as features: {"colour": "red"} is {"colour=red": 1}.
@@ -23,9 +21,9 @@ def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
     >>> plain({"height": 1.8, "colour": "red"})
     {'height': 1.8, 'colour=red': 1.0}
     """
-    if TEXT.isdisjoint(map(type, x.values())):
-        return x
     texts = {name for name, value in x.items() if isinstance(value, str)}
+    if not texts:
+        return x
     return {
         f"{name}={value}" if name in texts else name: 1.0 if name in texts else value
         for name, value in x.items()

@@ -20,6 +20,7 @@ from river.utils import dataframe, pretty
 from unitless.estimators.making import make_learner
 from unitless.estimators.records import plain, rows_of_frame
 from unitless.learners.protocol import Learner
+from unitless.losses import sigmoid
 from unitless.rows import Rows, as_rows
 from unitless.targets import SeenLabels
 
@@ -31,9 +32,30 @@ class _Online:
 
     learner: str | Learner
     _model: Learner | None = None
+    _words = False
 
     def _made(self) -> Learner:
         raise NotImplementedError
+
+    def _score(self, x: Row, w: float = 1.0) -> Any:
+        """The learner's score; strings are categories, but no row is searched for the first."""
+        try:
+            return self._made().predict_one(plain(x) if self._words else x, w)
+        except ValueError:
+            return self._made().predict_one(self._with_words(x), w)
+
+    def _learn(self, x: Row, y: float, w: float) -> None:
+        try:
+            self._made().learn_one(plain(x) if self._words else x, y, w)
+        except ValueError:
+            self._made().learn_one(self._with_words(x), y, w)
+
+    def _with_words(self, x: Row) -> Mapping[Hashable, Any]:
+        """The row if the error at hand came from its first strings; otherwise the error."""
+        if self._words or (row := plain(x)) is x:
+            raise
+        self._words = True
+        return row
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         model = self._made()
@@ -139,12 +161,13 @@ class Classifier(_Online, base.MiniBatchClassifier):
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; w is its weight."""
-        model, row, code = self._made(), plain(x), self._labels.code(y)
+        model, code = self._made(), self._labels.code(y)
         if self.multiclass and code >= model.classes:
-            model.predict_one(row, w)  # refuses a row that is not to be learned
+            self._score(x, w)  # refuses a row that is not to be learned
             model.add_class()
-        model.learn_one(row, code, w)
-        self._labels.keep(y)
+        self._learn(x, code, w)
+        if y not in self._labels.codes:
+            self._labels.keep(y)
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn a frame of rows, of weights w: the same as one after another."""
@@ -164,8 +187,10 @@ class Classifier(_Online, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
-        scores = self._made().predict_one(plain(x))
-        labels = self._labels.shown()
+        scores, labels = self._score(x), self._labels.shown()
+        if len(labels) == 2 and self._made().loss.name == "logistic":  # the same, without arrays
+            p = sigmoid(scores)
+            return {labels[0]: 1 - p, labels[1]: p}
         return dict(zip(labels, self._probabilities(scores)[0].tolist(), strict=False))
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -176,7 +201,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The most probable class; None before any is seen."""
-        return self._best(self._made().predict_one(plain(x)))[0]
+        return self._best(self._score(x))[0]
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
@@ -244,7 +269,7 @@ class Regressor(_Online, base.MiniBatchRegressor):
 
     def learn_one(self, x: Row, y: float, w: float = 1.0) -> None:
         """Learn one row; w is its weight."""
-        self._made().learn_one(plain(x), y, w)
+        self._learn(x, y, w)
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn a frame of rows, of weights w: the same as one after another."""
@@ -255,7 +280,7 @@ class Regressor(_Online, base.MiniBatchRegressor):
 
     def predict_one(self, x: Row) -> float:
         """The prediction for one row."""
-        return self._made().predict_one(plain(x))
+        return self._score(x)
 
     def predict_many(self, X: Any) -> Any:
         """The prediction for each row of a frame."""

@@ -38,7 +38,7 @@ class Names:
 
         An unknown name gets a column beyond the known ones, which `add_unknown` makes its own.
         """
-        if list(x) != self.order:
+        if [*x] != self.order:
             self._set_order(x)
         try:
             self._pack(self.values, 0, *x.values())
