@@ -33,8 +33,9 @@ def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
 def _refuse_unknown(given: NDArray[Any], known: NDArray[np.bool_], classes: NDArray[Any]) -> None:
     if not known.all():
         row = int(np.argmin(known))
+        (label,) = given[row : row + 1].tolist()
         raise ValueError(
-            f"row {row}: y contains a previously unseen label: {given[row]!r} is not one of the "
+            f"row {row}: y contains a previously unseen label: {label!r} is not one of the "
             f"classes {classes.tolist()}; give all of them as `classes` with the first rows"
         )
 

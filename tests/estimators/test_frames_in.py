@@ -121,6 +121,14 @@ def test_interactions_by_name(library):
     )
 
 
+@pytest.mark.parametrize("spec", ["hieght:colour", "colour:hieght", "hieght::"])
+def test_an_interaction_of_no_column_is_a_slip(spec):
+    with pytest.raises(ValueError, match="no column 'hieght'; the columns are height, colour"):
+        OnlineClassifier(interactions=[spec]).fit(made("pandas"), LABELS)
+    for good in ("height::", "::", ["height:colour"]):
+        OnlineClassifier("nag", interactions=good).fit(made("polars"), LABELS)
+
+
 def test_interactions_need_names():
     with pytest.raises(ValueError, match="go by name: give a data frame"):
         OnlineRegressor(interactions=["x0:x1"]).fit(A, B)

@@ -164,7 +164,8 @@ def test_rescale_reaches_the_interactions(learner):
         ({"weight": 2}, "no feature 'weight'"),
         ({"colour": 2}, "'colour' is a category, which has no unit"),
         ({"joined": 2}, "'joined' is a date, which has no unit"),
-        ({"height": 0}, "cannot change by a factor of 0"),
+        ({"height": 0}, "'height': a unit cannot change by a factor of 0"),
+        ({"height": np.inf}, "'height': a unit cannot change by a factor of inf"),
         ({"height": 2, "colour=red": 2}, "no feature 'colour=red'"),
     ],
 )

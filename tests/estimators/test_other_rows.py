@@ -149,6 +149,13 @@ def test_bad_blocks(kind, rows, y, v, message):
     assert fresh.partial_fit(X[:, :7], Y).n_features_in_ == 7
 
 
+@each_kind
+@pytest.mark.parametrize("rows", [{"a": [1, 2]}, [{"a": 1}, {"a": 2}]], ids=["columns", "rows"])
+def test_dicts_are_told_where_to_go(kind, rows):
+    with pytest.raises(TypeError, match=r"pandas.DataFrame\(X\).*unitless.estimators.river"):
+        kind().fit(rows, [0, 1])
+
+
 def test_cells_that_are_no_numbers():
     rows = X[:9].astype(object)
     rows[2, 3] = {"a": 1}

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from unitless import regret
 from unitless.estimators.making import make_learner
 from unitless.features import Columns
+from unitless.features.frames import column_names, opened
 from unitless.learners.protocol import Learner, Weights
 from unitless.regret import BlendCertificate, Certificate
 from unitless.rows import Rows, as_rows
@@ -87,7 +89,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         """The map for a data frame's columns; None for arrays, and for models made with arrays."""
         if not hasattr(self, "learner_"):
             if is_frame(X):
-                return Columns(interactions=self.interactions)
+                return _columns(X, self.interactions)
             if len(self.interactions):
                 raise ValueError(
                     f"interactions={self.interactions!r} go by name: give a data frame"
@@ -171,6 +173,10 @@ class Online(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"there is no feature {name!r} to rescale")
             if kinds.get(name, "number") != "number":
                 raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
+            if not math.isfinite(factors[name]) or factors[name] == 0:
+                raise ValueError(
+                    f"feature {name!r}: a unit cannot change by a factor of {factors[name]:g}"
+                )
         self.learner_.rescale(
             np.array([math.prod(factors.get(name, 1.0) for name in each) for each in sources])
         )
@@ -217,8 +223,26 @@ def is_frame(X: Any) -> bool:
     return hasattr(type(X), "columns") or hasattr(type(X), "column_names")
 
 
+def _columns(frame: Any, interactions: Sequence[str]) -> Columns:
+    """A map for the frame's columns; an interaction with another is a slip of the pen."""
+    columns = Columns(interactions=interactions)
+    names = column_names(opened(frame))
+    for name in chain(*columns.interactions):
+        if name is not None and name not in names:
+            raise ValueError(
+                f"interactions={interactions!r}: there is no column {name!r}; "
+                f"the columns are {', '.join(names)}"
+            )
+    return columns
+
+
 def _rows(X: Any, targets: Float | None = None, weights: ArrayLike | None = None) -> Rows:
     """`as_rows`, with the errors that scikit-learn has for them."""
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        raise TypeError(
+            "X holds dicts: give pandas.DataFrame(X), or learn them row by row with the models "
+            "of unitless.estimators.river"
+        )
     try:
         return as_rows(X, targets, weights)
     except ValueError as error:

@@ -98,7 +98,7 @@ def warn_of_buckets(features: Iterable[Feature], known: Known, max_levels: int, 
         if len(known.get(space, {})) <= max_levels:
             warnings.warn(
                 f"column {title_of(space)!r} has more than {max_levels} levels: new ones are "
-                f"hashed into 2**{bits} features from now on; raise max_levels to tell them apart",
+                f"hashed into 2**{bits} features from now on; drop it if it only numbers the rows",
                 ManyLevels,
                 stacklevel=4,
             )
