@@ -189,6 +189,16 @@ def test_units_do_not_matter():
         np.testing.assert_array_equal(one.progressive_, two.progressive_)
 
 
+def test_targets_in_any_unit():
+    """With the squared loss: other units of the target are other units of the predictions."""
+    celsius, fahrenheit = (OnlineRegressor().fit(A, y) for y in (B, 32 + 1.8 * B))
+    expected = 32 + 1.8 * celsius.progressive_[1:]  # the first is 0, before any target is known
+    np.testing.assert_allclose(fahrenheit.progressive_[1:], expected, rtol=1e-9)
+    np.testing.assert_allclose(fahrenheit.predict(A), 32 + 1.8 * celsius.predict(A), rtol=1e-9)
+    binary = OnlineRegressor().fit(A, 1024 * B)
+    np.testing.assert_array_equal(binary.progressive_, 1024 * celsius.progressive_)
+
+
 @pytest.mark.parametrize("loss", ["squared", "absolute", "huber(10)", "quantile(0.5)"])
 def test_every_loss_gives_numbers_near_the_targets(loss):
     model = OnlineRegressor(loss=loss).fit(A, B)

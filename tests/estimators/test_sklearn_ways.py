@@ -2,6 +2,9 @@
 
 import io
 import pickle
+import subprocess
+import sys
+from importlib.resources import files
 
 import joblib
 import numpy as np
@@ -34,6 +37,17 @@ from unitless import OnlineClassifier, OnlineRegressor
 from unitless.learners import get
 
 COLUMNS, LABELS = people()
+
+
+def test_what_is_loaded():
+    """Arrays need neither River nor polars; types ship with the package."""
+    code = (
+        "import sys; from unitless import OnlineClassifier as C; C('zero').fit([[1.0]], [0]); "
+        "print(*{'river', 'polars'} & {*sys.modules})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "\n"
+    assert (files("unitless") / "py.typed").is_file()
 
 
 @each_kind
