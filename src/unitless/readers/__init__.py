@@ -1,4 +1,44 @@
-"""Readers: files -> blocks of rows, one format a file, in constant memory."""
+"""Readers: files -> blocks of rows, one format a file, in constant memory.
+
+A table (CSV, JSON lines, Parquet, Arrow) gives frames, which `features.Columns` turns into rows:
+
+>>> import io
+>>> from unitless.features import Columns
+>>> from unitless.readers import open_blocks
+>>> from unitless.rows import as_rows
+>>> file = io.BytesIO(b"height,who,price\\n1.8,ann,3\\n1.7,bob,\\nNA,ann,5\\n")
+>>> columns = Columns()
+>>> for block in open_blocks(file, target="price"):
+...     encoded = columns.encode(block.frame)
+...     rows = as_rows(encoded.X, block.targets, block.weights)
+...     columns.commit(encoded)
+...     print(block.lines, block.targets, columns.names, len(rows))
+[2 3 4] [ 3. nan  5.] ['height', 'who=ann', 'who=bob'] 3
+>>> block.position["rows"], block.position["skipped"], block.position["coerced"]
+(3, 0, 0)
+
+svmlight and VW text give rows at once, with labels and importances:
+
+>>> file = io.BytesIO(b"1 2.5 |size h:1.8 |who ann\\n-1 'b |size h:1.7 |who bob\\n")
+>>> names = []
+>>> for block in open_blocks(file, format="vw", names=names):
+...     names += block.new_names
+...     print(block.rows.columns, block.targets, block.weights, block.tags, block.lines)
+3 [ 1. -1.] [2.5 1. ] ['', 'b'] [1 2]
+>>> names
+['size^h', 'who^ann', 'who^bob']
+
+To go on later behind row k of a block, keep `block.position_at(k)` (plain JSON) and, for VW text,
+the names of the columns so far; behind the whole block it is `block.position`:
+
+>>> place = block.position_at(1)
+>>> file = io.BytesIO(b"1 2.5 |size h:1.8 |who ann\\n-1 'b |size h:1.7 |who bob\\n")
+>>> for block in open_blocks(file, format="vw", names=names, resume=place):
+...     print(block.lines, block.targets, block.rows.indices, block.new_names)
+[2] [-1.] [0 2] []
+
+What cannot be read is a `ReadError` with file, line, column and text.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +66,9 @@ FORMATS = {
 }
 """Names of the formats, and the endings of file names that mean them."""
 
+SPARSE = ("svmlight", "vw")
+"""Formats whose rows hold their labels and weights."""
+
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
 _SPARSE_BYTES, _TABLE_BYTES = 1 << 22, 1 << 24
 
@@ -51,6 +94,8 @@ def open_blocks(
     *,
     format: str | None = None,
     resume: Position | None = None,
+    target: str | None = None,
+    weight: str | None = None,
     header: bool = True,
     separator: str | None = None,
     quote: str | None = "auto",
@@ -71,11 +116,13 @@ def open_blocks(
         One of `FORMATS`; by default what the name of the file means, CSV for streams.
     resume
         Where to go on: a `Block.position` or `Block.position_at(row)` of the same file.
+    target, weight
+        Tables: the columns that hold the labels and the importances; they are not in the frames.
     header, separator, quote
         CSV: whether the first line names the columns (otherwise c1, c2, ...); the separator, by
         default found out; the quote, None for none, by default found out.
     types
-        CSV, JSON lines: "number" or "string" for columns that are not to be guessed.
+        Tables: "number" or "string" for columns that are not to be guessed.
     coerce
         Tables: a cell that does not fit its column is missing, and counted, not an error.
     skip_bad
@@ -102,21 +149,22 @@ def open_blocks(
     ...     print(block.frame.rows(), block.position["rows"])
     [(1.8, 'ann'), (1.7, 'bob')] 2
     """
-    named = isinstance(file, str | os.PathLike)
-    known = format or (format_of(file) if named else "csv")
-    if known not in FORMATS:
-        raise ValueError(f"there is no format {known!r}; there are {', '.join(FORMATS)}")
+    if format is None:
+        format = format_of(file) if isinstance(file, str | os.PathLike) else "csv"
+    if format not in FORMATS:
+        raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+    if format in SPARSE and (target or weight):
+        raise ValueError(f"rows of {format} hold their labels and weights: name no column for them")
     if block_bytes is None:
-        block_bytes = _SPARSE_BYTES if known in ("svmlight", "vw") else _TABLE_BYTES
-    if known == "tsv":
+        block_bytes = _SPARSE_BYTES if format in SPARSE else _TABLE_BYTES
+    if format == "tsv":
         separator = separator or "\t"
-    options = Options(
-        header, separator, quote, types or {}, coerce, skip_bad, names, max(1, block_bytes)
-    )
-    start = _checked(resume, known)
+    how = header, separator, quote, types or {}, coerce, skip_bad, names, max(1, block_bytes)
+    options = Options(target, weight, *how)
+    start = _checked(resume, format)
     from unitless.readers.bytes import Source
 
-    blocks = _blocks(Source(file), known, options, start)
+    blocks = _blocks(Source(file), format, options, start)
     if not read_ahead:
         return blocks
     from unitless.readers.ahead import ahead
@@ -157,7 +205,8 @@ def _filled(blocks: Iterator[Block], skip: int) -> Iterator[Block]:
     Positions behind blocks without rows (bad lines, comments) go to the block before, so that its
     counts are those of the file; their new names go to the block behind.
     """
-    held, names = None, ()
+    held: Block | None = None
+    names: tuple[str, ...] = ()
     try:
         for block in blocks:
             if len(block) <= skip:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NUMBER = "a number was expected"
 FINITE = "a finite number was expected"
+WEIGHT = "an importance is a finite number of at least 0"
 
 LONGEST_TEXT = 60
 """Characters of an offending text that an error shows."""
@@ -65,6 +66,8 @@ def shown(text: str) -> str:
 class Options(NamedTuple):
     """How to read; `open_blocks` explains each."""
 
+    target: str | None = None
+    weight: str | None = None
     header: bool = True
     separator: str | None = None
     quote: str | None = "auto"
@@ -82,10 +85,13 @@ class Block:
     ========= ==========================================================================
     field     meaning
     ========= ==========================================================================
-    frame     tables: a polars DataFrame of Float64, String and Boolean columns; null and
-              NaN are missing; None for svmlight and VW text
-    rows      svmlight, VW text: sparse `Rows`, whose targets are the labels (NaN where a
-              row has none) and whose weights are the importances (None: all 1)
+    frame     tables: the features, a polars DataFrame of Float64, String and Boolean
+              columns, where null and NaN are missing; None for svmlight and VW text
+    rows      svmlight, VW text: the features, sparse `Rows`, with targets and weights;
+              None for tables
+    targets   label of each row: float64, NaN where it is missing; or strings or booleans,
+              None where it is missing; None for tables read without a target
+    weights   importance of each row, float64, or None: all 1
     new_names VW text: names of the columns first met in this block, the last ones of
               `rows.columns`; column j of svmlight is the index j of the file
     tags      VW text: the tag of each row, or None if none has one
@@ -102,6 +108,8 @@ class Block:
     lines: NDArray[np.int64]
     start: Position
     position: Position
+    targets: NDArray[Any] | None = None
+    weights: NDArray[np.float64] | None = None
     new_names: Sequence[str] = field(default=())
     tags: Sequence[str] | None = None
     done: float | None = None
@@ -122,6 +130,8 @@ class Block:
             frame=None if self.frame is None else self.frame.slice(row),
             rows=None if self.rows is None else self.rows[row:],
             lines=self.lines[row:],
+            targets=None if self.targets is None else self.targets[row:],
+            weights=None if self.weights is None else self.weights[row:],
             tags=None if self.tags is None else self.tags[row:],
             new_names=[*names, *self.new_names],
             start=self.position_at(row),

@@ -144,7 +144,7 @@ class Source:
         text = _buffer(size)
         while True:
             if held < window:
-                held += self.read_into(memoryview(text)[PADDING + held : PADDING + window])
+                held += self.read_into(text.data[PADDING + held : PADDING + window])
             if held < window:
                 break
             whole = cut(text, PADDING, PADDING + window) - PADDING

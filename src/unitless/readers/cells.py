@@ -16,6 +16,7 @@ from unitless.readers.blocks import FINITE, NUMBER, Bad, ReadError
 from unitless.readers.bytes import PADDING, padded
 from unitless.readers.frames import REFUSED, TYPES, finite
 from unitless.readers.layout import Layout
+from unitless.readers.tables import Table
 
 MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
 UNREAD = [text for text in MISSING if text.lower() != "nan"]
@@ -28,7 +29,7 @@ class Cells:
     """The cells of a file with a layout, of which the columns' types are settled on first sight.
 
     >>> cells = Cells(Layout(",", '"', {"height": None, "who": None}), "x.csv")
-    >>> frame, *_ = cells.read(b"1.8,ann\\nNA,bob\\n", np.array([2, 3]), coerce=False)
+    >>> frame, *_ = cells.read(b"1.8,ann\\nNA,bob\\n", np.array([2, 3]), [], coerce=False)
     >>> frame.rows(), cells.layout.columns
     ([(1.8, 'ann'), (None, 'bob')], {'height': 'number', 'who': 'string'})
     """
@@ -38,13 +39,11 @@ class Cells:
         self.spelt = False
         """Whether numbers have shown NA and the like: looking for them costs polars time."""
 
-    def read(
-        self, data: bytes, lines: Int, *, coerce: bool
-    ) -> tuple[pl.DataFrame, Int, list[Bad], int]:
-        """Records that begin on these lines: frame, its lines, bad lines, cells made missing."""
-        bad: list[Bad] = []
+    def read(self, data: bytes, lines: Int, bad: list[Bad], *, coerce: bool) -> Table:
+        """The records that begin on these lines; bad lines are added to those given."""
         if None in self.layout.columns.values():
-            data, lines, bad = self._decodable(data, lines)
+            data, lines, more = self._decodable(data, lines)
+            bad = [*bad, *more]
             self._settle(data, lines)
         frame, coerced = self._quick(data, len(lines)), 0
         if frame is None:
@@ -53,7 +52,7 @@ class Cells:
             bad = [*bad, *more, *unfit]
         strings = pl.col(pl.String)
         frame = frame.with_columns(pl.when(~strings.is_in([*MISSING, ""])).then(strings))
-        return frame, lines, bad, coerced
+        return Table(frame, lines, bad, coerced)
 
     def _polars(self, data: bytes, kind: str | None = None, *, lax: bool = False) -> pl.DataFrame:
         """The frame; all columns of one kind, if given; cells that do not fit are null if lax."""
@@ -104,16 +103,15 @@ class Cells:
         }
         self.layout = self.layout._replace(columns=columns)
 
-    def _careful(
-        self, data: bytes, lines: Int, coerce: bool
-    ) -> tuple[pl.DataFrame, Int, list[Bad], int]:
-        """The rows whose cells fit (all rows if coerced); see `read`."""
+    def _careful(self, data: bytes, lines: Int, coerce: bool) -> Table:
+        """The rows whose cells fit (all rows if coerced)."""
         text, frame = self._both(data, lines, None)
         numbers = [name for name, kind in self.layout.columns.items() if kind == "number"]
         masks = {name: _unfit(text[name], frame[name]) | _infinite(frame[name]) for name in numbers}
         if coerce:
             fitting = [pl.when(~mask).then(frame[name]).alias(name) for name, mask in masks.items()]
-            return frame.with_columns(fitting), lines, [], sum(int(m.sum()) for m in masks.values())
+            count = sum(int(mask.sum()) for mask in masks.values())
+            return Table(frame.with_columns(fitting), lines, [], count)
         bad: dict[int, Bad] = {}
         for name, mask in masks.items():
             for row in np.flatnonzero(mask.to_numpy()).tolist():
@@ -121,7 +119,7 @@ class Cells:
                 bad.setdefault(row, Bad(int(lines[row]), name, text[name][row], why))
         kept = np.ones(len(lines), dtype=bool)
         kept[list(bad)] = False
-        return frame.filter(kept), lines[kept], list(bad.values()), 0
+        return Table(frame.filter(kept), lines[kept], list(bad.values()), 0)
 
     def _decodable(self, data: bytes, lines: Int) -> tuple[bytes, Int, list[Bad]]:
         """The records that are UTF-8, their lines, and the others."""

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.readers.blocks import Bad, Block, Options, Position, ReadError, allowed
+from unitless.readers import tables
+from unitless.readers.blocks import Bad, Block, Options, Position, ReadError
 from unitless.readers.bytes import Chunk, Source, Text, last_line
 from unitless.readers.cells import Cells
 from unitless.readers.layout import Layout, column_names, detect, plain, raw_fields
@@ -51,22 +52,18 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
             layout, chunk, line = _header(source.name, chunk, layout, options, line)
         cells = cells or Cells(layout, source.name)
         records = _whole_records(chunk, cells.layout, line + 1)
-        frame, lines, bad, coerced = cells.read(records.data, records.lines, coerce=options.coerce)
+        table = cells.read(records.data, records.lines, records.bad, coerce=options.coerce)
         layout = cells.layout
-        place = {
-            **place,
+        end = {
             "offset": chunk.end,
             "line": line + records.newlines,
-            "rows": place["rows"] + len(lines),
-            "skipped": allowed(
-                [*records.bad, *bad], place["skipped"], options.skip_bad, source.name
-            ),
-            "coerced": place["coerced"] + coerced,
             "separator": layout.separator,
             "quote": layout.quote,
             "columns": dict(layout.columns),
         }
-        yield Block(frame, None, lines, begin, place, done=source.done())
+        block = tables.block(table, begin, end, source, options)
+        place = block.position
+        yield block
 
 
 def _resumed(position: Position) -> Layout | None:

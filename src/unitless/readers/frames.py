@@ -41,7 +41,9 @@ def kind_of(dtype: pl.DataType) -> str:
         return "number"
     if dtype.is_temporal() or dtype in (pl.String, pl.Categorical, pl.Enum):
         return "string"
-    return {pl.Boolean: "boolean", pl.Null: "null"}.get(dtype, "other")
+    if dtype == pl.Boolean:
+        return "boolean"
+    return "null" if dtype == pl.Null else "other"
 
 
 def finite(frame: pl.DataFrame) -> bool:

@@ -1,10 +1,9 @@
 """JSON lines: an object a line; the members of inner objects become columns `outer.inner`.
 
-A name is a column of numbers, strings or booleans, settled on the first block in which it has a
-value (strings, if there is one among them), and columns appear when they are first seen. In a
-column of numbers a name that is absent is null, and counts as zero; a null is NaN, and missing.
-Lists, infinite numbers and values that do not fit their column make a bad line; a number or a
-boolean fits a column of strings.
+A name is a column of numbers, strings or booleans, settled on the first block in which it appears
+(strings, if there is one among its values). A number that is absent is 0, a boolean false; a null
+is missing, and so is an absent target or weight. Lists, infinite numbers and values that do not fit
+their column make a bad line; a number or a boolean fits a column of strings.
 
 polars parses a block at once. What it refuses or might bend is read line by line with `json`.
 """
@@ -19,13 +18,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from polars import selectors
 
 from unitless.numerics import kernel
-from unitless.readers.blocks import FINITE, Bad, Block, Options, Position, allowed
+from unitless.readers import tables
+from unitless.readers.blocks import FINITE, Bad, Block, Options, Position
 from unitless.readers.bytes import Chunk, Source
 from unitless.readers.frames import REFUSED, TYPES, flat, kind_of
+from unitless.readers.tables import Int, Table
 from unitless.readers.words import byte
 
 DEEPEST = 64
@@ -35,7 +35,8 @@ HIGH, LOW = re.compile(rb"\\u[dD][89abAB]"), re.compile(rb"\\u[dD][c-fC-F]")
 PAIR = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]")
 """Halves of an escaped character beyond 16 bits, and both of them."""
 
-Int = NDArray[np.int64]
+ZEROS = {"number": 0.0, "boolean": False, "string": None}
+
 Row = dict[str, Any]
 
 
@@ -46,40 +47,38 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
     >>> lines = b'{"size": {"h": 1.8}, "who": "ann"}\\n{"who": "bob"}\\n'
     >>> for block in blocks(Source(io.BytesIO(lines)), Options(), {}):
     ...     print(block.frame.columns, block.frame.rows())
-    ['size.h', 'who'] [(1.8, 'ann'), (None, 'bob')]
+    ['size.h', 'who'] [(1.8, 'ann'), (0.0, 'bob')]
     """
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, "coerced": 0, "columns": {}, **start}
     for chunk in source.chunks(options.block_bytes):
         texts = chunk.text[chunk.start : chunk.stop].tobytes().split(b"\n")[:-1]
         filled = [i for i, text in enumerate(texts) if text.strip()]
         lines = np.array(filled, dtype=np.int64) + (place["line"] + 1)
-        table = _Table({**options.types, **place["columns"]}, [texts[i] for i in filled], lines)
-        frame = table.quick(chunk)
-        if frame is None:
-            frame = table.careful(options.coerce)
-        begin = place
-        place = {
-            **place,
+        kinds = {**options.types, **place["columns"]}
+        found = _Lines([texts[i] for i in filled], lines, kinds, (options.target, options.weight))
+        end = {
             "offset": chunk.end,
             "line": place["line"] + len(texts),
-            "rows": place["rows"] + len(table.lines),
-            "skipped": allowed(table.bad, place["skipped"], options.skip_bad, source.name),
-            "coerced": place["coerced"] + table.coerced,
-            "columns": table.kinds,
+            "columns": found.kinds,
         }
-        yield Block(frame, None, table.lines, begin, place, done=source.done())
+        table = found.quick(chunk) or found.careful(options.coerce)
+        block = tables.block(table, place, end, source, options)
+        place = block.position
+        yield block
 
 
-class _Table:
+class _Lines:
     """A block of lines on its way to a frame; `kinds` grows by the names that it settles."""
 
-    def __init__(self, kinds: dict[str, str], texts: list[bytes], lines: Int) -> None:
-        self.kinds, self.texts, self.lines = kinds, texts, lines
+    def __init__(
+        self, texts: list[bytes], lines: Int, kinds: dict[str, str], labels: tuple[str | None, ...]
+    ) -> None:
+        self.texts, self.lines, self.kinds, self.labels = texts, lines, kinds, labels
         self.bad: list[Bad] = []
         self.coerced = 0
 
-    def quick(self, chunk: Chunk) -> pl.DataFrame | None:
-        """The frame as polars reads it, if that is beyond doubt."""
+    def quick(self, chunk: Chunk) -> Table | None:
+        """The table as polars reads it, if that is beyond doubt."""
         if not self.texts or _depth(chunk.text, chunk.start, chunk.stop) > DEEPEST:
             return None
         try:
@@ -93,7 +92,7 @@ class _Table:
             (pl.col(name) if name in frame.columns else pl.lit(None)).cast(TYPES[kind]).alias(name)
             for name, kind in self.kinds.items()
         ]
-        return self._nulls_are_nan(frame.select(columns))
+        return Table(self._absent_is_zero(frame.select(columns)), self.lines, [], 0)
 
     def _agree(self, frame: pl.DataFrame) -> bool:
         """Whether the columns are of kinds we know, and settled if new; a null fits any kind."""
@@ -105,20 +104,24 @@ class _Table:
             self.kinds.setdefault(name, "number" if kind == "null" else kind)
         return True
 
-    def _nulls_are_nan(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Tell a null, which becomes NaN, from a name that is absent, in columns of numbers."""
-        rows: dict[str, list[int]] = {}
+    def _zero(self, name: str) -> float | bool | None:
+        """What stands in a column for a name that is absent."""
+        return None if name in self.labels else ZEROS[self.kinds[name]]
+
+    def _absent_is_zero(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Tell a name that is absent, which becomes zero, from a null, which is missing."""
+        nulls: dict[str, list[int]] = {}
         for row, text in enumerate(self.texts):
             if b"null" in text:
-                for name, value in _members(json.loads(text)):
-                    if value is None and self.kinds.get(name) == "number":
-                        rows.setdefault(name, []).append(row)
-        return frame.with_columns(
-            frame[name].scatter(where, math.nan) for name, where in rows.items()
-        )
+                for name, value in _members(json.loads(text, object_pairs_hook=_first_wins)):
+                    if value is None and name in self.kinds:
+                        nulls.setdefault(name, []).append(row)
+        zeros = {name: zero for name in self.kinds if (zero := self._zero(name)) is not None}
+        frame = frame.with_columns(pl.col(name).fill_null(zero) for name, zero in zeros.items())
+        return frame.with_columns(frame[name].scatter(where, None) for name, where in nulls.items())
 
-    def careful(self, coerce: bool) -> pl.DataFrame:
-        """The frame, line by line; bad lines are left out and listed."""
+    def careful(self, coerce: bool) -> Table:
+        """The table, line by line; bad lines are left out and listed."""
         rows: dict[int, Row] = {}
         for line, text in zip(self.lines.tolist(), self.texts, strict=True):
             try:
@@ -132,13 +135,12 @@ class _Table:
             except _Problem as problem:
                 del rows[line]
                 self.bad.append(Bad(line, *problem.args))
-        self.lines = np.array(list(rows), dtype=np.int64)
-        return pl.DataFrame(
-            [
-                pl.Series(name, [row.get(name) for row in rows.values()], TYPES[kind])
-                for name, kind in self.kinds.items()
-            ]
-        )
+        columns = [
+            pl.Series(name, [row.get(name, self._zero(name)) for row in rows.values()], TYPES[kind])
+            for name, kind in self.kinds.items()
+        ]
+        lines = np.array(list(rows), dtype=np.int64)
+        return Table(pl.DataFrame(columns), lines, self.bad, self.coerced)
 
     def _settle(self, rows: Iterable[Row]) -> None:
         """Give a kind to each name that has none: strings if one of its values is a string."""
@@ -155,16 +157,15 @@ class _Table:
 
     def _fitted(self, row: Row, coerce: bool) -> Row:
         """The row's members as their columns hold them."""
-        fitted = {}
+        fitted: Row = {}
         for name, value in row.items():
             if name in self.kinds:  # otherwise a null in the place of an object
-                kind = self.kinds[name]
-                fitted[name] = missing = math.nan if kind == "number" else None
                 try:
-                    fitted[name] = missing if value is None else _fit(value, kind, name)
+                    fitted[name] = _fit(value, self.kinds[name], name)
                 except _Problem:
                     if not coerce:
                         raise
+                    fitted[name] = None
                     self.coerced += 1
         return fitted
 
@@ -254,6 +255,8 @@ def _value_kind(value: Any) -> str:
 def _fit(value: Any, kind: str, name: str) -> Any:
     """The value as a column of that kind holds it."""
     own = _value_kind(value)
+    if own == "null":
+        return None
     if own == "number":
         try:
             value = float(value)

@@ -267,10 +267,10 @@ class Columns:
         new = self._entered(text, unknown, indices)
         spelt, doubtful = _spelt(text, unknown, new)
         names = _decoded(spelt.tobytes())
-        if self.numbers is None and (doubtful or known > self.used - len(new) or None in names):
-            self.numbers = {name: column for column, name in enumerate(self.names)}
-        if self.numbers is None:
-            self.names += names
+        plain = [name for name in names if name is not None]
+        doubtful |= len(plain) < len(names) or known > self.used - len(new)
+        if self.numbers is None and not doubtful:
+            self.names += plain
         else:
             columns = self._columns(names)
             _renumber(text, unknown, new, indices, self.table, known, columns)
@@ -279,6 +279,8 @@ class Columns:
 
     def _columns(self, names: list[str | None]) -> NDArray[np.int64]:
         """The columns of names, known and new; -2 for None."""
+        if self.numbers is None:
+            self.numbers = {name: column for column, name in enumerate(self.names)}
         known = self.numbers
         columns = [-2 if name is None else known.setdefault(name, len(known)) for name in names]
         self.names += itertools.islice(known, len(self.names), None)
@@ -306,7 +308,7 @@ class Columns:
 def _decoded(lines: bytes) -> list[str | None]:
     """The lines as text; None where one is not UTF-8."""
     try:
-        return lines.decode().split("\n")[:-1]
+        return [*lines.decode().split("\n")[:-1]]
     except UnicodeDecodeError:
         return [_decoded_line(line) for line in lines.split(b"\n")[:-1]]
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from polars import selectors
 
-from unitless.readers.blocks import FINITE, Bad, Block, Options, Position, ReadError, allowed
+from unitless.readers import tables
+from unitless.readers.blocks import FINITE, Bad, Block, Options, Position, ReadError
 from unitless.readers.bytes import Source
 from unitless.readers.frames import REFUSED, TYPES, finite, flat, kind_of
+from unitless.readers.tables import Int, Table
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -41,20 +43,13 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
         for batch in batches:
             frame = _plain(batch, source.name)
             lines = np.arange(place["line"] + 1, place["line"] + 1 + frame.height)
-            read, coerced, bad = place["line"] + frame.height, 0, []
+            table = Table(frame, lines, [], 0)
             if not finite(frame):
-                frame, lines, coerced, bad = _without_infinity(frame, lines, options.coerce)
-            begin, place = (
-                place,
-                {
-                    **place,
-                    "line": read,
-                    "rows": place["rows"] + len(lines),
-                    "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
-                    "coerced": place["coerced"] + coerced,
-                },
-            )
-            yield Block(frame, None, lines, begin, place, done=read / total)
+                table = _without_infinity(frame, lines, options.coerce)
+            end = {"line": place["line"] + frame.height}
+            block = tables.block(table, place, end, source, options)
+            place = block.position
+            yield replace(block, done=place["line"] / total)
 
 
 @contextlib.contextmanager
@@ -66,7 +61,8 @@ def _on_disk(source: Source) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "file")
         with open(path, "wb") as copy:
-            shutil.copyfileobj(source, copy, 1 << 20)
+            while piece := source.read(1 << 20):
+                copy.write(piece)
         yield path
 
 
@@ -105,18 +101,16 @@ def _plain(batch: pl.DataFrame, file: str) -> pl.DataFrame:
     return frame.cast({name: TYPES.get(found, pl.Float64) for name, found in kinds.items()})
 
 
-def _without_infinity(
-    frame: pl.DataFrame, lines: np.ndarray, coerce: bool
-) -> tuple[pl.DataFrame, np.ndarray, int, list[Bad]]:
+def _without_infinity(frame: pl.DataFrame, lines: Int, coerce: bool) -> Table:
     """The frame without infinite numbers, or without the rows that have some."""
     infinite = frame.select(selectors.float().is_infinite().fill_null(False))
     if coerce:
         cleaned = [pl.when(~infinite[n]).then(pl.col(n)).alias(n) for n in infinite.columns]
         count = sum(infinite.select(pl.all().sum()).row(0))
-        return frame.with_columns(cleaned), lines, count, []
+        return Table(frame.with_columns(cleaned), lines, [], count)
     wrong = infinite.select(pl.any_horizontal(pl.all())).to_series().to_numpy()
     bad = []
     for row in np.flatnonzero(wrong).tolist():
         name = next(name for name in infinite.columns if infinite[name][row])
         bad.append(Bad(int(lines[row]), name, str(frame[name][row]), FINITE))
-    return frame.filter(~wrong), lines[~wrong], 0, bad
+    return Table(frame.filter(~wrong), lines[~wrong], bad, 0)

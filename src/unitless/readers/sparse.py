@@ -38,8 +38,6 @@ AHEAD = 64
 PIECE_BYTES = 1 << 20
 """Text that is worth a core of its own."""
 
-WEIGHT = "an importance is a finite number of at least 0"
-
 
 class Piece(NamedTuple):
     """The arrays that a kernel fills.
@@ -279,14 +277,17 @@ def _block(part: Part, begin: Position, end: Position, done: float | None) -> Bl
     kept[list(part.dropped)] = False
     values, indices, starts = _kept(piece, n, kept)
     labels, weights = piece.marks[: 2 * n : 2][kept], piece.marks[1 : 2 * n : 2][kept]
+    rows = Rows(
+        values, indices, starts, part.columns, labels, None if (weights == 1).all() else weights
+    )
     return Block(
         frame=None,
-        rows=Rows(
-            values, indices, starts, part.columns, labels, None if (weights == 1).all() else weights
-        ),
+        rows=rows,
         lines=piece.lines[:n][kept] + (begin["line"] + 1),
         start=begin,
         position=end,
+        targets=rows.targets,
+        weights=rows.weights,
         new_names=part.new_names,
         tags=_tags(part.text, piece.tags[:n][kept]),
         done=done,

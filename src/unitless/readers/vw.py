@@ -18,7 +18,7 @@ import numpy as np
 
 from unitless.numerics import inner, kernel, prefetch
 from unitless.readers import sparse
-from unitless.readers.blocks import Block, Options, Position
+from unitless.readers.blocks import FINITE, WEIGHT, Block, Options, Position
 from unitless.readers.bytes import Source, Text
 from unitless.readers.decimals import NO, YES, decimal, number_word, short_decimal
 from unitless.readers.names import Columns, find, home, prints, space_word, whole_number
@@ -86,10 +86,10 @@ class VowpalWabbit:
         why = in_order(piece.values, piece.indices, piece.starts, rows)
         for row in np.flatnonzero(why).tolist():
             text = "an infinite value" if why[row] == INFINITE else "a name in other bytes"
-            part.refuse(row, sparse.FINITE if why[row] == INFINITE else UTF8, text)
+            part.refuse(row, FINITE if why[row] == INFINITE else UTF8, text)
         weights = piece.marks[1 : 2 * rows : 2]
         for row in np.flatnonzero(~((weights >= 0) & (weights < np.inf))).tolist():
-            part.refuse(row, sparse.WEIGHT, str(weights[row]))
+            part.refuse(row, WEIGHT, str(weights[row]))
 
 
 @kernel
