@@ -96,7 +96,8 @@ def expected(twin, data):
         text = line.removesuffix(b"\r").decode("latin-1")
         try:
             row = twin(text)
-            control = any(char < " " and char != "\t" for char in text.partition("#")[0])
+            seen = text if twin is vw_line else text.partition("#")[0]  # VW has no comments
+            control = any(char < " " and char != "\t" for char in seen)
             named = vw_features(text.partition("|")[2]) if twin is vw_line else []
             bad = control or not all(decodable(name) for name, _ in named)
             found += [] if row is None else [(number, "bad" if bad and row else "row")]

@@ -1,7 +1,6 @@
 """JSON lines: flattening, kinds, absent and null, and what broken lines are told."""
 
 import json
-import math
 
 import numpy as np
 import polars as pl
@@ -24,14 +23,29 @@ def rows(data, **options):
 
 def test_inner_objects_are_flattened():
     text = '{"a": {"b": 1, "c": {"d": "x"}}, "e": true}\n{"a": {"b": 2.5}}\n'
-    assert rows(text) == [{"a.b": 1.0, "a.c.d": "x", "e": True}, {"a.b": 2.5}]
+    assert rows(text) == [{"a.b": 1.0, "a.c.d": "x", "e": True}, {"a.b": 2.5, "e": False}]
 
 
-def test_absent_is_null_and_null_is_nan():
-    absent, null = rows('{"a": 1, "s": "x", "b": true}\n{"s": null}\n{"a": null, "b": null}\n')[1:]
-    assert absent == {}
-    assert math.isnan(null.pop("a"))
+@pytest.mark.parametrize("odd", ["", '{"a": "5"}\n'])  # a line that polars is not asked about
+def test_absent_is_zero_and_null_is_missing(odd):
+    text = '{"a": 1, "s": "x", "b": true}\n{"s": null}\n{"a": null, "b": null}\n' + odd
+    absent, null = rows(text, coerce=True, types={"a": "number"})[1:3]
+    assert absent == {"a": 0.0, "b": False}
     assert null == {}
+
+
+@pytest.mark.parametrize("odd", ["", '{"y": 5, "w": 1, "x": "5"}\n'])
+def test_an_absent_label_is_missing(odd):
+    text = '{"y": 1, "w": 2, "x": 3}\n{"w": 0}\n{"y": null, "w": 1}\n{"y": 4, "x": 1}\n' + odd
+    options = {"target": "y", "weight": "w", "coerce": True, "types": {"x": "number"}}
+    (block,) = read(text.encode(), format="jsonl", skip_bad=1, **options)
+    np.testing.assert_array_equal(block.targets[:3], [1, np.nan, np.nan])
+    assert block.weights[:3].tolist() == [2, 0, 1]
+    assert block.frame["x"].to_list()[:3] == [3, 0, 0]
+    assert block.position["skipped"] == 1
+    with pytest.raises(ReadError, match="importance") as caught:
+        read(text.encode(), format="jsonl", **options)
+    assert (caught.value.line, caught.value.column) == (4, "w")
 
 
 def test_columns_appear():
@@ -95,7 +109,7 @@ def test_empty_lines_and_line_ends():
 def test_bad_lines(line, column, why, block_bytes):
     data = f'{{"a": 1, "b": true}}\n\n{line}\n{{"a": 2}}\n'.encode()
     options = {"format": "jsonl", "block_bytes": block_bytes}
-    options["types"] = {"a": "number", "b": "boolean"}
+    options["types"] = {"a": "number"}
     with pytest.raises(ReadError, match=why) as caught:
         read(data, **options)
     assert (caught.value.line, caught.value.column) == (3, column)
@@ -149,8 +163,8 @@ def test_python_reads_the_same(objects, escaped, block_bytes):
             if value is not None:
                 assert found.pop(name) == float(value)
             else:
-                assert math.isnan(found.pop(name, math.nan))
-        assert found == {}
+                assert name not in found
+        assert set(found.values()) <= {0.0}
 
 
 def flattened(one, outer=""):

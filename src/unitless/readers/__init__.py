@@ -122,7 +122,7 @@ def open_blocks(
         CSV: whether the first line names the columns (otherwise c1, c2, ...); the separator, by
         default found out; the quote, None for none, by default found out.
     types
-        Tables: "number" or "string" for columns that are not to be guessed.
+        CSV, JSON lines: "number" or "string" for columns whose type is not to be found out.
     coerce
         Tables: a cell that does not fit its column is missing, and counted, not an error.
     skip_bad
@@ -155,6 +155,9 @@ def open_blocks(
         raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     if format in SPARSE and (target or weight):
         raise ValueError(f"rows of {format} hold their labels and weights: name no column for them")
+    for name, kind in (types or {}).items():
+        if kind not in ("number", "string"):
+            raise ValueError(f"column {name!r}: a type is 'number' or 'string', not {kind!r}")
     if block_bytes is None:
         block_bytes = _SPARSE_BYTES if format in SPARSE else _TABLE_BYTES
     if format == "tsv":

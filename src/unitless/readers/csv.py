@@ -103,11 +103,9 @@ def _header(
 
 def _typed(file: str, names: list[str], options: Options) -> dict[str, str | None]:
     """The columns with the types that are given."""
-    for name, kind in options.types.items():
+    for name in options.types:
         if name not in names:
             raise ReadError(f"there is no column {name!r} among {names}", file=file)
-        if kind not in ("number", "string"):
-            raise ReadError(f"a type is 'number' or 'string', not {kind!r}", file=file, column=name)
     return {name: options.types.get(name) for name in names}
 
 

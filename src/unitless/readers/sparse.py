@@ -230,18 +230,17 @@ def _late_numbers(part: Part, form: Format) -> None:
     for i in np.flatnonzero(kinds != YES):
         start, stop, where = (int(k) for k in late[i])
         token, mark = _shown(part.text[start:stop]), where < 0
-        value = math.nan if kinds[i] == NO else float(token)
-        if mark:
-            piece.marks[-1 - where] *= value
-        else:
-            piece.values[where] *= value
-        if kinds[i] == NO or math.isinf(value):
-            row = (-1 - where) // 2 if mark else np.searchsorted(starts, where, "right") - 1
-            before, word, behind = _around(part, start)
-            why = FINITE if kinds[i] != NO else NUMBER
-            if kinds[i] == NO and mark:
-                why = form.why(word, before, behind)
-            part.refuse(int(row), why, token, len(before) + 1)
+        value = math.inf if kinds[i] == NO else float(token)
+        if not math.isinf(value):
+            numbers, place = (piece.marks, -1 - where) if mark else (piece.values, where)
+            numbers[place] = float(numbers[place]) * value  # of Python: its overflow is no warning
+            continue
+        row = (-1 - where) // 2 if mark else np.searchsorted(starts, where, "right") - 1
+        before, word, behind = _around(part, start)
+        why = FINITE if kinds[i] != NO else NUMBER
+        if kinds[i] == NO and mark:
+            why = form.why(word, before, behind)
+        part.refuse(int(row), why, token, len(before) + 1)
 
 
 def _around(part: Part, at: int) -> tuple[str, str, str]:
