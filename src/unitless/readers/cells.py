@@ -11,6 +11,7 @@ import itertools
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
 from unitless.readers.blocks import FINITE, NUMBER, Bad, ReadError
 from unitless.readers.bytes import PADDING, padded
@@ -21,6 +22,9 @@ from unitless.readers.tables import Table
 MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
 UNREAD = [text for text in MISSING if text.lower() != "nan"]
 """Those that polars does not take for a number by itself."""
+
+FIRST = 200
+"""Records whose cells are looked at before the rest of the first block."""
 
 Int = NDArray[np.int64]
 
@@ -41,20 +45,20 @@ class Cells:
 
     def read(self, data: bytes, lines: Int, bad: list[Bad], *, coerce: bool) -> Table:
         """The records that begin on these lines; bad lines are added to those given."""
-        if None in self.layout.columns.values():
-            data, lines, more = self._decodable(data, lines)
-            bad = [*bad, *more]
-            self._settle(data, lines)
-        frame, coerced = self._quick(data, len(lines)), 0
+        settled, coerced = None not in self.layout.columns.values(), 0
+        frame = self._quick(data, len(lines)) if settled else self._guessed(data, lines)
         if frame is None:
-            data, lines, more = self._decodable(data, lines)
+            data, lines, undecodable = self._decodable(data, lines)
+            self.layout = self.layout._replace(columns=self._types(data, lines))
             frame, lines, unfit, coerced = self._careful(data, lines, coerce)
-            bad = [*bad, *more, *unfit]
+            bad = [*bad, *undecodable, *unfit]
         strings = pl.col(pl.String)
         frame = frame.with_columns(pl.when(~strings.is_in([*MISSING, ""])).then(strings))
         return Table(frame, lines, bad, coerced)
 
-    def _polars(self, data: bytes, kind: str | None = None, *, lax: bool = False) -> pl.DataFrame:
+    def _polars(
+        self, data: bytes, rows: int | None = None, kind: str | None = None, *, lax: bool = False
+    ) -> pl.DataFrame:
         """The frame; all columns of one kind, if given; cells that do not fit are null if lax."""
         columns = {name: TYPES[kind or own or ""] for name, own in self.layout.columns.items()}
         quote = self.layout.quote
@@ -66,6 +70,7 @@ class Cells:
             quote_char=quote if quote and quote.encode() in data else None,
             null_values=UNREAD if self.spelt or lax else None,
             ignore_errors=lax,
+            n_rows=rows,
         )
 
     def _quick(self, data: bytes, rows: int) -> pl.DataFrame | None:
@@ -82,7 +87,8 @@ class Cells:
     def _both(self, data: bytes, lines: Int, kind: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The cells as text, and as what they should be, where they can."""
         try:
-            text, frame = self._polars(data, "string"), self._polars(data, kind, lax=True)
+            text = self._polars(data, len(lines), "string")
+            frame = self._polars(data, len(lines), kind, lax=True)
         except REFUSED as error:
             raise self._strange(lines, str(error)) from None
         if not text.height == frame.height == len(lines):
@@ -94,32 +100,49 @@ class Cells:
         why = f"polars cannot read the records from here on ({what})"
         return ReadError(why, file=self.file, line=first)
 
-    def _settle(self, data: bytes, lines: Int) -> None:
-        """Give a type to each column that has none."""
-        text, numbers = self._both(data, lines, "number")
-        columns = {
-            name: kind or ("string" if _unfit(text[name], numbers[name]).any() else "number")
-            for name, kind in self.layout.columns.items()
+    def _guessed(self, data: bytes, lines: Int) -> pl.DataFrame | None:
+        """The frame if types that the first records tell are right for all, and so are settled.
+
+        A column is a number unless a cell tells otherwise: if polars can read every cell so, none
+        had more to tell.
+        """
+        layout = self.layout
+        try:
+            self.layout = layout._replace(columns=self._types(data, lines[:FIRST]))
+            frame = self._quick(data, len(lines))
+        except ReadError:
+            frame = None
+        if frame is None:
+            self.layout = layout
+        return frame
+
+    def _types(self, data: bytes, lines: Int) -> dict[str, str | None]:
+        """The columns' types as the cells of the first records tell, one for each of the lines."""
+        if None not in self.layout.columns.values():
+            return dict(self.layout.columns)
+        words: list[bool] = _unfit(*self._both(data, lines, "number")).any(axis=0).tolist()
+        return {
+            name: kind or ("string" if word else "number")
+            for (name, kind), word in zip(self.layout.columns.items(), words, strict=True)
         }
-        self.layout = self.layout._replace(columns=columns)
 
     def _careful(self, data: bytes, lines: Int, coerce: bool) -> Table:
         """The rows whose cells fit (all rows if coerced)."""
         text, frame = self._both(data, lines, None)
-        numbers = [name for name, kind in self.layout.columns.items() if kind == "number"]
-        masks = {name: _unfit(text[name], frame[name]) | _infinite(frame[name]) for name in numbers}
+        numbers = frame.select(selectors.float())
+        wrong = _unfit(text.select(numbers.columns), numbers) | np.isinf(numbers.to_numpy())
         if coerce:
-            fitting = [pl.when(~mask).then(frame[name]).alias(name) for name, mask in masks.items()]
-            count = sum(int(mask.sum()) for mask in masks.values())
-            return Table(frame.with_columns(fitting), lines, [], count)
-        bad: dict[int, Bad] = {}
-        for name, mask in masks.items():
-            for row in np.flatnonzero(mask.to_numpy()).tolist():
-                why = NUMBER if frame[name][row] is None else FINITE
-                bad.setdefault(row, Bad(int(lines[row]), name, text[name][row], why))
-        kept = np.ones(len(lines), dtype=bool)
-        kept[list(bad)] = False
-        return Table(frame.filter(kept), lines[kept], list(bad.values()), 0)
+            fitting = [
+                pl.when(pl.Series(~wrong[:, k])).then(pl.col(name)).alias(name)
+                for k, name in enumerate(numbers.columns)
+            ]
+            return Table(frame.with_columns(fitting), lines, [], int(wrong.sum()))
+        bad, kept = [], ~wrong.any(axis=1)
+        for row in np.flatnonzero(~kept).tolist():
+            name = numbers.columns[int(wrong[row].argmax())]
+            why = NUMBER if frame[name][row] is None else FINITE
+            bad.append(Bad(int(lines[row]), name, text[name][row], why))
+        return Table(frame.filter(kept), lines[kept], bad, 0)
 
     def _decodable(self, data: bytes, lines: Int) -> tuple[bytes, Int, list[Bad]]:
         """The records that are UTF-8, their lines, and the others."""
@@ -142,11 +165,9 @@ class Cells:
         return b"".join(good), lines[kept], bad
 
 
-def _infinite(numbers: pl.Series) -> pl.Series:
-    return numbers.is_infinite().fill_null(False)
-
-
-def _unfit(text: pl.Series, numbers: pl.Series) -> pl.Series:
-    """Cells that hold something, and no number."""
-    held = text.is_not_null() & ~text.is_in([*MISSING, ""]).fill_null(False)
-    return numbers.is_null() & held
+def _unfit(text: pl.DataFrame, numbers: pl.DataFrame) -> NDArray[np.bool_]:
+    """The cells that hold something, and no number."""
+    cells = pl.all()
+    held = text.select(cells.is_not_null() & ~cells.is_in([*MISSING, ""]))
+    nulls = numbers.select(cells.is_null())
+    return np.asarray(held.to_numpy() & nulls.to_numpy(), dtype=bool)
