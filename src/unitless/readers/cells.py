@@ -120,16 +120,18 @@ class Cells:
         """The columns' types as the cells of the first records tell, one for each of the lines."""
         if None not in self.layout.columns.values():
             return dict(self.layout.columns)
-        words: list[bool] = _unfit(*self._both(data, lines, "number")).any(axis=0).tolist()
+        unfit = _unfit(*self._both(data, lines, "number"))
         return {
-            name: kind or ("string" if word else "number")
-            for (name, kind), word in zip(self.layout.columns.items(), words, strict=True)
+            name: kind or ("string" if unfit[:, k].any() else "number")
+            for k, (name, kind) in enumerate(self.layout.columns.items())
         }
 
     def _careful(self, data: bytes, lines: Int, coerce: bool) -> Table:
         """The rows whose cells fit (all rows if coerced)."""
         text, frame = self._both(data, lines, None)
         numbers = frame.select(selectors.float())
+        if not numbers.width:
+            return Table(frame, lines, [], 0)
         wrong = _unfit(text.select(numbers.columns), numbers) | np.isinf(numbers.to_numpy())
         if coerce:
             fitting = [
