@@ -5,6 +5,7 @@ import math
 import re
 
 from unitless.readers import open_blocks
+from unitless.readers.records import BEHIND, STRAY, UNCLOSED
 
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WORD = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -99,6 +100,43 @@ def is_text(value):
 
 def spelt(space, name):
     return f"{space}^{name}" if space else name
+
+
+def csv_records(data, separator=b",", quote=b'"'):
+    """(start, line, fields, flags) of each record; fields of an unclosed one do not matter."""
+    found, place, line = [], 0, 0
+    while place < len(data):
+        start, at, fields, flags, inside, fresh = place, place, 1, 0, 0, True
+        while at < len(data) and data[at : at + 1] != b"\n":
+            char, quoted, fresh = data[at : at + 1], fresh and data[at : at + 1] == quote, False
+            if quoted:
+                close = closing(data, at, quote)
+                if close < 0:
+                    at = len(data)
+                    break
+                inside += data.count(b"\n", at, close)
+                behind = data[close + 1 : close + 3]
+                ends = behind[:1] in (separator, b"\n") or behind == b"\r\n"
+                flags |= 0 if ends else BEHIND
+                at = close
+            elif char == separator:
+                fields, fresh = fields + 1, True
+            elif char == quote:
+                flags |= STRAY
+            at += 1
+        if at >= len(data):
+            at, fields, flags, inside = data.index(b"\n", start), None, UNCLOSED, 0
+        found.append((start, line, fields, flags))
+        place, line = at + 1, line + 1 + inside
+    return found
+
+
+def closing(data, at, quote):
+    """The place of the quote that closes the one at a place; -1 if there is none."""
+    at += 1
+    while (at := data.find(quote, at)) >= 0 and data[at + 1 : at + 2] == quote:
+        at += 2
+    return at
 
 
 def read(data, **options):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from readers.naive import read
+from readers.naive import csv_records, read
 from unitless.readers import ReadError, open_blocks
 from unitless.readers.bytes import PADDING, padded
-from unitless.readers.records import BEHIND, STRAY, UNCLOSED, even_lines, find_records
+from unitless.readers.records import even_lines, find_records
 
 
 def table(data, **options):
@@ -219,38 +219,6 @@ def test_skipping_stops_in_the_end():
 # The scanner
 
 
-def naive_records(data):
-    """(start, line, fields, flags) of each record; fields of an unclosed one do not matter."""
-    found, place, line = [], 0, 0
-    while place < len(data):
-        start, at, fields, flags, inside, fresh = place, place, 1, 0, 0, True
-        while at < len(data) and data[at : at + 1] != b"\n":
-            char, quoted, fresh = data[at : at + 1], fresh and data[at : at + 1] == b'"', False
-            if quoted:
-                close = at + 1
-                while (close := data.find(b'"', close)) >= 0 and data[
-                    close + 1 : close + 2
-                ] == b'"':
-                    close += 2
-                if close < 0:
-                    at = len(data)
-                    break
-                inside += data.count(b"\n", at, close)
-                behind = data[close + 1 : close + 3]
-                flags |= 0 if behind[:1] in (b",", b"\n") or behind == b"\r\n" else BEHIND
-                at = close
-            elif char == b",":
-                fields, fresh = fields + 1, True
-            elif char == b'"':
-                flags |= STRAY
-            at += 1
-        if at >= len(data):
-            at, fields, flags, inside = data.index(b"\n", start), None, UNCLOSED, 0
-        found.append((start, line, fields, flags))
-        place, line = at + 1, line + 1 + inside
-    return found
-
-
 @settings(max_examples=2000)
 @given(st.text('a",\n\r', max_size=90).map(lambda text: text.encode() + b"\n"))
 def test_records(data):
@@ -259,7 +227,7 @@ def test_records(data):
     found = zip(
         records.starts - PADDING, records.lines, records.fields, records.flags, strict=False
     )
-    wanted = naive_records(data)
+    wanted = csv_records(data)
     assert len(records.lines) == len(wanted)
     for one, other in zip(found, wanted, strict=True):
         assert all(b is None or a == b for a, b in zip(one, other, strict=True))

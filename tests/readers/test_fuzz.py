@@ -1,114 +1,37 @@
-"""Any bytes give blocks or a ReadError, and no row is lost or made up.
-
-`UNITLESS_FUZZ=1000000` tries that many inputs instead of a few thousand.
-"""
-
-import io
-import os
-import random
+"""Any bytes give blocks or a ReadError; `benchmarks/fuzz_readers.py` tries a million of them."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from readers.naive import svmlight_line, vw_features, vw_line
+from readers.fuzzing import ALPHABETS, FORMATS, check, tried
 from readers.test_blocks import FILES
-from unitless.readers import ReadError, open_blocks
 
-TRIES = int(os.environ.get("UNITLESS_FUZZ", 4000)) // 5
-ALPHABETS = {
-    "csv": b'a1.,;"\n\r\t |-e\xff\x00N',
-    "tsv": b'a1."\n\r\t -e\xff\x00N',
-    "jsonl": b'{}[]:",ab1.e-\n\\u nulltrue\xff',
-    "svmlight": b"1:.-+e# \nq\r\t\xff\x00",
-    "vw": b"1:.|-+e' a\n^\r\t\xff\x00",
-}
-
-
-def mutated(rng, data):
-    """The bytes with some of them changed, doubled or left out."""
-    data = bytearray(data)
-    for _ in range(rng.randint(1, 8)):
-        at = rng.randrange(len(data))
-        cut = data[at : at + rng.randint(0, 20)]
-        choice = rng.randrange(4)
-        if choice == 0:
-            data[at] = rng.randrange(256)
-        elif choice == 1:
-            del data[at : at + len(cut)]
-        elif choice == 2:
-            data[at:at] = cut
-        else:
-            data[at : at + len(cut)] = bytes(rng.randrange(256) for _ in cut)
-    return bytes(data)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "skip_bad": st.sampled_from([0, 1, 1000]),
+        "coerce": st.booleans(),
+        "header": st.booleans(),
+        "block_bytes": st.sampled_from([1, 30, 200, 1 << 20]),
+    }
+)
 
 
-def inputs(format):
-    rng = random.Random(format)
-    for k in range(TRIES):
-        if k % 2 and format in ALPHABETS:
-            yield rng, bytes(rng.choices(ALPHABETS[format], k=rng.randrange(80)))
-        else:
-            start = rng.randrange(0, 200) if format in ALPHABETS else 0
-            yield rng, mutated(rng, FILES[format][start : start + rng.randint(50, 1500)])
-
-
-@pytest.mark.parametrize("format", [*ALPHABETS, "parquet", "arrow"])
+@pytest.mark.parametrize("format", ALPHABETS)
 def test_any_bytes(format):
-    good = 0
-    for rng, data in inputs(format):
-        options = {
-            "skip_bad": rng.choice([0, 0, 1, 1000]),
-            "coerce": rng.random() < 0.3,
-            "header": rng.random() < 0.8,
-            "block_bytes": rng.choice([1, 30, 200, 1 << 20]),
-        }
-        try:
-            blocks = list(open_blocks(io.BytesIO(data), format=format, read_ahead=False, **options))
-        except ReadError as error:
-            assert error.file == "the stream"  # noqa: PT017
-            continue
-        good += 1
-        check_counts(format, data, blocks, options)
-    assert good > TRIES // 50 or format in ("parquet", "arrow")
+    letters = st.sampled_from([bytes([letter]) for letter in {*ALPHABETS[format]}])
+    some = st.lists(letters, max_size=60).map(b"".join)
+
+    @settings(max_examples=150)
+    @given(some | st.binary(max_size=60), OPTIONS)
+    def attempt(data, options):
+        check(format, data, options)
+
+    attempt()
 
 
-def check_counts(format, data, blocks, options):
-    last = blocks[-1].position
-    assert last["rows"] == sum(map(len, blocks))
-    lines = [line for block in blocks for line in block.lines.tolist()]
-    assert lines == sorted(set(lines))
-    for block in blocks:
-        height = len(block.rows) if block.frame is None else block.frame.height
-        assert height == len(block) > 0
-    twin = {"svmlight": svmlight_line, "vw": vw_line}.get(format)
-    if twin:
-        wanted = expected(twin, data)
-        assert lines == [line for line, row in wanted if row == "row"]
-        assert last["skipped"] == sum(row == "bad" for _, row in wanted)
-    elif format in ALPHABETS:
-        assert len(lines) + last["skipped"] <= data.count(b"\n") + 1
-
-
-def expected(twin, data):
-    """(line, "row" or "bad") of each line that is not blank."""
-    found = []
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
-        text = line.removesuffix(b"\r").decode("latin-1")
-        try:
-            row = twin(text)
-            seen = text if twin is vw_line else text.partition("#")[0]  # VW has no comments
-            control = any(char < " " and char != "\t" for char in seen)
-            named = vw_features(text.partition("|")[2]) if twin is vw_line else []
-            bad = control or not all(decodable(name) for name, _ in named)
-            found += [] if row is None else [(number, "bad" if bad and row else "row")]
-        except ValueError:
-            found.append((number, "bad"))
-    return found
-
-
-def decodable(name):
-    try:
-        name.encode("latin-1").decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+@pytest.mark.parametrize("format", FORMATS)
+def test_spoilt_files(format):
+    read = sum(tried(format, seed) for seed in range(150))
+    assert read > 1
+    assert check(format, FILES[format], {"skip_bad": 1, "header": True})

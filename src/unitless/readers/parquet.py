@@ -50,6 +50,9 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
             block = tables.block(table, place, end, source, options)
             place = block.position
             yield replace(block, done=place["line"] / total)
+        if place["line"] != total:  # polars may end a damaged file without a word
+            why = f"the file is damaged: {total} rows are promised, {place['line']} can be read"
+            raise ReadError(why, file=source.name)
 
 
 @contextlib.contextmanager

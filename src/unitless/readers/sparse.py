@@ -115,10 +115,12 @@ def blocks(source: Source, options: Options, start: Position, form: Format) -> I
     cores = os.cpu_count() or 1
     with ThreadPoolExecutor(cores) as pool:
         for chunk in source.chunks(options.block_bytes):
-            parts = list(pool.map(lambda p: _parse(p, form, options), _parts(chunk, cores)))
+            parts = _parts(chunk, cores)
+            every = pool.map if len(parts) > 1 else map
+            list(every(lambda part: _parse(part, form, options), parts))
             for part in parts:
                 form.finish(part)
-            list(pool.map(form.tidy, parts))
+            list(every(form.tidy, parts))
             for part in parts:
                 place, begin = _behind(part, chunk, place, source, options), place
                 yield _block(part, begin, place, source.done())
@@ -208,7 +210,7 @@ def _part(text: Text, start: int, stop: int) -> Part:
     return Part(text, start, stop, piece, counts)
 
 
-def _parse(part: Part, form: Format, options: Options) -> Part:
+def _parse(part: Part, form: Format, options: Options) -> None:
     """Run the kernel over the part, going on behind bad lines as long as they are allowed."""
     counts = part.counts
     while len(part.bad) <= options.skip_bad:
@@ -219,7 +221,6 @@ def _parse(part: Part, form: Format, options: Options) -> Part:
         why = "a control character" if token < " " else form.why(token, before, behind)
         part.bad.append(Bad(int(counts[LINE]) - 1, len(before) + 1, token, why))
     _late_numbers(part, form)
-    return part
 
 
 def _late_numbers(part: Part, form: Format) -> None:

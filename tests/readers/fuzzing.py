@@ -1,0 +1,158 @@
+"""What must hold for any bytes: blocks or a ReadError, and no row lost or made up."""
+
+import io
+import itertools
+import random
+
+import polars as pl
+
+from readers.naive import csv_records, svmlight_line, vw_features, vw_line
+from readers.test_blocks import FILES
+from unitless.readers import ReadError, open_blocks
+from unitless.readers.records import BEHIND, UNCLOSED
+
+ALPHABETS = {
+    "csv": b'a1.,;"\n\r\t |-e\xff\x00N',
+    "tsv": b'a1."\n\r\t -e\xff\x00N',
+    "jsonl": b'{}[]:",ab1.e-\n\\u nulltrue\xff',
+    "svmlight": b"1:.-+e# \nq\r\t\xff\x00",
+    "vw": b"1:.|-+e' a\n^#\r\t\xff\x00",
+}
+"""Bytes that mean something in each format, and some that do not."""
+
+FORMATS = [*ALPHABETS, "parquet", "arrow"]
+MARK = b"\xef\xbb\xbf"
+
+
+def mutated(rng, data):
+    """The bytes with some of them changed, doubled or left out."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 8)):
+        at = rng.randrange(len(data) + 1)
+        cut = data[at : at + rng.randint(0, 20)]
+        choice = rng.randrange(4)
+        if choice == 0:
+            data[at : at + 1] = bytes([rng.randrange(256)])
+        elif choice == 1:
+            del data[at : at + len(cut)]
+        elif choice == 2:
+            data[at:at] = cut
+        else:
+            data[at : at + len(cut)] = bytes(rng.randrange(256) for _ in cut)
+    return bytes(data)
+
+
+def made(rng, format):
+    """Bytes that look like the format: its characters in disorder, or a good file spoilt."""
+    if format in ALPHABETS and rng.random() < 0.5:
+        return bytes(rng.choices(ALPHABETS[format], k=rng.randrange(80)))
+    if format not in ALPHABETS:  # their ends tell where all else is
+        return mutated(rng, FILES[format])
+    start = rng.randrange(0, 200)
+    return mutated(rng, FILES[format][start : start + rng.randint(50, 1500)])
+
+
+def options_of(rng):
+    """Ways to read."""
+    return {
+        "skip_bad": rng.choice([0, 1, 1000, 1000]),
+        "coerce": rng.random() < 0.3,
+        "header": rng.random() < 0.8,
+        "block_bytes": rng.choice([1, 30, 200, 1 << 20]),
+    }
+
+
+def tried(format, seed):
+    """One input, made of the seed: whether it was read; an AssertionError if wrongly."""
+    rng = random.Random(f"{format} {seed}")
+    return check(format, made(rng, format), options_of(rng))
+
+
+def check(format, data, options):
+    """Whether the bytes can be read; if so, all of their rows were."""
+    try:
+        blocks = list(open_blocks(io.BytesIO(data), format=format, read_ahead=False, **options))
+    except ReadError as error:
+        assert error.file == "the stream"  # noqa: PT017
+        return False
+    last = blocks[-1].position
+    assert last["rows"] == sum(map(len, blocks))
+    lines = [line for block in blocks for line in block.lines.tolist()]
+    assert lines == sorted(set(lines))
+    for block in blocks:
+        height = len(block.rows) if block.frame is None else block.frame.height
+        assert height == len(block) > 0
+    if format not in ("parquet", "arrow"):
+        data = data.removeprefix(MARK) + b"\n" * (not data.endswith(b"\n"))
+    check_rows[format](data, lines, last, options)
+    return True
+
+
+def check_sparse(twin, data, lines, last):
+    """The lines that are rows, and how many are bad, as a plain parser has it."""
+    wanted = list(expected(twin, data))
+    assert lines == [line for line, row in wanted if row == "row"]
+    assert last["skipped"] == sum(row == "bad" for _, row in wanted)
+
+
+def check_csv(data, lines, last, options):
+    """Each record is the header, a row, or a bad line; one of a wrong shape is bad."""
+    separator, quote = last["separator"].encode(), (last["quote"] or "\n").encode()
+    records = csv_records(data, separator, quote)
+    starts = [start for start, *_ in records] + [len(data)]
+    texts = [data[start:stop] for start, stop in itertools.pairwise(starts)]
+    filled = [k for k, text in enumerate(texts) if text not in (b"\n", b"\r\n")]
+    found = [records[k] for k in filled][options["header"] :]
+    assert len(lines) + last["skipped"] == len(found)
+    width = len(last["columns"])
+    whole = [r[1] + 1 for r in found if r[2] == width and not r[3] & (BEHIND | UNCLOSED)]
+    assert set(lines) <= set(whole)
+
+
+def check_jsonl(data, lines, last, options):
+    """Each line that is not blank is a row or bad."""
+    filled = [k for k, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    assert len(lines) + last["skipped"] == len(filled)
+    assert set(lines) <= set(filled)
+
+
+def check_stored(data, lines, last, options):
+    """The rows are those that polars finds in the file as a whole."""
+    read = pl.read_ipc if data.startswith(b"ARROW1") else pl.read_parquet
+    assert len(lines) + last["skipped"] == read(io.BytesIO(data)).height
+
+
+check_rows = {
+    "csv": check_csv,
+    "tsv": check_csv,
+    "jsonl": check_jsonl,
+    "svmlight": lambda data, lines, last, _: check_sparse(svmlight_line, data, lines, last),
+    "vw": lambda data, lines, last, _: check_sparse(vw_line, data, lines, last),
+    "parquet": check_stored,
+    "arrow": check_stored,
+}
+
+
+def expected(twin, data):
+    """(line, "row" or "bad") of each line that is not blank."""
+    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
+        text = line.removesuffix(b"\r").decode("latin-1")
+        try:
+            row = twin(text)
+        except ValueError:
+            yield number, "bad"
+            continue
+        seen = text if twin is vw_line else text.partition("#")[0]  # VW has no comments
+        control = any(char < " " and char != "\t" for char in seen)
+        names = vw_features(text.partition("|")[2]) if twin is vw_line else []
+        if row is not None:
+            good = not control and all(decodable(name) for name, _ in names)
+            yield number, "row" if good else "bad"
+
+
+def decodable(name):
+    try:
+        name.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
