@@ -137,16 +137,15 @@ def expected(twin, data):
     """(line, "row" or "bad") of each line that is not blank."""
     for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
         text = line.removesuffix(b"\r").decode("latin-1")
-        try:
-            row = twin(text)
-        except ValueError:
-            yield number, "bad"
-            continue
         seen = text if twin is vw_line else text.partition("#")[0]  # VW has no comments
-        control = any(char < " " and char != "\t" for char in seen)
-        names = vw_features(text.partition("|")[2]) if twin is vw_line else []
+        try:
+            good = not any(char < " " and char != "\t" for char in seen)
+            row = good and twin(text)
+        except ValueError:
+            good = row = False
+        if good and twin is vw_line:
+            good = all(decodable(name) for name, _ in vw_features(text.partition("|")[2]))
         if row is not None:
-            good = not control and all(decodable(name) for name, _ in names)
             yield number, "row" if good else "bad"
 
 
