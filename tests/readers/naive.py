@@ -23,7 +23,7 @@ def number(text):
 
 def svmlight_line(line):
     """(label, {index: value}) of a line, None if it has no row."""
-    tokens = line.partition("#")[0].split()
+    tokens = re.findall(r"[^ \t\r]+", line.partition("#")[0])
     if not tokens:
         return None
     label, values, previous = number(tokens[0]), {}, -1
