@@ -3,6 +3,7 @@
 import typer
 
 from unitless.cli.adversary import adversary
+from unitless.cli.convert import convert
 from unitless.cli.demo import demo
 
 app = typer.Typer(
@@ -16,3 +17,4 @@ app = typer.Typer(
 
 app.command()(demo)
 app.command()(adversary)
+app.command()(convert)

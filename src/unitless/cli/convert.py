@@ -1,0 +1,102 @@
+"""`unitless convert`: a file in one format -> the same rows in another."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from unitless.cli.reshaping import Job
+
+Formats = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"]
+Option = typer.Option
+
+
+def convert(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A file, or - for standard input.")],
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="A file to write, or -.")],
+    format: Annotated[
+        Formats | None, Option("--from", help="The format of DATA, if its name does not tell.")
+    ] = None,
+    to: Annotated[
+        Formats | None, Option(help="The format of OUTPUT, if its name does not tell.")
+    ] = None,
+    target: Annotated[
+        str | None, Option("-t", "--target", help="The column of labels; it comes first.")
+    ] = None,
+    weight: Annotated[str | None, Option(help="The column of importances.")] = None,
+    classes: Annotated[
+        str | None,
+        Option(help="Labels for svmlight and VW: no,yes are written -1 and 1; a,b,c 1, 2 and 3."),
+    ] = None,
+    no_header: Annotated[
+        bool, Option("--no-header", help="CSV: the first line is a row; columns: c1, c2, ...")
+    ] = False,
+    separator: Annotated[
+        str | None, Option(help="CSV: what stands between fields, if not found out.")
+    ] = None,
+    quote: Annotated[str | None, Option(help="CSV: the quote, or none; if not found out.")] = None,
+    coerce: Annotated[
+        bool, Option("--coerce", help="A cell that does not fit its column is missing.")
+    ] = False,
+    skip_bad: Annotated[int, Option(metavar="N", help="Pass over up to N bad lines.")] = 0,
+    quiet: Annotated[bool, Option("--quiet", help="Say nothing at the end.")] = False,
+) -> None:
+    """Write the rows of a file in another format.
+
+    Formats are told by the ends of names (.csv, .tsv, .jsonl, .parquet, .arrow, .svm, .vw, and .gz
+    or .zst behind them) or by --from and --to. A category of a table is a feature `name=level` in
+    sparse text; a space, a colon or a bar in a name is written %20, %3A, %7C.
+
+    [dim]Examples:[/dim]
+
+    unitless convert houses.csv houses.parquet
+
+    unitless convert shop.csv shop.vw.gz --target Revenue --classes FALSE,TRUE
+
+    zcat big.vw.gz | unitless convert - big.jsonl --from vw
+    """
+    from unitless.readers import SPARSE, format_of
+
+    known, wanted = format or format_of(data), to or format_of(output)
+    reading: dict[str, Any] = {"format": known, "header": not no_header, "separator": separator}
+    reading |= {"coerce": coerce, "skip_bad": skip_bad}
+    if quote is not None:
+        reading["quote"] = None if quote == "none" else quote
+    if known not in SPARSE:
+        reading |= {"target": target, "weight": weight}
+    elif wanted not in SPARSE:
+        target, weight = target or "label", weight or "importance"
+    from unitless.cli.reshaping import Job
+
+    job = Job(data, reading, target, weight, classes.split(",") if classes else None, {})
+    _write(job, output, wanted)
+    if not quiet:
+        typer.echo(_said(job.position), err=True)
+
+
+def _said(position: dict[str, Any]) -> str:
+    parts = [f"{position['rows']} rows"]
+    if position["skipped"]:
+        parts.append(f"{position['skipped']} bad lines passed over")
+    if position.get("coerced"):
+        parts.append(f"{position['coerced']} cells made missing")
+    return ", ".join(parts)
+
+
+def _write(job: "Job", output: str, wanted: str) -> None:
+    from unitless import writers
+    from unitless.cli import reshaping
+    from unitless.readers import SPARSE
+
+    if wanted in ("parquet", "arrow") and output.endswith((".gz", ".zst")):
+        raise ValueError(f"{output}: {wanted} files are compressed inside; leave the ending out")
+    sparse = job.reading["format"] in SPARSE
+    with writers.opened(output) as file:
+        if wanted in SPARSE:
+            write = writers.write_vw if wanted == "vw" else writers.write_svmlight
+            write(reshaping.named(job) if sparse else reshaping.encoded(job), file)
+        elif sparse and wanted == "jsonl":
+            writers.write_objects(reshaping.named(job), file, str(job.target), str(job.weight))
+        else:
+            frames = reshaping.dense(job) if sparse else reshaping.frames(job, wanted)
+            writers.write_frames(frames, file, wanted)

@@ -1,0 +1,231 @@
+"""Writers: frames or sparse rows -> files, a function for each family of formats.
+
+What is written is read back by `readers` as the same rows, names, labels and importances. CSV alone
+cannot tell everything: there a category `5` comes back as a number, and `NA` as missing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from unitless.rows import Rows
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["Sparse", "opened", "write_frames", "write_objects", "write_svmlight", "write_vw"]
+
+UNQUOTED = {ord(char): f"%{ord(char):02X}" for char in "%:|\x7f"}
+UNQUOTED |= {code: f"%{code:02X}" for code in range(33)}
+"""Characters that mean something in sparse text, as names spell them."""
+
+
+class Sparse(NamedTuple):
+    """Sparse rows with labels and importances, the names of their columns, and their tags.
+
+    `names` are those of all columns so far; None where the columns of svmlight have numbers only.
+    """
+
+    rows: Rows
+    names: Sequence[str] | None
+    tags: Sequence[str] | None = None
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """A file to write to, or standard output; .gz and .zst are compressed.
+
+    A file appears, or takes the place of an older one, when all of it is written.
+    """
+    if path == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    special = os.path.exists(path) and not os.path.isfile(path)
+    part = path if special else f"{path}.part"
+    try:
+        with open(part, "wb") as file, _packed(path, file) as packed:
+            yield packed
+        if not special:
+            os.replace(part, path)
+    except BaseException:
+        if not special and os.path.exists(part):
+            os.remove(part)
+        raise
+
+
+@contextmanager
+def _packed(path: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
+    if path.endswith(".gz"):
+        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+            yield packed  # type: ignore[misc]
+    elif path.endswith(".zst"):
+        import zstandard
+
+        with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as packed:
+            yield packed
+    else:
+        yield file
+
+
+def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: str) -> None:
+    """Frames of the same columns as one table: csv, tsv, jsonl, parquet or arrow.
+
+    >>> import io, polars
+    >>> file = io.BytesIO()
+    >>> write_frames([polars.DataFrame({"a": [1.5], "b": ["x y"]})] * 2, file, "tsv")
+    >>> file.getvalue()
+    b'a\\tb\\n1.5\\tx y\\n1.5\\tx y\\n'
+    """
+    if format in ("parquet", "arrow"):
+        _store(iter(frames), file, format)
+        return
+    header = True
+    for frame in frames:
+        if format == "jsonl":
+            frame.write_ndjson(file)
+        else:
+            separator = "\t" if format == "tsv" else ","
+            frame.write_csv(file, include_header=header, separator=separator)
+        header = False
+
+
+def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> None:
+    """As the frames come, in the memory of a few of them."""
+    from polars.io.plugins import register_io_source
+
+    first = next(frames)
+
+    def source(*_: Any) -> Iterator[polars.DataFrame]:
+        yield first
+        yield from frames
+
+    table = register_io_source(source, schema=first.schema)
+    if format == "parquet":
+        table.sink_parquet(file)
+    else:
+        table.sink_ipc(file)
+
+
+def write_objects(blocks: Iterable[Sparse], file: IO[bytes], label: str, weight: str) -> None:
+    """Sparse rows as JSON lines: names that a row does not have are absent."""
+    for block in blocks:
+        for number, columns, values, target, importance, tag in _rows(block):
+            row: dict[str, Any] = {label: _json(target)}
+            if importance != 1:
+                row[weight] = importance
+            if tag:
+                row["tag"] = tag
+            for column, value in zip(columns, values, strict=True):
+                name = _name(block, column)
+                if name in row:
+                    raise ValueError(
+                        f"row {number} of a block has a feature {name!r} besides its label, "
+                        "importance or tag: give those other names with --target and --weight"
+                    )
+                row[name] = _json(value)
+            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def write_vw(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
+    """VW text: `label importance 'tag| name:value ...`, missing values as nan.
+
+    >>> import io
+    >>> from unitless.rows import as_rows
+    >>> from scipy.sparse import csr_array
+    >>> file = io.BytesIO()
+    >>> rows = as_rows(csr_array([[1.0, 0.5], [0.0, 2.0]]), [1.0, -1.0], [2.0, 1.0])
+    >>> write_vw([Sparse(rows, ["red hot", "h"])], file)
+    >>> print(file.getvalue().decode(), end="")
+    1 2 | red%20hot h:0.5
+    -1 | h:2
+    """
+    for block in blocks:
+        for _, columns, values, label, weight, tag in _rows(block):
+            head = [] if math.isnan(label) else [_text(label)]
+            head += [_text(weight)] if head and weight != 1 else []
+            head += [f"'{tag}|" if tag else "|"]
+            features = (
+                quoted(_name(block, column)) + ("" if value == 1 else f":{_text(value)}")
+                for column, value in zip(columns, values, strict=True)
+            )
+            file.write(" ".join([*head, *features]).encode() + b"\n")
+
+
+def write_svmlight(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
+    """svmlight: `label index:value ...`; named columns count from 1, and comments tell the names.
+
+    >>> import io
+    >>> from unitless.rows import as_rows
+    >>> from scipy.sparse import csr_array
+    >>> file = io.BytesIO()
+    >>> rows = as_rows(csr_array([[1.0, 0.5], [0.0, 2.0]]), [1.0, -1.0])
+    >>> write_svmlight([Sparse(rows, ["red", "h"])], file)
+    >>> print(file.getvalue().decode(), end="")
+    # 1 red
+    # 2 h
+    1 1:1 2:0.5
+    -1 2:2
+    """
+    told = 0
+    for block in blocks:
+        if block.rows.weights is not None:
+            raise ValueError("svmlight has no place for importances: leave them out, or write VW")
+        first = 0 if block.names is None else 1
+        names = block.names or ()
+        for column in range(told, len(names)):
+            file.write(f"# {column + 1} {quoted(names[column])}\n".encode())
+        told = len(names)
+        for _, columns, values, label, _, _ in _rows(block):
+            pairs = zip(columns, values, strict=True)
+            cells = (f"{column + first}:{_text(value)}" for column, value in pairs)
+            file.write(" ".join([_text(label), *cells]).encode() + b"\n")
+
+
+def _rows(block: Sparse) -> Iterator[tuple[int, list[int], list[float], float, float, str]]:
+    """(number, columns, values, label, importance, tag) of each row."""
+    rows = block.rows
+    assert rows.indices is not None
+    assert rows.starts is not None
+    assert rows.targets is not None
+    starts, labels = rows.starts.tolist(), rows.targets.tolist()
+    weights = [1.0] * len(rows) if rows.weights is None else rows.weights.tolist()
+    tags = block.tags or [""] * len(rows)
+    for i in range(len(rows)):
+        run = slice(starts[i], starts[i + 1])
+        columns, values = rows.indices[run].tolist(), rows.values[run].tolist()
+        yield i, columns, values, labels[i], weights[i], tags[i]
+
+
+def _name(block: Sparse, column: int) -> str:
+    return str(column) if block.names is None else block.names[column]
+
+
+def quoted(name: str) -> str:
+    """A name without the characters that end one: those are written %20, %3A, ...
+
+    >>> quoted("10% red:hot"), quoted("")
+    ('10%25%20red%3Ahot', '%')
+    """
+    return name.translate(UNQUOTED) or "%"
+
+
+def _text(value: float) -> str:
+    """The shortest text that is read back as the same number.
+
+    >>> _text(3.0), _text(0.1), _text(-0.0), _text(1e300)
+    ('3', '0.1', '-0.0', '1e+300')
+    """
+    text = repr(value)
+    return text[:-2] if text.endswith(".0") and value != 0 else text
+
+
+def _json(value: float) -> float | None:
+    return None if math.isnan(value) else value
