@@ -113,3 +113,15 @@ def test_types_can_be_given(format):
     np.testing.assert_array_equal(block.frame["b"].to_numpy(), [5, np.nan])
     with pytest.raises(ValueError, match="'number' or 'string'"):
         read(written(rows, format), format=format, types={"a": "date"})
+
+
+@each_table
+@pytest.mark.parametrize("name", ["*", "^a.*$"])
+def test_names_that_polars_would_not_take_for_names(format, name):
+    rows = [{"a": 1, "ab": 2}, {"a": 1, name: 5, "ab": 2}]
+    data = written(rows if format == "jsonl" else rows[1:], format)
+    with pytest.raises(ReadError, match="pattern") as caught:
+        read(data, format=format)
+    if format == "jsonl":
+        assert (caught.value.line, caught.value.column) == (2, name)
+        assert len(read(data, format=format, skip_bad=1)[0]) == 1

@@ -63,6 +63,18 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "...")
 
 
+PATTERN = "polars takes this name for a pattern of names: rename the column"
+
+
+def is_pattern(name: str) -> bool:
+    """Whether polars would not take the name of a column for a name.
+
+    >>> is_pattern("*"), is_pattern("^a.*$"), is_pattern("a*")
+    (True, True, False)
+    """
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
 class Options(NamedTuple):
     """How to read; `open_blocks` explains each."""
 

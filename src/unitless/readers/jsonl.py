@@ -22,7 +22,15 @@ from polars import selectors
 
 from unitless.numerics import kernel
 from unitless.readers import tables
-from unitless.readers.blocks import FINITE, Bad, Block, Options, Position
+from unitless.readers.blocks import (
+    FINITE,
+    PATTERN,
+    Bad,
+    Block,
+    Options,
+    Position,
+    is_pattern,
+)
 from unitless.readers.bytes import Chunk, Source
 from unitless.readers.frames import REFUSED, TYPES, flat, kind_of
 from unitless.readers.tables import Int, Table
@@ -86,7 +94,9 @@ class _Lines:
             frame = flat(pl.read_ndjson(data, infer_schema_length=None))
         except REFUSED:
             return None
-        if frame.height != len(self.texts) or _doubtful(frame, data) or not self._agree(frame):
+        if frame.height != len(self.texts) or any(map(is_pattern, frame.columns)):
+            return None
+        if _doubtful(frame, data) or not self._agree(frame):
             return None
         columns = [
             (pl.col(name) if name in frame.columns else pl.lit(None)).cast(TYPES[kind]).alias(name)
@@ -223,6 +233,8 @@ def _parsed(text: bytes) -> Row:
     for name, value in _members(found):
         if name in row:
             raise _Problem(name, _shown(text), "the name comes twice")
+        if is_pattern(name):
+            raise _Problem(name, _shown(text), PATTERN)
         if isinstance(value, list) or (isinstance(value, str) and not _unicode(value)):
             why = "a number, string, boolean or object was expected"
             raise _Problem(name, json.dumps(value), why)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unitless.readers.blocks import Options, Position
+from unitless.readers.blocks import PATTERN, Options, Position, is_pattern
 from unitless.readers.bytes import Text, last_line
 from unitless.readers.records import BEHIND, UNCLOSED, Records, find_records
 
@@ -109,9 +109,10 @@ def column_names(fields: list[str], header: bool) -> list[str]:
     """
     names = [name.strip() if header else "" for name in fields]
     names = [name or f"c{k}" for k, name in enumerate(names, start=1)]
-    twice = (
-        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
-    )
-    if twice:
-        raise ValueError(f"the header names {sorted(twice)[0]!r} more than once")
+    for name in names:
+        if is_pattern(name):
+            raise ValueError(f"{name!r}: {PATTERN}")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the header names {twice!r} more than once")
     return names

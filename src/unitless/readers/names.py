@@ -267,22 +267,21 @@ class Columns:
         new = self._entered(text, unknown, indices)
         spelt, doubtful = _spelt(text, unknown, new)
         names = _decoded(spelt.tobytes())
-        plain = [name for name in names if name is not None]
-        doubtful |= len(plain) < len(names) or known > self.used - len(new)
+        doubtful |= "" in names or known > self.used - len(new)
         if self.numbers is None and not doubtful:
-            self.names += plain
+            self.names += names
         else:
             columns = self._columns(names)
             _renumber(text, unknown, new, indices, self.table, known, columns)
         self.direct = _shortcuts(text, unknown, new, indices, self.direct)
         return self.names[known:]
 
-    def _columns(self, names: list[str | None]) -> NDArray[np.int64]:
-        """The columns of names, known and new; -2 for None."""
+    def _columns(self, names: list[str]) -> NDArray[np.int64]:
+        """The columns of names, known and new; -2 for "", a name that is not UTF-8."""
         if self.numbers is None:
             self.numbers = {name: column for column, name in enumerate(self.names)}
         known = self.numbers
-        columns = [-2 if name is None else known.setdefault(name, len(known)) for name in names]
+        columns = [-2 if name == "" else known.setdefault(name, len(known)) for name in names]
         self.names += itertools.islice(known, len(self.names), None)
         return np.array(columns, dtype=np.int64)
 
@@ -305,16 +304,16 @@ class Columns:
         return np.concatenate(new)
 
 
-def _decoded(lines: bytes) -> list[str | None]:
-    """The lines as text; None where one is not UTF-8."""
+def _decoded(lines: bytes) -> list[str]:
+    """The lines as text; empty where one is not UTF-8, as no name is."""
     try:
-        return [*lines.decode().split("\n")[:-1]]
+        return lines.decode().split("\n")[:-1]
     except UnicodeDecodeError:
         return [_decoded_line(line) for line in lines.split(b"\n")[:-1]]
 
 
-def _decoded_line(line: bytes) -> str | None:
+def _decoded_line(line: bytes) -> str:
     try:
         return line.decode()
     except UnicodeDecodeError:
-        return None
+        return ""

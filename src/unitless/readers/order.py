@@ -13,6 +13,8 @@ INFINITE, NAMELESS = 1, 2
 BITS = 6
 """The sort looks at six bits a pass: 64 counters suit rows of some ten to some hundred values."""
 
+_MASK = U((1 << BITS) - 1)
+
 
 @kernel
 def in_order(values, indices, starts, rows):
@@ -31,8 +33,8 @@ def in_order(values, indices, starts, rows):
     longest = np.int64(1)
     for row in range(rows):
         longest = max(longest, starts[row + 1] - starts[row])
-    keys, spare, old = np.empty(longest, U), np.empty(longest, U), np.empty(longest)
-    counters = np.empty(1 << BITS, U)
+    keys, old = np.empty((2, longest), U), np.empty(longest)
+    counters = np.empty(1 << BITS, dtype=np.int64)
     why = np.zeros(rows, dtype=np.uint8)
     begin, filled = starts[0], starts[0]
     for row in range(rows):
@@ -44,11 +46,10 @@ def in_order(values, indices, starts, rows):
             why[row] = NAMELESS
         else:
             for k in range(size):
-                keys[k] = U(indices[begin + k]) << U(32) | U(k)
+                keys[0, k] = U(indices[begin + k]) << U(32) | U(k)
                 old[k] = values[begin + k]
-            if not orderly:
-                _sort(keys, spare, counters, size, most)
-            filled, finite = _merged(values, indices, filled, keys, old, size)
+            side = 0 if orderly else _sort(keys, counters, size, most)
+            filled, finite = _merged(values, indices, filled, keys[side], old, size)
             why[row] = 0 if finite else INFINITE
         begin, starts[row + 1] = starts[row + 1], filled
     return why
@@ -66,25 +67,27 @@ def _look(values, indices, begin, size):
 
 
 @inner
-def _sort(keys, spare, counters, size, most):
-    """Sort keys[:size] by their upper halves, which are at most `most`; equal ones keep order."""
-    shift = U(32)
+def _sort(keys, counters, size, most):
+    """Sort keys[0, :size] by their upper halves, at most `most`; equal ones keep their order.
+
+    The keys go to and fro between keys[0] and keys[1]; where they end is returned.
+    """
+    side, shift = 0, U(32)
     while most > 0:
+        here, there, total = keys[side], keys[1 - side], 0
         for j in range(1 << BITS):
             counters[j] = 0
         for k in range(size):
-            counters[(keys[k] >> shift) & U(63)] += U(1)
-        total = U(0)
+            counters[(here[k] >> shift) & _MASK] += 1
         for j in range(1 << BITS):
             counters[j], total = total, total + counters[j]
         for k in range(size):
-            key = keys[k]
-            j = (key >> shift) & U(63)
-            spare[counters[j]] = key
-            counters[j] += U(1)
-        for k in range(size):
-            keys[k] = spare[k]
-        shift, most = shift + U(BITS), most >> BITS
+            key = here[k]
+            j = (key >> shift) & _MASK
+            there[counters[j]] = key
+            counters[j] += 1
+        side, shift, most = 1 - side, shift + U(BITS), most >> BITS
+    return side
 
 
 @inner

@@ -19,7 +19,16 @@ import polars as pl
 from polars import selectors
 
 from unitless.readers import tables
-from unitless.readers.blocks import FINITE, Bad, Block, Options, Position, ReadError
+from unitless.readers.blocks import (
+    FINITE,
+    PATTERN,
+    Bad,
+    Block,
+    Options,
+    Position,
+    ReadError,
+    is_pattern,
+)
 from unitless.readers.bytes import Source
 from unitless.readers.frames import REFUSED, TYPES, finite, flat, kind_of
 from unitless.readers.tables import Int, Table
@@ -98,6 +107,8 @@ def _plain(batch: pl.DataFrame, file: str) -> pl.DataFrame:
     frame = flat(batch)
     kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
     for name, found in kinds.items():
+        if is_pattern(name):
+            raise ReadError(PATTERN, file=file, column=name)
         if found == "other":
             why = f"columns of {frame.schema[name]} cannot be read: leave it out of the file"
             raise ReadError(why, file=file, column=name)
