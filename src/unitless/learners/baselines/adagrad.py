@@ -28,6 +28,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.learners.baselines import solo
+from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.raw import Raw
 from unitless.learners.nag import checked_rate, over_root
 from unitless.learners.rowwise import rule_for
@@ -145,6 +147,13 @@ class AdagradDa(Adagrad):
 
     def _rule(self) -> Any:
         return DualAveraging(self.rate)
+
+    def promised(self, played: Played) -> float | None:
+        """The bound of SOLO in one dimension, summed over features."""
+        q = abs(played.X.multiply(played.g[:, None])).tocsc()
+        parts = (q.data[q.indptr[j] : q.indptr[j + 1]] for j in range(len(played.u)))
+        sizes = zip(parts, np.abs(played.u), strict=True)
+        return sum(solo.regret_bound(self.rate, part, float(size)) for part, size in sizes)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         theta, G = records

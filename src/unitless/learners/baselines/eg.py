@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from unitless.learners.baselines.kt import checked_bound
 from unitless.learners.baselines.minimax import checked_horizon
+from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.whole import Whole, checked_positive, dot, rule_for
 from unitless.losses import Loss
 from unitless.numerics import exp, inner, kernel, lane_sum
@@ -137,6 +138,15 @@ class Eg(Whole):
     def eta(self, features: int) -> float:
         """eta, for that many features."""
         return math.sqrt(math.log(2 * features) / self.horizon) / (self.radius * self.bound)
+
+    def promised(self, played: Played) -> float | None:
+        """`regret_bound`, if u is in the ball and all features came in the first row."""
+        seen = np.unique(played.X.nonzero()[1])
+        first = played.X[:1].nonzero()[1]
+        if np.abs(played.u).sum() > self.radius or len(first) < len(seen) or not len(seen):
+            return None
+        largest = played.largest(euclidean=False)
+        return regret_bound(self.eta(len(seen)), self.radius, len(seen), largest)
 
     def _weights(self):
         state = self.state

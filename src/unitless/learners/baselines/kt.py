@@ -23,6 +23,9 @@ rotations do not.
 import math
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.raw import Raw
 from unitless.learners.protocol import checked_wealth
 from unitless.learners.rowwise import T, rule_for
@@ -101,6 +104,7 @@ class Kt(Raw):
     fields: ClassVar[tuple[str, ...]] = ("theta",)
     extra: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("bound",)
+    bound_is_euclidean: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -117,6 +121,13 @@ class Kt(Raw):
 
     def _rule(self) -> Krichevsky:
         return Krichevsky(self.wealth, self.bound)
+
+    def promised(self, played: Played) -> float | None:
+        """Corollary 5, if L was large enough."""
+        if played.largest().max(initial=0) > self.bound:
+            return None
+        norm = float(np.linalg.norm(played.u))
+        return regret_bound(self.wealth, self.bound, max(len(played.g), 1), norm)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return records[0] * (self.wealth + total[REWARD]) / (self.bound**2 * (total[T] + 1))

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unitless.learners.baselines.kt import checked_bound
+from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.raw import Raw
 from unitless.learners.protocol import checked_wealth
 from unitless.learners.rowwise import T, rule_for
@@ -122,6 +123,13 @@ class Minimax(Raw):
 
     def _rule(self) -> Game:
         return Game(self.wealth, self.bound, float(self.horizon))
+
+    def promised(self, played: Played) -> float | None:
+        """`regret_bound`, if L was large enough and the game not longer than T."""
+        within = played.largest(euclidean=False).max(initial=0) <= self.bound
+        if not within or len(played.g) > self.horizon:
+            return None
+        return regret_bound(self.wealth, self.bound, self.horizon, played.u)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         r = 1 / math.sqrt(self.horizon)

@@ -26,6 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.raw import Raw
 from unitless.learners.nag import checked_rate
 from unitless.learners.rowwise import T, rule_for
@@ -128,6 +129,12 @@ class Ogd(Raw):
 
     def _rule(self) -> Descent:
         return Descent(self.rate, self.radius)
+
+    def promised(self, played: Played) -> float | None:
+        """Zinkevich's Theorem 1, if u is in the ball."""
+        if not np.linalg.norm(played.u) <= self.radius < math.inf:
+            return None
+        return regret_bound(self.rate, self.radius, played.largest())
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         w, shrunk = records

@@ -7,6 +7,7 @@ have made other predictions, so its whole past would have to be lived through ag
 
 from typing import Any, ClassVar
 
+from unitless.learners.baselines.played import Played
 from unitless.learners.rowwise import Rowwise
 
 
@@ -17,3 +18,9 @@ class Raw(Rowwise):
     units: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]] = ()
     """What must be known beforehand, as names of parameters."""
+    bound_is_euclidean: ClassVar[bool] = False
+    """Whether `bound`, where there is one, is on |g x| or on every |g x_i|."""
+
+    def promised(self, played: Played) -> float | None:
+        """The most that could be lost to u, in units of L, if there is a bound and it applies."""
+        return None

@@ -25,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.raw import Raw
 from unitless.learners.nag import checked_rate, over_root
 from unitless.learners.rowwise import rule_for
@@ -103,6 +104,10 @@ class Solo(Raw):
 
     def _rule(self) -> ScaleFree:
         return ScaleFree(self.rate)
+
+    def promised(self, played: Played) -> float | None:
+        """The paper's Theorem 1."""
+        return regret_bound(self.rate, played.largest(), float(np.linalg.norm(played.u)))
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         squares = total[SQUARES]

@@ -23,6 +23,7 @@ from numba.extending import overload
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.features import Names
+from unitless.learners.baselines.played import Played
 from unitless.learners.protocol import EMPTY, Learner, Weights, unit_factors
 from unitless.learners.rowwise import Diverged
 from unitless.losses import Loss, derivative
@@ -142,7 +143,12 @@ class Whole(Learner):
     most: ClassVar[float] = math.inf
     """Columns it can take."""
     needs: ClassVar[tuple[str, ...]] = ()
+    bound_is_euclidean: ClassVar[bool] = False
     state: WholeState
+
+    def promised(self, played: Played) -> float | None:
+        """The most that could be lost to u, in units of L, if there is a bound and it applies."""
+        return None
 
     def _rule(self) -> Any:
         """The parameters, as the NamedTuple by whose type the kernels are chosen."""
