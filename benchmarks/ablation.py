@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from data import SHARED, Data, sets
 from numba import njit
-from quality import SHARED, Data, in_markdown, measured, sets, write_between
+from quality import in_markdown, measured, write_between
 
 from unitless.learners import Blend
 from unitless.learners.blend import KINDS

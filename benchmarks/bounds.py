@@ -13,10 +13,10 @@ import json
 import time
 from pathlib import Path
 
+import data
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
-from sklearn.datasets import load_breast_cancer
 
 from unitless.learners import get
 from unitless.losses import get as get_loss
@@ -25,7 +25,6 @@ from unitless.regret.design import design, predictions
 from unitless.rows import as_rows
 
 HERE = Path(__file__).parent
-DATA = HERE.parents[1] / "shared" / "data"
 RESULTS = HERE / "results" / "bounds.json"
 NEARLY = 0.01  # nats a row
 WIDEST_FOR_FULL = 1000  # d^2 numbers of state, and as many operations a row
@@ -33,20 +32,8 @@ WIDEST_FOR_FULL = 1000  # d^2 numbers of state, and as many operations a row
 
 def sets(limit):
     """(name, X, y) of every binary set that is here, at most `limit` rows of each."""
-    X, y = load_breast_cancer(return_X_y=True)
-    yield "breast_cancer", *shuffled(X, 2.0 * y - 1, limit)
-    for path in sorted(DATA.glob("*.npz")):
-        with np.load(path, allow_pickle=True) as z:
-            if str(z["task"]) != "binary" or path.stem == "breast_cancer":
-                continue
-            parts = (z["data"], z["indices"], z["indptr"]) if "data" in z else None
-            X = z["X"] if parts is None else sp.csr_array(parts, tuple(z["shape"]))
-            yield path.stem, *shuffled(X, z["y"].astype(float), limit)
-
-
-def shuffled(X, y, limit):
-    order = np.random.default_rng(0).permutation(len(y))[:limit]
-    return X[order], y[order]
+    for name, X, y in data.sets("binary"):
+        yield name, X[:limit], y[:limit]
 
 
 def measured(name, X, y):

@@ -21,7 +21,6 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Iterator
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -29,14 +28,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from data import SHARED, Data, sets
 
 from unitless.learners import Blend
 from unitless.losses import get as get_loss
 from unitless.rows import as_rows
 
 HERE = Path(__file__).parent
-SHARED = HERE.parents[1] / "shared"
 RESULTS = HERE / "results" / "quality.json"
 PAGE = HERE.parent / "docs" / "blend.md"
 RATES = (0.015, 0.05, 0.15, 0.5, 1.5, 5, 15)  # those of the stored scores
@@ -80,53 +78,6 @@ MEASURES = {
     "absolute": "absolute error over that of the median",
     "quantile(0.9)": "quantile loss over that of the best constant",
 }
-
-
-# Data
-
-
-class Data(NamedTuple):
-    """One set, in the order in which it is learned."""
-
-    name: str
-    X: Any
-    y: np.ndarray
-
-
-def sets(task: str, only: str = "") -> Iterator[Data]:
-    """The sets of a task, shuffled; or the one named, in its natural order."""
-    for name, load in sources().items():
-        X, y, its_task = load() if only in ("", name) else (None, None, "")
-        if its_task == task:
-            n = len(y)
-            order = np.arange(n) if only else np.random.default_rng(0).permutation(n)
-            yield Data(name, X[order], y[order])
-
-
-def sources() -> dict[str, Any]:
-    """How to load each set, by name."""
-    found = {
-        path.stem: lambda path=path: stored(path) for path in sorted(SHARED.glob("data/*.npz"))
-    }
-    return found or {
-        "breast_cancer": lambda: built_in("binary", load_breast_cancer),
-        "diabetes_reg": lambda: built_in("regression", load_diabetes, scaled=False),
-        "digits": lambda: built_in("multiclass", load_digits),
-    }
-
-
-def stored(path: Path) -> tuple[Any, np.ndarray, str]:
-    """(X, y, task) of a file."""
-    with np.load(path, allow_pickle=True) as z:
-        parts = (z["data"], z["indices"], z["indptr"]) if "data" in z else None
-        X = z["X"] if parts is None else sp.csr_array(parts, tuple(z["shape"]))
-        return X, z["y"].astype(float), str(z["task"])
-
-
-def built_in(task: str, load: Any, **options: Any) -> tuple[Any, np.ndarray, str]:
-    """(X, y, task) of a set of scikit-learn."""
-    X, y = load(return_X_y=True, **options)
-    return X, (2.0 * y - 1 if task == "binary" else y.astype(float)), task
 
 
 # Scores

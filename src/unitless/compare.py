@@ -17,9 +17,10 @@ A learner that diverges says in which row, ranks last, and the others go on.
 import inspect
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -76,8 +77,11 @@ class Entry(NamedTuple):
     rank: int
     """By loss; equals share the better rank."""
     seconds: float
+    """Of the pass, without the time to compile."""
     given: dict[str, float]
     """Parameters that were taken from the stream in hindsight."""
+    rates: dict[float, float]
+    """Average loss by rate of those tried, NaN where it diverged; of tuned lines only."""
     diverged: int | None
     """The row before which it diverged."""
     elsewhere: Elsewhere | None
@@ -129,8 +133,9 @@ def compare(
     loss: str | Loss = "logistic",
     intercept: bool = True,
     units: Literal["random"] | ArrayLike | None = None,
-    tune: bool = False,
+    tune: bool | Sequence[float] = False,
     seed: int = 0,
+    best: Comparator | None = None,
     told: Callable[[str], object] = lambda name: None,
 ) -> Comparison:
     """Let learners pass over the rows, one after another.
@@ -146,10 +151,13 @@ def compare(
     intercept : bool
     units : "random" or one factor a column, optional
         Repeat everything on columns multiplied by these: powers of two from 2^-12 to 2^12.
-    tune : bool
-        Add a line "best rate" for each method with a rate: the best of `RATES` in hindsight.
+    tune : bool or rates
+        Add a line "best rate" for each method with a rate: the best in hindsight, of `RATES` or of
+        those given.
     seed : int
         Of random units.
+    best : Comparator, optional
+        What `best_comparator` found for these rows, if that is known already.
     told : function of a name
         Called before each learner starts.
 
@@ -165,13 +173,14 @@ def compare(
     ogd   59.0000  999.0000
     """
     chosen = losses.get(loss)
-    stream = _Stream(rows, chosen, intercept)
+    stream = _Stream(rows, chosen, intercept, best)
     named: list[str | Learner] = list(registry.REGISTRY if learners is None else learners)
     factors = None if units is None else _factors(units, rows.columns, seed)
-    other = None if factors is None else _Stream(_in_units(rows, factors), chosen, intercept)
+    other = None if factors is None else stream.in_units(factors)
+    rates = () if tune is False else RATES if tune is True else tuple(tune)
     pairs: list[tuple[_Run, _Run | None]] = []
     left_out: dict[str, str] = {}
-    for plan in _plans(named, tune):
+    for plan in _plans(named, rates):
         told(plan.label)
         try:
             _warm_up(plan, stream)
@@ -188,7 +197,9 @@ def compare(
 class _Stream:
     """Rows, a loss, and what is known of them in hindsight, found when it is first asked for."""
 
-    def __init__(self, rows: Rows, loss: Loss, intercept: bool) -> None:
+    def __init__(
+        self, rows: Rows, loss: Loss, intercept: bool, best: Comparator | None = None
+    ) -> None:
         if rows.targets is None:
             raise ValueError("a comparison needs targets: as_rows(X, targets)")
         if not len(rows):
@@ -198,13 +209,24 @@ class _Stream:
         self.classes = int(rows.targets.max()) + 1 if loss.code == SOFTMAX else 0
         losses.check_targets(loss, rows.targets, self.classes)
         self.weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+        self._best = best
 
     @cached_property
     def best(self) -> Comparator | None:
         """The best fixed weights; not known for several classes."""
-        if self.loss.code == SOFTMAX:
-            return None
+        if self._best is not None or self.loss.code == SOFTMAX:
+            return self._best
         return best_comparator(self.loss, self.rows, intercept=self.intercept)
+
+    def in_units(self, factors: Float) -> "_Stream":
+        """The same with each column multiplied by its factor; the best weights move along."""
+        rows, best = self.rows, self.best
+        by_value = factors if rows.indices is None else factors[rows.indices]
+        moved = replace(rows, values=rows.values * by_value)
+        if best is not None:
+            u = best.weights
+            best = best._replace(weights=u._replace(features=u.features / factors))
+        return _Stream(moved, self.loss, self.intercept, best)
 
     @cached_property
     def X(self) -> Any:
@@ -275,16 +297,17 @@ class _Run(NamedTuple):
     seconds: float
     scores: Float | None
     diverged: int | None
+    rates: dict[float, float]
 
 
-def _plans(choices: list[str | Learner], tune: bool) -> list[_Plan]:
+def _plans(choices: list[str | Learner], rates: tuple[float, ...]) -> list[_Plan]:
     """The lines; an unknown name is an error before anything runs."""
     plans = []
     for choice in choices:
         label = choice if isinstance(choice, str) else choice.name
         plans.append(_Plan(label, choice))
-        if isinstance(choice, str) and _rate(registry.get(choice)) and tune:
-            plans.append(_Plan(label + TUNED, choice, RATES))
+        if isinstance(choice, str) and _rate(registry.get(choice)) and rates:
+            plans.append(_Plan(label + TUNED, choice, rates))
     return plans
 
 
@@ -294,10 +317,13 @@ def _warm_up(plan: _Plan, stream: _Stream) -> None:
         _made(plan.choice, stream, {}).learn(stream.rows[:1])
 
 
-def _rate(kind: type[Learner]) -> str | None:
-    """The parameter that is the method's rate, or one over it."""
-    known = inspect.signature(kind).parameters
-    return next((name for name in ("rate", "gamma") if name in known), None)
+def _rate(kind: type[Learner]) -> str:
+    """The parameter that is the method's rate, or one over it; empty if it has none."""
+    return "rate" if "rate" in inspect.signature(kind).parameters else _inverse_rate(kind)
+
+
+def _inverse_rate(kind: Any) -> str:
+    return getattr(kind, "inverse_rate", "")
 
 
 def _made(choice: str | Learner, stream: _Stream, parameters: dict[str, float]) -> Learner:
@@ -323,13 +349,14 @@ def _run(plan: _Plan, stream: _Stream) -> _Run:
     needed = _needed(kind, stream)
     if not plan.rates:
         return _pass(plan, stream, needed)
-    name = _rate(kind)
-    assert name is not None  # a plan with rates is one of a method with a rate
-    tried = [
-        _pass(plan, stream, needed | {name: rate if name == "rate" else 1 / rate})
+    name, inverse = _rate(kind), bool(_inverse_rate(kind))
+    tried = {
+        rate: _pass(plan, stream, needed | {name: 1 / rate if inverse else rate})
         for rate in plan.rates
-    ]
-    return min(tried, key=lambda run: np.inf if run.scores is None else stream.average(run.scores))
+    }
+    losses_by_rate = {rate: _average(stream, run) for rate, run in tried.items()}
+    chosen = min(tried, key=lambda rate: (math.isnan(losses_by_rate[rate]), losses_by_rate[rate]))
+    return tried[chosen]._replace(rates=losses_by_rate)
 
 
 def _pass(plan: _Plan, stream: _Stream, given: dict[str, float]) -> _Run:
@@ -339,7 +366,7 @@ def _pass(plan: _Plan, stream: _Stream, given: dict[str, float]) -> _Run:
         scores, diverged = learner.learn(stream.rows), None
     except Diverged as error:
         scores, diverged = None, error.row
-    return _Run(plan.label, learner, given, time.perf_counter() - started, scores, diverged)
+    return _Run(plan.label, learner, given, time.perf_counter() - started, scores, diverged, {})
 
 
 def _factors(units: Any, columns: int, seed: int) -> Float:
@@ -354,14 +381,6 @@ def _factors(units: Any, columns: int, seed: int) -> Float:
     return factors
 
 
-def _in_units(rows: Rows, factors: Float) -> Rows:
-    """The rows with each column multiplied by its factor."""
-    by_value = factors if rows.indices is None else factors[rows.indices]
-    return Rows(
-        rows.values * by_value, rows.indices, rows.starts, rows.columns, rows.targets, rows.weights
-    )
-
-
 # Results
 
 
@@ -372,7 +391,7 @@ def _entries(pairs: list[tuple[_Run, _Run | None]], stream: _Stream) -> list[Ent
     entries = [
         Entry(
             run.label, average, *_regret(run, stream), int(rank), run.seconds, run.given,
-            run.diverged, None if other is None else _elsewhere(run, other, stream),
+            run.rates, run.diverged, None if other is None else _elsewhere(run, other, stream),
         )
         for (run, other), average, rank in zip(pairs, averages, ranks, strict=True)
     ]  # fmt: skip

@@ -86,6 +86,7 @@ class Ons(WithMatrix):
 
     name: ClassVar[str] = "ons"
     needs_lipschitz: ClassVar[bool] = False
+    inverse_rate: ClassVar[str] = "gamma"
 
     def __init__(
         self,

@@ -144,6 +144,8 @@ class Whole(Learner):
     """Columns it can take."""
     needs: ClassVar[tuple[str, ...]] = ()
     bound_is_euclidean: ClassVar[bool] = False
+    inverse_rate: ClassVar[str] = ""
+    """The parameter that is one over a rate, if there is one."""
     state: WholeState
 
     def promised(self, played: Played) -> float | None:
