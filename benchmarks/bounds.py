@@ -15,7 +15,6 @@ from pathlib import Path
 
 import data
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from unitless.learners import get

@@ -1,6 +1,7 @@
 """The data sets of the benchmarks: those of ../shared/data, and what scikit-learn brings along.
 
-The variable UNITLESS_SHARED names another folder than ../shared. Nothing is downloaded. Sets that are not there are left out, and `absent` names them.
+The variable UNITLESS_SHARED names another folder than ../shared. Nothing is downloaded. Sets that
+are not there are left out, and `absent` names them.
 """
 
 import os

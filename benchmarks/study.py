@@ -1,0 +1,339 @@
+"""The experiments that the paper promised and nobody published: every learner on every set.
+
+    python benchmarks/study.py           run what is missing, then write the results and the page
+    python benchmarks/study.py --quick   a small form of it, into results/quick
+    python benchmarks/study.py --page    the page and its figures, from the results file alone
+
+Each set gives at most 2000 rows (1000 of several classes), evenly spaced in its file, in its
+natural order and in five shuffled ones; in raw units, in random ones (columns times 2^-12 to 2^12),
+and standardised in hindsight. Every learner of the registry that takes the loss passes once over
+each of these streams as it comes, and methods with a rate with thirteen rates more. What would take
+hours is left out: see `taking_part`. `unitless.compare` does the rest.
+
+A stopped run goes on where it stopped: each stream is kept in results/study.partial.jsonl as soon
+as it is done. Sets that are not there (see data.py) are left out, and the page says so.
+"""
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Iterator
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import data
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from unitless.compare import TUNED, Comparison, compare
+from unitless.learners import REGISTRY
+from unitless.losses import get as get_loss
+from unitless.regret import Comparator, best_comparator
+from unitless.rows import Rows, as_rows
+
+HERE = Path(__file__).parent
+UNITS = ("raw", "random", "standardised")
+LOSSES = {
+    "binary": ("logistic",),
+    "regression": ("absolute", "squared"),
+    "multiclass": ("softmax",),
+}
+RATES = [10.0**k for k in range(-10, 3)]
+GROWTH = {"elec2": "logistic", "magic04": "logistic", "power_plant": "absolute"}
+"""Real sets on which regret is followed, beside two that are drawn."""
+WIDE = 1000
+"""Columns beyond which no matrix is kept."""
+MATRIX = {"full", "son", "ons", "arow", "second_order_perceptron"}
+WHOLE = {"fd_son", "oja_son", "eg"}
+"""Methods that look at all columns, whatever is in a row."""
+
+
+class Size(NamedTuple):
+    """How much is run, and where it goes."""
+
+    results: Path
+    page: Path
+    rows: int
+    seeds: int
+    rates: list[float]
+    longest: int
+    """The most rows for the growth of regret."""
+    only_built_in: bool
+
+
+FULL = Size(
+    HERE / "results" / "study.parquet", HERE.parent / "docs" / "study.md",
+    2000, 5, RATES, 2**14, False,
+)  # fmt: skip
+QUICK = Size(
+    HERE / "results" / "quick" / "study.parquet", HERE / "results" / "quick" / "study.md",
+    400, 5, RATES[::3], 2**10, True,
+)  # fmt: skip
+
+
+class Key(NamedTuple):
+    """What one stream is."""
+
+    part: str
+    """"loss", or "growth" of regret."""
+    set: str
+    loss: str
+    order: str
+    seed: int
+    units: str
+
+
+class Problem(NamedTuple):
+    """A set with a loss, cut to size; the best weights are those of the raw units."""
+
+    X: Any
+    y: np.ndarray
+    best: Comparator | None
+
+
+# Streams
+
+
+def keys(size: Size) -> Iterator[Key]:
+    """Every stream of the study."""
+    orders = [("natural", 0), *(("shuffled", seed) for seed in range(size.seeds))]
+    for name, task in tasks(size).items():
+        for loss in LOSSES[task]:
+            for order, seed in orders:
+                for units in UNITS:
+                    yield Key("loss", name, loss, order, seed, units)
+    for name, loss in growing(size).items():
+        yield Key("growth", name, loss, "shuffled", 0, "raw")
+
+
+def tasks(size: Size) -> dict[str, str]:
+    """The sets that are here, and the task of each."""
+    here = data.BUILT_IN if size.only_built_in else data.sources()
+    known = ((name, task) for task, names in data.KNOWN.items() for name in names.split())
+    return {name: task for name, task in known if name in here}
+
+
+def growing(size: Size) -> dict[str, str]:
+    """The sets on which regret is followed."""
+    here = {} if size.only_built_in else data.sources()
+    drawn_sets = {"drawn signs": "logistic", "drawn numbers": "absolute"}
+    return drawn_sets | {name: loss for name, loss in GROWTH.items() if name in here}
+
+
+def problem(name: str, loss: str, size: Size) -> Problem:
+    """A set cut to at most so many rows, evenly spaced."""
+    X, y, _ = data.sources()[name]()
+    most = size.rows // 2 if loss == "softmax" else size.rows
+    taken = np.unique(np.linspace(0, len(y) - 1, most).astype(int))
+    X, y = X[taken], y[taken]
+    best = None if loss == "softmax" else best_comparator(loss, as_rows(X, y))
+    return Problem(X, y, best)
+
+
+def stream(key: Key, made: Problem) -> tuple[Rows, Comparator | None]:
+    """The rows of a key, and the best weights in its units."""
+    X, y, best = made
+    divided, shift = units_of(key, X)
+    X = sp.csr_array(X.multiply(1 / divided)) if sp.issparse(X) else (X - shift) / divided
+    if best is not None:
+        u = best.weights
+        moved = u._replace(
+            intercept=u.intercept + float(shift @ u.features), features=u.features * divided
+        )
+        best = best._replace(weights=moved)
+    order = np.arange(len(y))
+    if key.order == "shuffled":
+        order = np.random.default_rng(key.seed).permutation(len(y))
+    return as_rows(X[order], y[order]), best
+
+
+def units_of(key: Key, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(by what columns are divided, what is subtracted before)."""
+    d = X.shape[1]
+    if key.units == "random":
+        return np.ldexp(1.0, np.random.default_rng(0).integers(-12, 13, d)), np.zeros(d)
+    if key.units == "raw":
+        return np.ones(d), np.zeros(d)
+    if sp.issparse(X):  # not centred: that would fill the zeros
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        deviation, shift = np.sqrt(np.maximum(square - mean**2, 0)), np.zeros(d)
+    else:
+        deviation, shift = X.std(axis=0), X.mean(axis=0)
+    return np.where(deviation > 0, deviation, 1.0), shift
+
+
+def drawn(name: str, n: int) -> tuple[np.ndarray, np.ndarray, str]:
+    """Five features in units from 1e-3 to 1e3, and targets that a linear model explains in part."""
+    random = np.random.default_rng(0)
+    Z = random.normal(size=(n, 5))
+    p = Z @ [1.0, -1.0, 0.5, 0.25, 0.0] + 0.5
+    noise = random.logistic(size=n) if name == "drawn signs" else random.laplace(size=n)
+    y = np.sign(p + noise) if name == "drawn signs" else p + noise
+    return Z * 10.0 ** np.arange(-2, 3), y, ""
+
+
+# Runs
+
+
+def run(size: Size) -> pl.DataFrame:
+    """All streams that are not done yet; returns all records."""
+    partial = size.results.with_suffix(".partial.jsonl")
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    done = finished(partial)
+    left, last = [key for key in keys(size) if key not in done], None
+    print(f"{len(left)} streams to run, {len(done)} done; left out: {data.absent() or 'nothing'}")
+    with partial.open("a") as file:
+        for number, key in enumerate(left, 1):
+            started = time.perf_counter()
+            if key.part == "loss" and (key.set, key.loss) != last:
+                made, last = problem(key.set, key.loss, size), (key.set, key.loss)
+            records = growth(key, size) if key.part == "growth" else losses(key, made, size)
+            file.write(json.dumps({"key": key, "records": records}) + "\n")
+            file.flush()
+            print(f"{number}/{len(left)} {key} {time.perf_counter() - started:.1f} s", flush=True)
+    records = [record for records in finished(partial).values() for record in records]
+    return framed(records)
+
+
+def finished(partial: Path) -> dict[Key, list[dict[str, Any]]]:
+    """The streams in the partial file; a last line that was cut off does not count."""
+    found = {}
+    for line in partial.read_text().splitlines() if partial.exists() else []:
+        try:
+            read = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        found[Key(*read["key"])] = read["records"]
+    return found
+
+
+def losses(key: Key, made: Problem, size: Size) -> list[dict[str, Any]]:
+    """One record a learner: its loss as it comes, and at each rate."""
+    rows, best = stream(key, made)
+    tunable, fixed = taking_part(key.loss, rows.columns)
+    entries = compare(rows, tunable, loss=key.loss, tune=size.rates, best=best).entries
+    entries += compare(rows, fixed, loss=key.loss, best=best).entries
+    n, tuned = len(rows), {entry.learner: entry.rates for entry in entries}
+    common = {
+        **key._asdict(), "rows": n, "columns": rows.columns,
+        "constant": constant(key.loss, made.y),
+        "best": None if best is None else best.infimum / n,
+    }  # fmt: skip
+    return [
+        common
+        | {"learner": entry.learner, "value": number(entry.loss), "diverged": entry.diverged}
+        | {"seconds": entry.seconds, "bound": over(entry.bound, n)}
+        | {"by_rate": [number(x) for x in tuned.get(entry.learner + TUNED, {}).values()] or None}
+        for entry in entries
+        if not entry.rates
+    ]
+
+
+def taking_part(loss: str, columns: int) -> tuple[list[str], list[str]]:
+    """Learners whose rate is tuned, where they have one, and those that run as they come.
+
+    Wide sets: no learner that keeps a matrix. Several classes: learners that look at all columns
+    are one a class and a row at a time, and run as they come; on wide sets they do not.
+    """
+    names, slow = list(REGISTRY), MATRIX | WHOLE
+    if columns > WIDE:
+        left = MATRIX | WHOLE if loss == "softmax" else MATRIX
+        names, slow = [name for name in names if name not in left], WHOLE
+    elif loss != "softmax":
+        slow = set()
+    return [name for name in names if name not in slow], [name for name in names if name in slow]
+
+
+def growth(key: Key, size: Size) -> list[dict[str, Any]]:
+    """One record a learner and length: the regret of the first T rows, and its bound."""
+    known = key.set in data.sources()
+    X, y, _ = data.sources()[key.set]() if known else drawn(key.set, size.longest)
+    order = np.random.default_rng(0).permutation(len(y))[: size.longest]
+    rows, records = as_rows(X[order], y[order]), []
+    T = 64
+    while len(order) >= T:
+        records += lengths(key, compare(rows[:T], loss=key.loss))
+        T *= 2
+    return records
+
+
+def lengths(key: Key, table: Comparison) -> list[dict[str, Any]]:
+    assert table.best is not None
+    common = {**key._asdict(), "rows": table.rows, "columns": table.columns}
+    return [
+        common
+        | {"learner": entry.learner, "value": number(entry.loss), "diverged": entry.diverged}
+        | {"best": table.best.infimum / table.rows, "bound": over(entry.bound, table.rows)}
+        for entry in table.entries
+    ]
+
+
+def number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if math.isnan(value) else value
+
+
+def over(value: float | None, n: int) -> float | None:
+    return None if value is None or not math.isfinite(value) else value / n
+
+
+def constant(loss: str, y: np.ndarray) -> float:
+    """The average loss of the best constant prediction."""
+    if loss == "softmax":
+        share = np.bincount(y.astype(int)) / len(y)
+        return float(-(share[share > 0] * np.log(share[share > 0])).sum())
+    kind = get_loss(loss)
+    if loss == "logistic":
+        ahead = max((y > 0).mean(), 1e-9) / max((y < 0).mean(), 1e-9)
+        return float(kind.value(y, np.log(ahead)).mean())
+    return float(kind.value(y, np.median(y) if loss == "absolute" else y.mean()).mean())
+
+
+def framed(records: list[dict[str, Any]]) -> pl.DataFrame:
+    """The records as a table, small."""
+    words = ("part", "set", "loss", "order", "units", "learner")
+    types: dict[str, Any] = {
+        **dict.fromkeys(words, pl.String), "seed": pl.Int8, "rows": pl.Int32, "columns": pl.Int32,
+        "constant": pl.Float64, "best": pl.Float64, "value": pl.Float64, "diverged": pl.Int32,
+        "seconds": pl.Float32, "bound": pl.Float32, "by_rate": pl.List(pl.Float32),
+    }  # fmt: skip
+    return pl.DataFrame(records, schema=types).with_columns(pl.col(words).cast(pl.Categorical))
+
+
+def keep(frame: pl.DataFrame, size: Size) -> None:
+    """Write the results file, with what the page must know beside the records."""
+    facts = {
+        "date": date.today().isoformat(), "version": version("unitless"),
+        "rates": json.dumps(size.rates), "absent": json.dumps(absent(size)),
+        "rows": str(size.rows), "seeds": str(size.seeds),
+    }  # fmt: skip
+    frame.write_parquet(size.results, compression="zstd", compression_level=22, metadata=facts)
+    size.results.with_suffix(".partial.jsonl").unlink()
+
+
+def absent(size: Size) -> list[str]:
+    """The known sets that took no part."""
+    here = tasks(size)
+    return [name for names in data.KNOWN.values() for name in names.split() if name not in here]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a small form, into results/quick")
+    parser.add_argument("--page", action="store_true", help="only the page, from the results file")
+    options = parser.parse_args()
+    size = QUICK if options.quick else FULL
+    if not options.page:
+        keep(run(size), size)
+    from study_page import write
+
+    write(size.results, size.page)
+
+
+if __name__ == "__main__":
+    main()
