@@ -213,10 +213,13 @@ class _Stream:
 
     @cached_property
     def best(self) -> Comparator | None:
-        """The best fixed weights; not known for several classes."""
+        """The best fixed weights; not known for several classes, and where no solver finds them."""
         if self._best is not None or self.loss.code == SOFTMAX:
             return self._best
-        return best_comparator(self.loss, self.rows, intercept=self.intercept)
+        try:
+            return best_comparator(self.loss, self.rows, intercept=self.intercept)
+        except RuntimeError:
+            return None
 
     def in_units(self, factors: Float) -> "_Stream":
         """The same with each column multiplied by its factor; the best weights move along."""
@@ -481,6 +484,8 @@ def _notes(made: Comparison) -> Iterator[str]:
     yield f"{made.rows} rows, {made.columns} columns, {made.loss} loss, each row predicted first"
     if made.best is not None:
         yield f"regret: total loss above that of the best fixed weights, {made.best}"
+    else:
+        yield "no regret is shown: the best fixed weights in hindsight are not known"
     if made.factors is not None:
         low, high = np.abs(made.factors).min(initial=1), np.abs(made.factors).max(initial=1)
         yield f"other units: columns times {low:g} to {high:g}; moved: largest change of a score"

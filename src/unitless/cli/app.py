@@ -3,6 +3,7 @@
 import typer
 
 from unitless.cli.adversary import adversary
+from unitless.cli.compare import compare
 from unitless.cli.convert import convert
 from unitless.cli.demo import demo
 
@@ -15,6 +16,7 @@ app = typer.Typer(
 )
 
 
+app.command()(compare)
+app.command()(convert)
 app.command()(demo)
 app.command()(adversary)
-app.command()(convert)

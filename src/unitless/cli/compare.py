@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
     from rich.table import Table
 
     from unitless.compare import Comparison
+    from unitless.features import Columns
+    from unitless.readers import Block
     from unitless.rows import Rows
 
 
@@ -51,9 +55,7 @@ def compare(
     rows, loss = _opened(data, target, format, loss)
     names = [name.strip() for name in learners.split(",") if name.strip()] or None
     with _waiting() as told:
-        made = library.compare(
-            rows, names, loss=loss, units=units, tune=tune, seed=seed, told=told
-        )
+        made = library.compare(rows, names, loss=loss, units=units, tune=tune, seed=seed, told=told)
     if json:
         print(_json(made))
     else:
@@ -69,41 +71,46 @@ def _opened(
     """All rows that have a label, and the loss."""
     import numpy as np
 
-    from unitless.features import Columns
-    from unitless.readers import open_blocks
     from unitless.rows import as_rows
 
-    columns, parts, labels, weights = Columns(), [], [], []
-    names: list[str] = []
+    parts, labels, weights = zip(*_parts(data, target, format), strict=True)
+    y, loss = _coded(np.concatenate(labels), loss)
+    v = np.concatenate(weights)
+    return as_rows(_stacked(parts), y, None if (v == 1).all() else v), loss
+
+
+def _parts(data: str, target: str | None, format: str | None) -> "Iterator[tuple[Any, Any, Any]]":
+    """(X, labels, weights) of each block, without the rows that have no label."""
+    import numpy as np
+
+    from unitless.features import Columns
+    from unitless.readers import open_blocks
+
+    columns, names = Columns(), list[str]()
     for block in open_blocks(data, format=format, target=target, names=names):
         names += block.new_names
         if block.targets is None:
-            raise ValueError(
-                f"{data}: which column is to be predicted? give --target with one of "
-                f"{', '.join(block.frame.columns)}"
-            )
-        known = np.array([label is not None and label == label for label in block.targets])
-        if block.frame is None:
-            X = _matrix(block.rows)
-        else:
-            encoded = columns.encode(block.frame)
-            columns.commit(encoded)
-            X = encoded.X
-        parts.append(X[known])
-        labels.append(block.targets[known])
-        weights.append((np.ones(len(block)) if block.weights is None else block.weights)[known])
-    y, loss = _coded(np.concatenate(labels), loss)
-    all_weights = np.concatenate(weights)
-    return as_rows(_stacked(parts), y, None if (all_weights == 1).all() else all_weights), loss
+            assert block.frame is not None  # other formats have their labels
+            known = ", ".join(block.frame.columns)
+            raise ValueError(f"{data}: give --target, the column to predict, one of {known}")
+        labelled = np.array([label is not None and label == label for label in block.targets])
+        weights = np.ones(len(block)) if block.weights is None else block.weights
+        yield _features(block, columns)[labelled], block.targets[labelled], weights[labelled]
 
 
-def _matrix(rows: "Rows") -> Any:
-    from scipy.sparse import csr_array
+def _features(block: "Block", columns: "Columns") -> Any:
+    """The features of a block as a matrix."""
+    from unitless.regret.design import matrix
 
-    return csr_array((rows.values, rows.indices, rows.starts), shape=(len(rows), rows.columns))
+    if block.frame is None:
+        assert block.rows is not None  # a block has either
+        return matrix(block.rows)
+    encoded = columns.encode(block.frame)
+    columns.commit(encoded)
+    return encoded.X
 
 
-def _stacked(parts: list[Any]) -> Any:
+def _stacked(parts: "Sequence[Any]") -> Any:
     """The blocks below one another; later ones may have more columns."""
     import numpy as np
     from scipy.sparse import csr_array, vstack
