@@ -30,7 +30,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from unitless.compare import TUNED, Comparison, compare
-from unitless.learners import REGISTRY
+from unitless.learners import REGISTRY, get
 from unitless.losses import get as get_loss
 from unitless.regret import Comparator, best_comparator
 from unitless.rows import Rows, as_rows
@@ -311,6 +311,7 @@ def keep(frame: pl.DataFrame, size: Size) -> None:
         "date": date.today().isoformat(), "version": version("unitless"),
         "rates": json.dumps(size.rates), "absent": json.dumps(absent(size)),
         "rows": str(size.rows), "seeds": str(size.seeds),
+        "invariance": json.dumps({name: get(name).invariance for name in REGISTRY}),
     }  # fmt: skip
     frame.write_parquet(size.results, compression="zstd", compression_level=22, metadata=facts)
     size.results.with_suffix(".partial.jsonl").unlink()

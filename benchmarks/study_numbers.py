@@ -1,0 +1,175 @@
+"""The numbers of the study's page, from the results file alone."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+PAPER = {"coordinate": "Algorithm 1", "full": "Algorithm 2"}
+LEVEL = 0.05
+
+
+class Ranks(NamedTuple):
+    """Average ranks over sets, best first, and what differences between them mean."""
+
+    names: list[str]
+    ranks: list[float]
+    sets: list[str]
+    difference: float
+    """Nemenyi's critical difference: averages closer than this may be so by chance."""
+    chance: float
+    """Friedman's test: the chance of ranks so different if all were equally good."""
+
+    def of(self, name: str) -> float:
+        return self.ranks[self.names.index(name)]
+
+    def place(self, name: str) -> int:
+        return self.names.index(name) + 1
+
+    def cliques(self) -> list[tuple[int, int]]:
+        """Runs of learners (first, last), as long as possible, within the critical difference."""
+        found: list[tuple[int, int]] = []
+        for i, rank in enumerate(self.ranks):
+            last = max(j for j, other in enumerate(self.ranks) if other - rank <= self.difference)
+            if last > i and (not found or last > found[-1][1]):
+                found.append((i, last))
+        return found
+
+
+class Study:
+    """The results file, and what is asked of it."""
+
+    def __init__(self, path: Path) -> None:
+        facts = pl.read_parquet_metadata(path)
+        self.date, self.version, self.rows = facts["date"], facts["version"], int(facts["rows"])
+        self.seeds = int(facts["seeds"])
+        self.rates = np.array(json.loads(facts["rates"]))
+        self.absent: list[str] = json.loads(facts["absent"])
+        self.invariance: dict[str, str] = json.loads(facts["invariance"])
+        words = ("part", "set", "loss", "order", "units", "learner")
+        frame = pl.read_parquet(path).with_columns(pl.col(words).cast(pl.String))
+        self.records = frame.filter(part="loss").with_columns(
+            best_rate=pl.col("by_rate").list.min().cast(pl.Float64),
+            value=pl.col("value").fill_null(np.inf),
+        )
+        self.growth = frame.filter(part="growth")
+
+    @cached_property
+    def sets(self) -> pl.DataFrame:
+        """One row a set and loss: rows, columns, the best constant and the best weights."""
+        first = self.records.filter(order="natural", units="raw")
+        return first.group_by("set", "loss", maintain_order=True).agg(
+            pl.col("rows", "columns", "constant", "best").first()
+        )
+
+    def scores(self, loss: str, units: str, *, order: str = "shuffled", tuned: bool = False):
+        """Loss over that of the best constant, {learner: {set: mean over orders}}.
+
+        With `tuned`, methods with a rate have, for each stream, the best of all rates and of their
+        default. Infinite where one diverged.
+        """
+        kept = self.records.filter(loss=loss, units=units, order=order)
+        value = pl.col("value")
+        if tuned:
+            value = pl.min_horizontal(value, pl.col("best_rate").fill_null(np.inf))
+        mean = kept.group_by("learner", "set").agg((value / pl.col("constant")).mean())
+        found: dict[str, dict[str, float]] = {}
+        for learner, name, score in mean.sort("learner", "set").rows():
+            found.setdefault(learner, {})[name] = score
+        return found
+
+    def ranks(self, loss: str, units: str, *, tuned: bool = False) -> Ranks:
+        """Average ranks over the sets on which all learners ran."""
+        scores = self.scores(loss, units, tuned=tuned)
+        everywhere = {name for by_set in scores.values() for name in by_set}
+        sets = sorted(s for s in everywhere if all(s in by_set for by_set in scores.values()))
+        table = np.array([[by_set[s] for s in sets] for by_set in scores.values()])
+        ranks = np.array([rankdata(column) for column in table.T])
+        order = np.argsort(ranks.mean(axis=0), kind="stable")
+        k, n = len(table), len(sets)
+        q = studentized_range.ppf(1 - LEVEL, k, np.inf) / np.sqrt(2)
+        chance = friedmanchisquare(*ranks.T).pvalue if n > 1 else np.nan
+        return Ranks(
+            [list(scores)[j] for j in order], ranks.mean(axis=0)[order].tolist(), sets,
+            float(q * np.sqrt(k * (k + 1) / (6 * n))), float(chance),
+        )  # fmt: skip
+
+    def typical(self, loss: str, units: str, *, order: str = "shuffled", tuned: bool = False):
+        """{learner: geometric mean over sets}, infinite where it diverged on one of them."""
+        scores = self.scores(loss, units, order=order, tuned=tuned)
+        return {name: geometric(list(by_set.values())) for name, by_set in scores.items()}
+
+    def diverged(self, loss: str, units: str) -> dict[str, int]:
+        """On how many sets a learner diverged, in any shuffled order."""
+        kept = self.records.filter(loss=loss, units=units, order="shuffled")
+        bad = kept.filter(pl.col("diverged").is_not_null()).unique(["learner", "set"])
+        return dict(bad.group_by("learner").len().rows())
+
+    def with_rate(self, loss: str) -> list[str]:
+        """Learners that have a rate."""
+        kept = self.records.filter(pl.col("by_rate").is_not_null(), loss=loss)
+        return sorted(kept["learner"].unique().to_list())
+
+    def by_rate(self, loss: str, units: str, learner: str) -> np.ndarray:
+        """The geometric mean over sets at each rate, infinite where it diverged on one."""
+        kept = self.records.filter(loss=loss, units=units, order="shuffled", learner=learner)
+        lists = kept.filter(pl.col("by_rate").is_not_null())
+        table = np.array([[np.inf if x is None else x for x in row] for row in lists["by_rate"]])
+        relative = table / lists["constant"].to_numpy()[:, None]
+        return np.array([geometric(column) for column in relative.T])
+
+    def moved(self, loss: str) -> dict[str, float]:
+        """{learner: largest factor between its losses in random and raw units}; 1 is unmoved."""
+        key = ["set", "order", "seed", "learner"]
+        raw = self.records.filter(loss=loss, units="raw").select(*key, "value")
+        other = self.records.filter(loss=loss, units="random").select(*key, there="value")
+        both = raw.join(other, on=key)
+        found = {}
+        for (learner,), part in both.group_by("learner"):
+            one, two = part["value"].to_numpy(), part["there"].to_numpy()
+            same = (one == two) | ~(np.isfinite(one) | np.isfinite(two))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                factor = np.where(same, 1.0, np.maximum(one / two, two / one))
+            found[learner] = float(factor.max())
+        return found
+
+    def spread(self, loss: str, learner: str) -> float:
+        """The mean over sets of (standard deviation over shuffled orders) / mean, raw units."""
+        kept = self.records.filter(loss=loss, units="raw", order="shuffled", learner=learner)
+        each = kept.group_by("set").agg(pl.col("value").std() / pl.col("value").mean())
+        return float(each["value"].mean())  # type: ignore[arg-type]
+
+    def microseconds(self, loss: str) -> dict[str, float]:
+        """{learner: a row's time, the fastest of all orders, the median over sets}; raw units."""
+        kept = self.records.filter(loss=loss, units="raw").filter(pl.col("diverged").is_null())
+        fastest = kept.group_by("learner", "set").agg(
+            (pl.col("seconds") / pl.col("rows")).min() * 1e6
+        )
+        median = fastest.group_by("learner").agg(pl.col("seconds").median()).sort("seconds")
+        return dict(median.rows())
+
+    def regrets(self, name: str, learner: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(T, regret, bound) of a learner on a set of the growth part; NaN where unknown."""
+        kept = self.growth.filter(set=name, learner=learner).sort("rows")
+        T = kept["rows"].to_numpy().astype(float)
+        total = [kept[column].cast(pl.Float64).fill_null(np.nan).to_numpy() * T
+                 for column in ("value", "best", "bound")]  # fmt: skip
+        return T, total[0] - total[1], total[2]
+
+    def slope(self, name: str, learner: str) -> float:
+        """Of log regret against log T in the second half of the lengths."""
+        T, regret, _ = self.regrets(name, learner)
+        late = slice(len(T) // 2, None)
+        if len(T[late]) < 2 or not (regret[late] > 0).all():
+            return np.nan
+        return float(np.polyfit(np.log(T[late]), np.log(regret[late]), 1)[0])
+
+
+def geometric(values: list[float] | np.ndarray) -> float:
+    """The geometric mean; losses of exactly 0 count as the least positive float."""
+    array = np.asarray(values, dtype=float)
+    return float(np.exp(np.mean(np.log(np.maximum(array, np.finfo(float).tiny)))))
