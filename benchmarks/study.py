@@ -45,8 +45,8 @@ LOSSES = {
 RATES = [10.0**k for k in range(-10, 3)]
 GROWTH = {"elec2": "logistic", "magic04": "logistic", "power_plant": "absolute"}
 """Real sets on which regret is followed, beside two that are drawn."""
-WIDE = 1000
-"""Columns beyond which no matrix is kept."""
+BROAD, WIDE = 200, 1000
+"""Columns beyond which learners that keep a matrix are not tuned, and do not run."""
 MATRIX = {"full", "son", "ons", "arow", "second_order_perceptron"}
 WHOLE = {"fd_son", "oja_son", "eg"}
 """Methods that look at all columns, whatever is in a row."""
@@ -237,14 +237,14 @@ def losses(key: Key, made: Problem, size: Size) -> list[dict[str, Any]]:
 def taking_part(loss: str, columns: int) -> tuple[list[str], list[str]]:
     """Learners whose rate is tuned, where they have one, and those that run as they come.
 
-    Wide sets: no learner that keeps a matrix. Several classes: learners that look at all columns
-    are one a class and a row at a time, and run as they come; on wide sets they do not.
+    Broad sets: learners that look at all columns run as they come; on wide ones none that keeps a
+    matrix. Several classes: likewise, because they are one a class and a row at a time.
     """
     names, slow = list(REGISTRY), MATRIX | WHOLE
     if columns > WIDE:
         left = MATRIX | WHOLE if loss == "softmax" else MATRIX
         names, slow = [name for name in names if name not in left], WHOLE
-    elif loss != "softmax":
+    elif loss != "softmax" and columns <= BROAD:
         slow = set()
     return [name for name in names if name not in slow], [name for name in names if name in slow]
 

@@ -55,8 +55,8 @@ of {sets} data sets. Everything here is generated from one results file, which
   hindsight (sparse sets are not centred), which no online user can do.
 - **Rates.** As they come, and the best of {rates} in hindsight, for each stream anew: an oracle.
 - **Needs.** Methods that must know a bound, a horizon or a radius were told those of the stream.
-- **Left out.** On sets of more than 1000 columns, learners that keep a matrix. Several classes:
-  methods without a form of their own are one learner a class, and their rates are not tuned.
+- **Left out, for time.** On sets of more than 1000 columns, learners that keep a matrix; on more
+  than 200, and with several classes, the tuning of methods that look at all columns at once.
 
 Losses are averages over rows and shuffled orders, divided by the loss of the best constant in
 hindsight: 1 means that nothing was learned. Measured on {date} with version {version}."""

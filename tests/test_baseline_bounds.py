@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from unitless.learners import get
-from unitless.learners.baselines import adagrad, eg, kt, minimax, ogd, solo
+from unitless.learners.baselines import adagrad, dfeg, eg, kt, minimax, ogd, reward_doubling, solo
 from unitless.rows import as_rows
 
 T, D = 200, 4
@@ -45,13 +45,14 @@ class Game:
     """One game: A = sum g p, theta = -sum g x, the gradients q, the weights before each trial."""
 
     def __init__(self, learner, X, choose):
-        self.A, self.q, self.weights = 0.0, [], []
+        self.A, self.q, self.weights, self.losses = 0.0, [], [], []
         for t, x in enumerate(X):
             p = float(learner.predict(as_rows([x]))[0])
             self.weights.append(learner.weights().features if t else np.zeros(len(x)))
             g = choose(t, p)
             learner.learn(as_rows([x], [g]))
             self.A += g * p
+            self.losses.append(g * p)
             self.q.append(g * x)
         self.q, self.weights = np.array(self.q), np.array(self.weights)
         self.theta = -self.q.sum(axis=0)
@@ -135,6 +136,104 @@ def test_eg(X, choose, radius):
     largest = np.abs(played.q).max(axis=1)
     assert played.regret(radius, norm=1) <= eg.regret_bound(learner.eta(D), radius, D, largest)
     assert np.abs(played.weights).sum(axis=1).max() <= radius * (1 + 1e-9)
+
+
+@each_game
+@pytest.mark.parametrize(("a", "scale"), [(1.0, 1.0), (0.89, 30.0), (1.1, 0.01)])
+def test_dfeg(X, choose, a, scale):
+    learner = get("dfeg")("linear", a=a, intercept=False)
+    played = Game(learner, X * scale, choose)
+    H = 1 + np.maximum(sizes := np.linalg.norm(X * scale, axis=1), sizes**2).sum()
+    assert learner.state.totals[0, dfeg.H] == pytest.approx(H - 1)
+    for size in (0.0, 1e-3, 1.0, 10.0, 100.0):
+        assert played.regret(size / scale) <= dfeg.regret_bound(a, H, size / scale)
+
+
+@each_game
+@pytest.mark.parametrize("wealth", [1e-3, 1.0, 100.0])
+def test_reward_doubling(X, choose, wealth):
+    """Its reward, too: at least eps exp(ln(2) |theta| / sqrt(3 H)) / 4 - eps for each feature."""
+    X = X.copy()
+    X[0] = 1e-3  # all features in the first row
+    played = game("reward_doubling", X, choose, wealth=wealth, squares=float(T))
+    rewards = -(played.q * played.weights).sum(axis=0)
+    eps = wealth / D
+    steep = np.log(2) / np.sqrt(3 * T) * np.abs(played.theta)
+    assert (rewards >= eps * (np.exp(steep) / 4 - 1) - 1e-12).all()
+    for size in (0.0, 0.1, 1.0, 10.0, 100.0):
+        u = size * np.sign(played.theta)
+        most = reward_doubling.regret_bound(wealth, float(T), u)
+        assert played.A + played.theta @ u <= most * (1 + 1e-9)
+
+
+# Inequalities behind a theorem
+
+
+def newton_terms(played, a, etas):
+    """(sum q'A^-1 q, q.(w - u) of each trial as a function of u), A = a I + sum eta q q'."""
+    A, forms = a * np.eye(D), 0.0
+    for q, eta in zip(played.q, etas, strict=True):
+        A += eta * np.outer(q, q)
+        forms += q @ np.linalg.solve(A, q)
+    return forms, lambda u: (played.q * (played.weights - u)).sum(axis=1)
+
+
+@each_game
+@pytest.mark.parametrize(("gamma", "a"), [(1.0, 1.0), (0.1, 3.0), (5.0, 0.01)])
+def test_ons(X, choose, gamma, a):
+    played = game("ons", X, choose, gamma=gamma, a=a)
+    forms, steps = newton_terms(played, a, np.ones(T))
+    for u in (np.zeros(D), np.sign(played.theta), RNG.normal(size=D) * 10):
+        most = gamma / 2 * ((steps(u) ** 2).sum() + a * u @ u) + forms / (2 * gamma)
+        assert steps(u).sum() <= most * (1 + 1e-9)
+
+
+@each_game
+@pytest.mark.parametrize(("C", "rate", "a"), [(1.0, 1.0, 1.0), (0.1, 2.0, 3.0), (5.0, 0.5, 0.1)])
+def test_son(X, choose, C, rate, a):
+    """Against v with |v.x| <= C in all rows; the loss is that of the clipped predictions."""
+    played = game("son", X, choose, C=C, rate=rate, a=a)
+    etas = rate / (C * np.sqrt(np.arange(1, T + 1)))
+    forms, _ = newton_terms(played, a, etas)
+    paid = np.array(played.losses)
+    for v in (np.zeros(D), np.sign(played.theta), RNG.normal(size=D)):
+        v = v * C / max(np.abs(X @ v).max(), 1e-12)
+        steps = paid - played.q @ v
+        assert steps.sum() <= (a * v @ v + (etas * steps**2).sum() + forms) / 2 * (1 + 1e-9)
+
+
+# What else was checked of formulas that no other code has
+
+
+def test_arow_minimises_its_objective():
+    """A_old (w - w_old) = y x max(0, 1 - y w.x) / r, and A = A_old + x x' / r."""
+    learner, r, w, A = get("arow")(r=0.7, intercept=False), 0.7, np.zeros(D), np.eye(D)
+    for x, y in zip(BALL * 3, RNG.choice([-1.0, 1.0], T), strict=True):
+        before = y * (w @ x)
+        learner.learn(as_rows([x], [y]))
+        new = learner.weights().features
+        force = max(0.0, 1 - y * (new @ x)) / r if before < 1 else 0.0
+        np.testing.assert_allclose(A @ (new - w), y * x * force, atol=1e-9)
+        A, w = A + (before < 1) * np.outer(x, x) / r, new
+
+
+def test_the_second_order_perceptron_is_ridge_regression_on_its_mistakes():
+    learner, wrong = get("second_order_perceptron")(a=0.3, intercept=False), []
+    for x, y in zip(BALL, RNG.choice([-1.0, 1.0], T), strict=True):
+        rows = np.array([x for x, _ in wrong] + [x])
+        labels = np.array([y for _, y in wrong] + [0.0])
+        w = np.linalg.solve(0.3 * np.eye(D) + rows.T @ rows, rows.T @ labels)
+        p = learner.learn(as_rows([x], [y]))[0]
+        assert p == pytest.approx(w @ x, abs=1e-9)
+        if y * p <= 0:
+            wrong.append((x, y))
+    assert 20 < len(wrong) < T
+
+
+def test_snag_is_nag_where_sizes_never_change():
+    X, y = RNG.choice([-1.0, 1.0], (T, D)) * [1e-3, 1.0, 7.0, 1e3], RNG.choice([-1.0, 1.0], T)
+    one, two = (get(name)(rate=0.7).learn(as_rows(X, y)) for name in ("snag", "nag"))
+    np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
 def test_minimax_is_tight():

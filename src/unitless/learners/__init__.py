@@ -28,7 +28,7 @@ REGISTRY = {
     # baselines: the comparators of the paper
     "ogd": "baselines.ogd.Ogd",
     "adagrad": "baselines.adagrad.Adagrad",
-    "adagrad_da": "baselines.adagrad.AdagradDa",
+    "adagrad_da": "baselines.adagrad_da.AdagradDa",
     "ftrl": "baselines.ftrl.Ftrl",
     "ng": "baselines.ng.Ng",
     "snag": "baselines.snag.Snag",

@@ -1,26 +1,22 @@
-"""AdaGrad with a diagonal, in two forms: a rate for each feature from the gradients it has seen.
+"""AdaGrad with a diagonal: a rate for each feature from the gradients it has seen.
 
-Mirror descent (Duchi, Hazan, Singer 2011) and dual averaging (the same paper's other form;
-McMahan and Streeter 2010), with q_i = g x_i::
+Duchi, Hazan, Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic
+Optimization" (2011), by mirror descent. With q_i = g x_i::
 
-    adagrad      G_i += q_i^2;   w_i -= eta q_i / sqrt(G_i)
-    adagrad_da   w_i = eta theta_i / sqrt(G_i);   theta_i -= q_i;   G_i += q_i^2     0 while G_i = 0
+    G_i += q_i^2;   w_i -= eta q_i / sqrt(G_i)                                     0 while G_i = 0
 
-Checked: `regret_bound` (Duchi et al., Theorem 5, with the distances that were covered in place of
-a bounded domain) on random and adversarial streams; the second form, a feature at a time, against
-SOLO FTRL in one dimension, of which it consists, and whose bound it inherits (tests). It is
-`PerCoordinateSOLO` of the public library yamall. A sample weight multiplies g.
+Checked: `regret_bound` (the paper's Theorem 5, with the distances that were covered in place of a
+bounded domain) on random and adversarial streams (tests). A sample weight multiplies g.
 
-=========== ========= ================= ==============
-paper       field     meaning           unit
-=========== ========= ================= ==============
-w_i         w         weight            [score]
-theta_i     theta     -sum q_i          [x_i] [g]
-G_i         G         sum q_i^2         [x_i]^2 [g]^2
-=========== ========= ================= ==============
+===== ========= ============= =============
+paper field     meaning       unit
+===== ========= ============= =============
+w_i   w         weight        [score]
+G_i   G         sum q_i^2     [x_i]^2 [g]^2
+===== ========= ============= =============
 
-q_i / sqrt(G_i) has no unit, while a weight has 1/[x_i]: neither form is invariant (multiplying
-the loss by a constant, though, changes nothing).
+q_i / sqrt(G_i) has no unit, while a weight has 1/[x_i]: units matter, and so do rotations
+(multiplying the loss by a constant, though, changes nothing).
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -28,8 +24,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.learners.baselines import solo
-from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.raw import Raw
 from unitless.learners.nag import checked_rate, over_root
 from unitless.learners.rowwise import rule_for
@@ -38,13 +32,7 @@ from unitless.numerics import fma, lane_sum
 
 
 class MirrorDescent(NamedTuple):
-    """Parameters of the first form."""
-
-    rate: float
-
-
-class DualAveraging(NamedTuple):
-    """Parameters of the second form."""
+    """Parameters of AdaGrad."""
 
     rate: float
 
@@ -65,30 +53,11 @@ def _update(rule, total, v, y, p, g, x, f, term):
         w[k] -= rule.rate * over_root(q, G[k])
 
 
-def _predict_averaged(rule, total, v, x, f, term):
-    n = x.size
-    theta, G = f[:n], f[n : 2 * n]
-    for k in range(n):
-        term[k] = rule.rate * over_root(theta[k], G[k]) * x[k]
-    p = lane_sum(term, n)
-    return p, p
-
-
-def _update_averaged(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    theta, G = f[:n], f[n : 2 * n]
-    for k in range(n):
-        q = v * g * x[k]
-        theta[k] -= q
-        G[k] = fma(q, q, G[k])
-
-
 rule_for(MirrorDescent, _predict, _update)
-rule_for(DualAveraging, _predict_averaged, _update_averaged)
 
 
 def regret_bound(rate: float, distances: ArrayLike, sums: ArrayLike) -> float:
-    """The most that `adagrad` can lose against u, from max_t |w_ti - u_i| and G_i of each feature.
+    """The most that AdaGrad can lose against u, from max_t |w_ti - u_i| and G_i of each feature.
 
     sum_i (max_t |w_ti - u_i|^2 / (2 eta) + eta) sqrt(G_i)
 
@@ -106,10 +75,9 @@ class Adagrad(Raw):
     >>> from unitless.rows import as_rows
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> for learner in (Adagrad(), AdagradDa()):
-    ...     print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    >>> learner = Adagrad()
+    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
     0.2576
-    0.2885
     """
 
     name: ClassVar[str] = "adagrad"
@@ -133,28 +101,3 @@ class Adagrad(Raw):
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return records[0].copy()
-
-
-class AdagradDa(Adagrad):
-    """AdaGrad, dual averaging; see `Adagrad`.
-
-    >>> AdagradDa().learn_one({"a": 3.0}, 1)
-    0.0
-    """
-
-    name: ClassVar[str] = "adagrad_da"
-    fields: ClassVar[tuple[str, ...]] = ("theta", "G")
-
-    def _rule(self) -> Any:
-        return DualAveraging(self.rate)
-
-    def promised(self, played: Played) -> float | None:
-        """The bound of SOLO in one dimension, summed over features."""
-        q = abs(played.X.multiply(played.g[:, None])).tocsc()
-        parts = (q.data[q.indptr[j] : q.indptr[j + 1]] for j in range(len(played.u)))
-        sizes = zip(parts, np.abs(played.u), strict=True)
-        return sum(solo.regret_bound(self.rate, part, float(size)) for part, size in sizes)
-
-    def _weights_at(self, records: Any, total: Any) -> Any:
-        theta, G = records
-        return self.rate * np.divide(theta, np.sqrt(G), out=np.zeros_like(G), where=G > 0)

@@ -8,9 +8,10 @@ known::
     p = sum w_i x_i;   theta_i -= q_i                                    a = 3 pi L^2 / 4
 
 The difference is exp((theta^2 + L^2) / (2 a t)) 2 sinh(L theta / (a t)), which does not cancel.
-The formula is written from memory of the paper; checked is that it is a slope of f between theta
-- L and theta + L, as minimax play for a game of which one trial is left asks for (tests). A
-sample weight multiplies g, and L is a bound on the product.
+Checked: w is the slope of f between theta - L and theta + L, as minimax play for a game of which
+one trial is left asks for (tests); the public code jongharyu/olo-with-side-information has this
+formula for a whole vector, with t + 1 where t is meant by this file (and a = 1). A sample weight
+multiplies g, and L is a bound on the product.
 
 ======= ========= ================ =====
 paper   field     meaning          unit

@@ -5,9 +5,10 @@ x, |q| <= L, and initial wealth eps::
 
     w = theta / (L^2 t) (eps + R);   p = w.x;   theta -= q;   R -= q.w
 
-Checked: by scaling the paper's L = 1 (q/L, with wealth eps/L); the code of the public package
-parameterfree; and `regret_bound`, the paper's corollary 5, on random and adversarial streams
-(tests). A sample weight multiplies g, and L is a bound on the product.
+Checked: by scaling the paper's L = 1 (q/L, with wealth eps/L); against the public codes
+parameterfree and jongharyu/olo-with-side-information; and `regret_bound`, the paper's corollary 5,
+on random and adversarial streams (tests). A sample weight multiplies g, and L is a bound on the
+product.
 
 ======= ========= ================== ===========
 paper   field     meaning            unit

@@ -8,7 +8,8 @@ that bound; the algorithm as its authors print it was not at hand. With q_i = g 
     b_i = max(b_i, |x_i|);   w_i = C theta_i / (b_i sqrt(b_i^2 + G_i));   p = sum w_i x_i
     theta_i -= q_i;   G_i += q_i^2
 
-Checked: the table of units. A sample weight scales the instance, so that |q_i| <= b_i.
+Checked: the table of units, and nothing else could be. A sample weight scales the instance, so
+that |q_i| <= b_i.
 
 ======== ========= ================== =======
 paper    field     meaning            unit

@@ -5,8 +5,9 @@ without the projection on a bounded domain. With q = g x::
 
     A += q q',  A = eps I at the start;   w -= A^-1 q / gamma;   p = w.x
 
-Checked: the step is the paper's, up to the projection; A is kept as a triangular factor
-(`factor`). A sample weight multiplies g.
+Checked: the inequality from which the paper's theorem follows, sum q.(w - u) <= gamma/2 (sum
+(q.(w - u))^2 + eps |u|^2) + sum q'A^-1 q / (2 gamma), holds for every u (tests). A is kept as a
+triangular factor (`factor`). A sample weight multiplies g.
 
 ===== ========== ================================ ===========
 paper field      meaning                          unit

@@ -4,7 +4,8 @@ Cesa-Bianchi, Conconi, Gentile, "A Second-Order Perceptron Algorithm" (2005)::
 
     p = b'(A + x x')^-1 x;   if y p <= 0:  A += x x',  b += y x            A = a I at the start
 
-Checked: (A + x x')^-1 x = A^-1 x / (1 + x'A^-1 x), the form used here. It learns from mistakes
+Checked: (A + x x')^-1 x = A^-1 x / (1 + x'A^-1 x), the form used here; p is the prediction of ridge
+regression on the rows it has erred on and x itself with target 0 (tests). It learns from mistakes
 alone, so of the loss only its signs matter. A sample weight multiplies x x' and y x.
 
 ===== ========== ================================ ===========

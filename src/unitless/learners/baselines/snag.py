@@ -6,8 +6,9 @@ Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 3. With 
     G_i += q_i^2;   w_i -= eta sqrt(t / N) q_i / sqrt(V_i G_i / t)
 
 No weight is ever shrunk: where a scale grows far beyond its past, so do predictions, and they
-stop at 2^755. Checked by dimensions only: V_i / t is the mean square that takes the place of
-M_i^2 in `nag`. A sample weight multiplies g.
+stop at 2^755. Checked by dimensions, V_i / t being the mean square that takes the place of M_i^2 in
+`nag`; and where |x_i| never changes, V_i / t = M_i^2 and it is `nag` (tests), which is Vowpal
+Wabbit's. A sample weight multiplies g.
 
 ===== ========= ================== ==============
 paper field     meaning            unit

@@ -8,8 +8,10 @@ Luo, Agarwal, Cesa-Bianchi, Langford, "Efficient Second Order Online Learning by
 
 The paper claims invariance to linear maps for a = 0; it does not hold, and with a > 0 it is not
 claimed. Checked: w minimises (w - u)'A(w - u) on the set (Lagrange), hence p is u.x clipped to
-+-C. For eta_t the paper's theorem has rate = sqrt(d), but d may not be known, and features seen
-so far are not blind to rotations. A sample weight multiplies g.
++-C; and the inequality behind the paper's Theorem 1, sum q.(w - v) <= (a |v|^2 + sum eta_t
+(q.(w - v))^2 + sum q'A^-1 q) / 2 for every v in all sets, holds (tests). For eta_t the paper's
+theorem has rate = sqrt(d), but d may not be known, and features seen so far are not blind to
+rotations. A sample weight multiplies g.
 
 ===== ========== ================================ ===========
 paper field      meaning                          unit
