@@ -148,8 +148,8 @@ def about_standardising(study: Study, tuned: Ranks) -> str:
         f"led by {listed(tuned, 0, 4)}. Of the {len(rated)} methods with a rate, "
         f"{len(beat['coordinate'])} are then ahead of Algorithm 1 in raw units, "
         f"{len(beat['full'])} of Algorithm 2, {len(beat['blend'])} of the Blend; gradient descent "
-        f"has {best['ogd']:.2f}, AdaGrad {best['adagrad']:.2f}, and `{rated[0]}` is the best of them "
-        f"({best[rated[0]]:.2f}; the Blend without help {plain['blend']:.2f})."
+        f"has {best['ogd']:.2f}, AdaGrad {best['adagrad']:.2f}, and the best of them is "
+        f"`{rated[0]}` ({best[rated[0]]:.2f}; the Blend without help {plain['blend']:.2f})."
     )
 
 
