@@ -185,6 +185,7 @@ def run(size: Size) -> pl.DataFrame:
     partial = size.results.with_suffix(".partial.jsonl")
     partial.parent.mkdir(parents=True, exist_ok=True)
     done = finished(partial)
+    partial.write_text("".join(line(key, records) for key, records in done.items()))
     left, last = [key for key in keys(size) if key not in done], None
     print(f"{len(left)} streams to run, {len(done)} done; left out: {data.absent() or 'nothing'}")
     with partial.open("a") as file:
@@ -193,19 +194,24 @@ def run(size: Size) -> pl.DataFrame:
             if key.part == "loss" and (key.set, key.loss) != last:
                 made, last = problem(key.set, key.loss, size), (key.set, key.loss)
             records = growth(key, size) if key.part == "growth" else losses(key, made, size)
-            file.write(json.dumps({"key": key, "records": records}) + "\n")
+            file.write(line(key, records))
             file.flush()
             print(f"{number}/{len(left)} {key} {time.perf_counter() - started:.1f} s", flush=True)
     records = [record for records in finished(partial).values() for record in records]
     return framed(records)
 
 
+def line(key: Key, records: list[dict[str, Any]]) -> str:
+    """A stream of the partial file."""
+    return json.dumps({"key": key, "records": records}) + "\n"
+
+
 def finished(partial: Path) -> dict[Key, list[dict[str, Any]]]:
     """The streams in the partial file; a last line that was cut off does not count."""
     found = {}
-    for line in partial.read_text().splitlines() if partial.exists() else []:
+    for text in partial.read_text().splitlines() if partial.exists() else []:
         try:
-            read = json.loads(line)
+            read = json.loads(text)
         except json.JSONDecodeError:
             continue
         found[Key(*read["key"])] = read["records"]

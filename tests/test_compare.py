@@ -167,6 +167,19 @@ def test_a_rate_that_diverges_is_not_the_best():
     assert made.entry("ogd").diverged is not None
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_nothing_overflows(loss):
+    """Losses beyond the largest float saturate there, whoever has them."""
+    rows = as_rows(X * [1e100, 1e200, 1e-200], Y)
+    names = ["ogd", "adagrad", "solo", "kt", "minimax", "eg", "adagrad_da", "ons", "nag"]
+    made = compare(rows, names, loss=loss, units="random", tune=[1e-300, 1.0])
+    assert len(made.entries) > 8
+    for entry in made.entries:
+        assert (entry.diverged is None) == math.isfinite(entry.loss)
+        assert entry.regret is None or math.isfinite(entry.regret)
+        assert entry.bound is None or math.isfinite(entry.bound)
+
+
 # Units
 
 

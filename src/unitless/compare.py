@@ -51,6 +51,7 @@ FARTHEST = 12
 """Random units are powers of two, up to this one and down to its inverse."""
 
 TUNED = ", best rate"
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class Elsewhere(NamedTuple):
@@ -239,13 +240,16 @@ class _Stream:
         return full[self.weights > 0]
 
     def average(self, scores: Float) -> float:
-        """The average loss."""
+        """The average loss; like a loss, it saturates at the largest float."""
         share = self.weights / self.weights.sum() if self.weights.any() else self.weights
-        return float(np.sum(share * self.loss.value(self.targets, scores)))
+        with np.errstate(over="ignore"):
+            return min(float(np.sum(share * self.loss.value(self.targets, scores))), LARGEST)
 
     def total(self, scores: Float) -> float:
-        """The sum of losses."""
-        return float(np.sum(self.weights * self.loss.value(self.targets, scores)))
+        """The sum of losses, likewise."""
+        with np.errstate(over="ignore"):
+            paid = np.sum(self.weights * self.loss.value(self.targets, scores))
+        return min(float(paid), LARGEST)
 
     def played(self, scores: Float, u: Comparator) -> Played:
         """The run, as a regret bound wants it."""
@@ -271,7 +275,9 @@ def _hindsight(need: str, kind: Any, stream: _Stream) -> float | None:
         return max(int((stream.weights > 0).sum()), 1)
     if need == "bound":
         slopes = Played(stream.X, stream.weights[stream.weights > 0], np.empty(0))
-        return float(slopes.largest(kind.bound_is_euclidean).max(initial=0)) or 1.0
+        with np.errstate(over="ignore"):
+            largest = float(slopes.largest(kind.bound_is_euclidean).max(initial=0))
+        return min(largest, LARGEST) or 1.0
     best = stream.best
     if best is None or not best.attained:
         return None
@@ -416,23 +422,26 @@ def _average(stream: _Stream, run: _Run) -> float:
 def _elsewhere(run: _Run, other: _Run, stream: _Stream) -> Elsewhere:
     moved = math.nan
     if run.scores is not None and other.scores is not None:
-        moved = float(np.abs(run.scores - other.scores).max())
+        with np.errstate(over="ignore"):
+            moved = min(float(np.abs(run.scores - other.scores).max()), LARGEST)
     return Elsewhere(_average(stream, other), moved, other.diverged)
 
 
 def _bound(run: _Run, scores: Float, stream: _Stream, best: Comparator) -> float | None:
     """What was promised about the regret against the best weights in hindsight."""
     learner: Any = run.learner
-    if learner.theorem is not None or learner.name == "blend":
-        promise = _theorem(learner, best, stream.X.shape[0])
-    elif hasattr(learner, "promised"):
-        promise = learner.promised(stream.played(scores, best))
-        if promise is not None and not math.isinf(stream.loss.lipschitz):
-            promise *= stream.loss.lipschitz
-    else:
+    promise = None
+    with np.errstate(over="ignore", invalid="ignore"), suppress(OverflowError):
+        if learner.theorem is not None or learner.name == "blend":
+            promise = _theorem(learner, best, stream.X.shape[0])
+        elif hasattr(learner, "promised"):
+            promise = learner.promised(stream.played(scores, best))
+            if promise is not None and not math.isinf(stream.loss.lipschitz):
+                promise *= stream.loss.lipschitz
+    if promise is None or not math.isfinite(promise):
         return None
     # where no weights are best, theirs are nearly so, and the regret is against the infimum
-    return None if promise is None else promise + best.loss - best.infimum
+    return promise + best.loss - best.infimum
 
 
 def _theorem(learner: Learner, best: Comparator, trials: int) -> float | None:
