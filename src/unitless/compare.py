@@ -168,10 +168,10 @@ def compare(
     >>> rows = as_rows(X[:, :3], 2 * y - 1)
     >>> made = compare(rows, ["full", "ogd", "nag"], units="random")
     >>> for entry in made.entries:
-    ...     print(f"{entry.learner:5} {entry.loss:7.4f} {entry.elsewhere.loss:9.4f}")
-    nag    0.4212    0.4212
-    full   0.5111    0.5111
-    ogd   59.0000  999.0000
+    ...     print(f"{entry.learner:5} {entry.loss:8.4f} {entry.elsewhere.loss:11.4f}")
+    full    0.3189      0.3189
+    nag     0.5802      0.5802
+    ogd   145.3588 823843.7686
     """
     chosen = losses.get(loss)
     stream = _Stream(rows, chosen, intercept, best)

@@ -96,7 +96,7 @@ def regret_bound(wealth: float, squares: float, comparator: ArrayLike) -> float:
     its regret is at most eps + |u_i| / c (ln(4 |u_i| / (c eps)) - 1), or 3/4 eps if u_i is small.
 
     >>> print(f"{regret_bound(1.0, 100.0, [1.0]):.2f}")
-    91.17
+    91.07
     """
     u = np.abs(np.asarray(comparator, dtype=np.float64))
     eps, c = wealth / max(len(u), 1), math.log(2) / math.sqrt(3 * squares)
