@@ -1,0 +1,123 @@
+"""What a model has learned, in numbers that a person and a report can show."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.evaluation.baseline import Constant
+from unitless.learners.blend import Blend
+from unitless.learners.blending.panel import SQUARES, SUM, UNIT
+from unitless.learners.blending.panel import T as TRIALS
+from unitless.learners.protocol import Learner, Weights
+from unitless.regret import BlendCertificate, certificate
+from unitless.streams import StreamModel, shown
+
+Float = NDArray[np.float64]
+Row = dict[str, Any]
+
+
+def deviations(learner: Learner) -> Float | None:
+    """The typical size of each column's values: its deviation, or the root of its mean square.
+
+    None for learners that keep neither.
+    """
+    if isinstance(learner, Blend):
+        panel, n = learner.panel, max(learner.panel.totals[TRIALS], 1.0)
+        used = np.flatnonzero(panel.slots >= 0)
+        records = panel.profile[panel.slots[used]]
+        mean = records[:, SUM] / n
+        spread = np.sqrt(np.maximum(records[:, SQUARES] / n - mean**2, 0))
+        out = np.zeros(len(panel.slots))
+        out[used] = np.divide(spread, records[:, UNIT], out=spread * 0, where=records[:, UNIT] > 0)
+        return out
+    sums = learner.sums()
+    return None if sums is None else sums.s[1:] / math.sqrt(max(sums.trials, 1))
+
+
+def weights_by_feature(model: StreamModel, top: int | None = None) -> list[Row]:
+    """The weights by feature, those that move the score most by one deviation first.
+
+    Each has its `feature`, `per_unit` (what one unit of it adds to the score), `deviation` and
+    `per_deviation`; of several classes a `class` as well.
+
+    >>> import io
+    >>> from unitless.readers import open_blocks
+    >>> from unitless.streams import started
+    >>> (block,) = open_blocks(io.BytesIO(b"metres,y\\n1,0\\n2,1\\n1,0\\n2,1\\n"))
+    >>> model = started(block, target="y", learner="coordinate")
+    >>> scores = model.learner.learn(model.prepared(block).rows)
+    >>> [row["feature"] for row in weights_by_feature(model)]
+    ['metres']
+    """
+    weights = model.learner.weights().features
+    names = model.feature_names(len(weights))
+    typical = deviations(model.learner)
+    table = weights.reshape(len(weights), -1)[: len(names)]
+    size = np.ones(len(table)) if typical is None else typical[: len(table)]
+    with np.errstate(over="ignore"):
+        reach = np.abs(table) * size[:, None]
+    places = np.flatnonzero(table.ravel())
+    order = places[np.argsort(-reach.ravel()[places], kind="stable")][:top]
+    return [_row(model, names, table, typical, *divmod(int(k), table.shape[1])) for k in order]
+
+
+def _row(
+    model: StreamModel, names: list[str], table: Float, typical: Float | None, j: int, c: int
+) -> Row:
+    made: Row = {"feature": names[j]}
+    if model.task == "multiclass":
+        made["class"] = shown(model.labels[c]) if c < len(model.labels) else str(c)
+    made["per_unit"] = _number(table[j, c])
+    if typical is not None:
+        made |= {"deviation": _number(typical[j]), "per_deviation": _number(table[j, c] * typical[j])}
+    return made
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
+    """What is certain about the learner's regret; None if it keeps no sums.
+
+    `members` (of a blend): loss of each, and what the blend may have lost beyond it. `claims`:
+    regret against u = 0 and against the best constant: certified, and promised by the theorem.
+    """
+    width = _width(learner)
+    u = None
+    if constant is not None and isinstance(constant.score, float) and width is not None:
+        u = Weights(constant.score, np.zeros(width))
+    try:
+        made = certificate(learner, u)
+    except (ValueError, ArithmeticError):
+        return None
+    if isinstance(made, BlendCertificate):
+        members = {
+            name: {"loss": kept.member_loss, "overhead": kept.overhead, "rows": kept.last}
+            for name, kept in made.members.items()
+        }
+        claims = [
+            {"theorem": lent.theorem, "by": lent.member, "rows": lent.trials, **_claim(claim)}
+            for lent in made.lent
+            for claim in lent.claims
+        ]
+        return {"loss": _number(made.loss), "rows": made.trials, "members": members, "claims": claims}
+    claims = [{"theorem": made.theorem, "rows": made.trials, **_claim(c)} for c in made.claims]
+    return {"rows": made.trials, "members": {}, "claims": claims}
+
+
+def _width(learner: Learner) -> int | None:
+    if isinstance(learner, Blend):
+        return len(learner.panel.slots)
+    sums = learner.sums()
+    return None if sums is None else len(sums.s) - 1
+
+
+def _claim(claim: Any) -> Row:
+    name = "the best constant" if claim.comparator == "u given" else claim.comparator
+    numbers = {k: getattr(claim, k) for k in ("certificate", "sharp", "theorem")}
+    made: Row = {"against": name, "certified": numbers["certificate"], "sharp": numbers["sharp"]}
+    made["promised"] = numbers["theorem"]
+    return {k: _number(v) if isinstance(v, float) else v for k, v in made.items()}

@@ -1,0 +1,83 @@
+"""The results file: all that a report shows, as JSON, kept and readable (docs/results-format.md)."""
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from unitless import __version__
+from unitless.evaluation.inside import certified, weights_by_feature
+from unitless.evaluation.running import Evaluation
+from unitless.learners.blend import Blend
+from unitless.models.files import replace
+from unitless.streams import StreamModel, shown
+
+FORMAT = 1
+TOP = 100
+"""Features whose weights are kept."""
+
+
+def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
+    """What came of an evaluation; `more` (units, comparison, seconds, ...) goes in as it is."""
+    model, constant = run.model, run.constant()
+    weights = weights_by_feature(model, TOP)
+    return {
+        "results": FORMAT, "package": __version__, "source": model.source, "task": model.task,
+        "target": model.target, "learner": model.learner.name, "loss": model.learner.loss.name,
+        "labels": [shown(label) for label in model.labels],
+        "rows": run.rows, "learned": model.rows, "unlabelled": run.unlabelled,
+        "held_out": run.held_out, "holdouts": run.holdouts, "passes": run.passes,
+        "skipped": model.position.get("skipped", 0), "coerced": model.position.get("coerced", 0),
+        "features": len(model.learner.weights().features), "metrics": run.tally.metrics(),
+        "baseline": None if constant is None else {"score": constant.score, "loss": constant.loss},
+        "certificate": certified(model.learner, constant), "lines": run.lines,
+        "curve": run.curve.points(), "calibration": _calibration(run), "weights": weights,
+        "blend": _blend(model), **more,
+    }  # fmt: skip
+
+
+def _calibration(run: Evaluation) -> list[list[float]]:
+    """[weight, mean probability, share that happened] of the bins that are not empty."""
+    return [
+        [float(weight), float(chance / weight), float(happened / weight)]
+        for weight, chance, happened in run.tally.calibration
+        if weight > 0
+    ]
+
+
+def _blend(model: StreamModel) -> dict[str, float] | None:
+    return model.learner.carried() if isinstance(model.learner, Blend) else None
+
+
+def write_results(path: str | os.PathLike[str], results: dict[str, Any]) -> None:
+    """Write a results file; numbers that are not finite become null."""
+    text = json.dumps(_finite(results), indent=1, ensure_ascii=False, allow_nan=False)
+    replace(path, text.encode() + b"\n")
+
+
+def _finite(thing: Any) -> Any:
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else None
+    if isinstance(thing, dict):
+        return {str(k): _finite(v) for k, v in thing.items()}
+    return [_finite(v) for v in thing] if isinstance(thing, list | tuple) else thing
+
+
+def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """A results file; an error that names the file if it is none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_results(f"{folder}/r.json", {"results": 1, "rows": 3})
+    ...     print(read_results(f"{folder}/r.json"))
+    {'results': 1, 'rows': 3}
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise ValueError(f"{os.fspath(path)}: it is no results file (no JSON)") from None
+    number = found.get("results") if isinstance(found, dict) else None
+    if not isinstance(number, int) or not 1 <= number <= FORMAT:
+        raise ValueError(f"{os.fspath(path)}: it is no results file of format {FORMAT}")
+    return dict(found)
