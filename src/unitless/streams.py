@@ -207,7 +207,7 @@ class StreamModel:
         """From now on these columns arrive multiplied by these factors, interactions included."""
         width = len(self.learner.weights().features)
         names = self.feature_names(width)
-        sources = self.columns.sources if self.columns else [(name,) for name in names]
+        sources = [(name,) for name in names] if self.columns is None else self.columns.sources
         self._refuse_unitless(factors, sources)
         every = np.ones(width)
         for j, each in enumerate(sources[:width]):
@@ -218,7 +218,7 @@ class StreamModel:
         self, factors: Mapping[str, float], sources: Iterable[tuple[str, ...]]
     ) -> None:
         known = {name for each in sources for name in each}
-        kinds = self.columns.kinds if self.columns else {}
+        kinds = self.columns.kinds if self.columns is not None else {}
         for name in factors:
             if name not in known:
                 raise ValueError(f"there is no feature {name!r} to rescale")
@@ -254,7 +254,7 @@ def started(
         )
     made = _learner(learner, kind, loss, len(labels))
     table = block.frame is not None
-    columns = columns or Columns()
+    columns = Columns() if columns is None else columns  # an empty one is false
     if not table and (weight or ignore or keep or columns.interactions or columns.text):
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
     names: list[str] | None = [] if block.position.get("format") == "vw" else None

@@ -1,14 +1,28 @@
 """The command `unitless`. Each command is a file; each imports what it needs when it runs."""
 
+import os
 import sys
 
 
 def main() -> None:
-    """Entry point: run a command; an expected error is one sentence and exit code 2."""
+    """Entry point: run a command; an expected error is one sentence and its exit code."""
     from unitless.cli.app import app
 
     try:
         app()
-    except (ValueError, OSError) as error:
-        print(f"unitless: {error}", file=sys.stderr)
-        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to flush
+        sys.exit(141)
+    except ValueError as error:
+        _end(error, 2)
+    except OSError as error:
+        _end(error, 3)
+    except Exception as error:
+        if not hasattr(error, "code"):
+            raise
+        _end(error, error.code)
+
+
+def _end(error: Exception, code: int) -> None:
+    print(f"unitless: {error}", file=sys.stderr)
+    sys.exit(code)

@@ -10,7 +10,7 @@ __all__ = [
     "Step",
     "Tally",
     "read_results",
-    "resumed",
     "results_of",
+    "resumed",
     "write_results",
 ]

@@ -83,7 +83,9 @@ def best_constant(tally: Tally, sample: Sample) -> Constant | None:
 
 def _of_numbers(tally: Tally, sample: Sample) -> Constant | None:
     if tally.loss.name == "squared":
-        return Constant(float(tally.totals[MEAN_Y]), float(tally.totals[M2_Y] / tally.totals[WEIGHT]))
+        return Constant(
+            float(tally.totals[MEAN_Y]), float(tally.totals[M2_Y] / tally.totals[WEIGHT])
+        )
     y, v = sample.kept.T
     if not v.any():
         return None

@@ -12,6 +12,7 @@ from unitless.learners.blending.panel import SQUARES, SUM, UNIT
 from unitless.learners.blending.panel import T as TRIALS
 from unitless.learners.protocol import Learner, Weights
 from unitless.regret import BlendCertificate, certificate
+from unitless.rows import Rows
 from unitless.streams import StreamModel, shown
 
 Float = NDArray[np.float64]
@@ -71,12 +72,40 @@ def _row(
         made["class"] = shown(model.labels[c]) if c < len(model.labels) else str(c)
     made["per_unit"] = _number(table[j, c])
     if typical is not None:
-        made |= {"deviation": _number(typical[j]), "per_deviation": _number(table[j, c] * typical[j])}
+        made |= {
+            "deviation": _number(typical[j]),
+            "per_deviation": _number(table[j, c] * typical[j]),
+        }
     return made
 
 
 def _number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def taken_apart(model: StreamModel, row: Rows) -> list[Row]:
+    """What each feature adds to the score of one row, the largest first; they add up to it.
+
+    Each has its `feature`, `value` and what it `adds`: a number, or a list with one a class.
+    """
+    base, parts = model.learner.contributions(row)
+    values = _values(row, len(parts))
+    names = model.feature_names(len(parts))
+    size = np.abs(parts).reshape(len(parts), -1).max(axis=1, initial=0)
+    used = [j for j in np.argsort(-size, kind="stable") if size[j] > 0 or values[j] != 0]
+    rest: list[Row] = [{"feature": "(base)", "value": None, "adds": np.asarray(base).tolist()}]
+    return rest + [
+        {"feature": names[j], "value": _number(values[j]), "adds": parts[j].tolist()}
+        for j in used
+        if j < len(names)
+    ]
+
+
+def _values(row: Rows, width: int) -> Float:
+    out = np.zeros(max(width, row.columns))
+    places = np.arange(row.columns) if row.indices is None else row.indices
+    out[places] = row.values.reshape(-1)
+    return out
 
 
 def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
@@ -103,7 +132,12 @@ def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
             for lent in made.lent
             for claim in lent.claims
         ]
-        return {"loss": _number(made.loss), "rows": made.trials, "members": members, "claims": claims}
+        return {
+            "loss": _number(made.loss),
+            "rows": made.trials,
+            "members": members,
+            "claims": claims,
+        }
     claims = [{"theorem": made.theorem, "rows": made.trials, **_claim(c)} for c in made.claims]
     return {"rows": made.trials, "members": {}, "claims": claims}
 

@@ -1,4 +1,4 @@
-"""The results file: all that a report shows, as JSON, kept and readable (docs/results-format.md)."""
+"""The results file: all that a report shows, as JSON (docs/results-format.md)."""
 
 import json
 import math

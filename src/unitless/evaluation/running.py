@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from unitless import models
 from unitless.evaluation.baseline import Constant, Sample, best_constant
 from unitless.evaluation.curve import Curve
-from unitless.evaluation.inside import certified
+from unitless.evaluation.inside import certified, taken_apart
 from unitless.evaluation.tally import LOSS, WEIGHT, Tally
 from unitless.learners.blend import Blend
 from unitless.models.saving import extra
@@ -58,8 +58,8 @@ class Evaluation:
     ...     if step.line:
     ...         print(step.line["rows"], round(step.line["loss"], 3))
     1 0.693
-    2 0.701
-    4 0.714
+    2 0.715
+    4 0.705
     >>> run.rows, run.unlabelled
     (6, 1)
     """
@@ -72,6 +72,8 @@ class Evaluation:
     lines: list[dict[str, Any]] = field(default_factory=list)
     holdouts: list[float] = field(default_factory=list)
     """Average loss of the rows held out, by pass."""
+    audited: list[dict[str, Any]] | None = None
+    """What each feature added to the score of one row: see `inside.taken_apart`."""
 
     def __post_init__(self) -> None:
         loss = self.model.learner.loss
@@ -82,7 +84,13 @@ class Evaluation:
     # The pass
 
     def over(
-        self, blocks: Iterable[Block], *, holdout: int = 0, delay: int = 0, every: int = 0
+        self,
+        blocks: Iterable[Block],
+        *,
+        holdout: int = 0,
+        delay: int = 0,
+        every: int = 0,
+        audit: int = 0,
     ) -> Iterator[Step]:
         """Predict and learn the blocks' rows.
 
@@ -94,16 +102,21 @@ class Evaluation:
             How many rows later a label arrives.
         every : int
             A step ends at each multiple of so many rows: there a checkpoint can be made.
+        audit : int
+            The row, from 1, whose score is to be taken apart (`audited`) before it is learned.
         """
-        first, at = self.passes == 0, self.rows if self.passes == 0 else 0
+        first, place = self.passes == 0, self.model.position
+        at = self.rows if first else place.get("rows", 0) + place.get("skip", 0)
         waiting: deque[tuple[Rows, bool]] = deque()
         for block in blocks:
             prepared = self.model.prepared(block)
-            for start, stop in _cuts(prepared, at, every, first):
+            for start, stop in _cuts(prepared, at, every, audit, first):
                 for row, label in prepared.new:
                     if row == start:
                         self.model.add_class(label)
                 piece = prepared.rows[start:stop]
+                if at == audit - 1:
+                    self.audited = taken_apart(self.model, piece[:1])
                 learns, held = self._roles(piece, at, holdout)
                 scores = self._scores(piece, learns, delay, waiting)
                 at += stop - start
@@ -111,8 +124,9 @@ class Evaluation:
                 line = self._count(piece, scores, held) if first else None
                 self._count_held(piece, scores, held)
                 yield Step(piece, scores, line, block.done, stop == len(prepared.rows))
-        for row, learn in waiting:
-            self._learn(row) if learn else None
+        for late, learn in waiting:
+            if learn:
+                self._learn(late)
         self._end()
 
     def _roles(self, piece: Rows, at: int, holdout: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -163,7 +177,10 @@ class Evaluation:
         losses = self.tally.add(targets[there], scores[there], v)
         self.curve.add(losses, v)
         self.sample.add(targets[there], v)
-        self._since += [len(losses) if v is None else v.sum(), np.sum(losses if v is None else losses * v)]
+        self._since += [
+            len(losses) if v is None else v.sum(),
+            np.sum(losses if v is None else losses * v),
+        ]
         self.rows += len(piece)
         self.unlabelled += int((~there).sum())
         if self.rows & (self.rows - 1):
@@ -214,12 +231,13 @@ class Evaluation:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model with its scores so far, from which a run goes on."""
-        parts = {"tally": self.tally, "curve": self.curve, "sample": self.sample, "held": self.held}
+        parts: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         arrays = {f"{n}.{k}": a for n, part in parts.items() for k, a in part.arrays().items()}
         notes = {name: getattr(self, name) for name in COUNTS}
         models.save(self.model, path, notes=notes, extra=arrays | {"since": self._since})
 
 
+PARTS = ("tally", "curve", "sample", "held")
 COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts")
 
 
@@ -240,16 +258,18 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
                 assert field_name in getattr(run, part).arrays()
                 setattr(getattr(run, part), field_name, array)
     except (AssertionError, AttributeError, KeyError) as error:
-        raise models.ModelFileError(path, f"the scores of its run are damaged ({error!r})") from None
+        raise models.ModelFileError(
+            path, f"the scores of its run are damaged ({error!r})"
+        ) from None
     return run
 
 
 def _cuts(
-    prepared: Prepared, at: int, every: int, lines: bool
+    prepared: Prepared, at: int, every: int, audit: int, lines: bool
 ) -> Iterator[tuple[int, int]]:
     """(start, stop) of the pieces of a block that begins at row `at` of the stream."""
     n = len(prepared.rows)
-    ends = {*range(PIECE, n, PIECE), *(row for row, _ in prepared.new), n}
+    ends = {*range(PIECE, n, PIECE), *(row for row, _ in prepared.new), audit - 1 - at, n}
     if lines:
         ends |= {2**k - at for k in range(at.bit_length(), (at + n).bit_length() + 1)}
         ends.add(1 - at)

@@ -22,7 +22,7 @@ ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE, SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, 
 LABELS = {
     "loss": "average loss", "auc": "area under ROC curve", "accuracy": "accuracy",
     "calibration_error": "calibration error", "brier": "Brier score", "r2": "R²",
-    "mae": "mean absolute error", "rmse": "root mean square error", "bias": "mean prediction - mean",
+    "mae": "mean absolute error", "rmse": "root mean square error", "bias": "mean error",
     "slope": "slope of target on prediction", "below": "share of targets below",
 }  # fmt: skip
 """What people call the metrics."""
@@ -33,9 +33,9 @@ class Tally:
 
     >>> from unitless import losses
     >>> tally = Tally("binary", losses.get("logistic"))
-    >>> tally.add(np.array([1.0, -1.0, 1.0]), np.array([2.0, 1.0, 3.0]), None)
+    >>> losses = tally.add(np.array([1.0, -1.0, 1.0]), np.array([2.0, 1.0, 3.0]), None)
     >>> {name: round(value, 3) for name, value in tally.metrics().items()}
-    {'loss': 0.496, 'auc': 1.0, 'accuracy': 0.667, 'calibration_error': 0.3, 'brier': 0.184}
+    {'loss': 0.496, 'auc': 1.0, 'accuracy': 0.667, 'calibration_error': 0.299, 'brier': 0.184}
     """
 
     def __init__(self, task: str, loss: Loss) -> None:
@@ -93,7 +93,7 @@ class Tally:
 
     def _calibrate(self, chance: Float, happened: NDArray[np.bool_], v: Float) -> None:
         bins = np.minimum((chance * SHARES).astype(np.int64), SHARES - 1)
-        for k, values in enumerate((np.ones(len(v)), chance, happened)):
+        for k, values in enumerate((np.ones(len(v)), chance, happened.astype(np.float64))):
             self.calibration[:, k] += np.bincount(bins, v * values, SHARES)
 
     def _add_regression(self, y: Float, p: Float, v: Float, own: Float, share: float) -> None:

@@ -1,0 +1,72 @@
+"""From the options of a command to the blocks of a file."""
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unitless.readers import Block
+    from unitless.streams import StreamModel
+
+
+def reading_of(
+    format: str | None = None,
+    no_header: bool = False,
+    separator: str | None = None,
+    quote: str | None = None,
+) -> dict[str, Any]:
+    """What the options say about how the file is to be read; only what they say.
+
+    >>> reading_of(no_header=True, quote="none")
+    {'header': False, 'quote': None}
+    """
+    made: dict[str, Any] = {} if format is None else {"format": format}
+    if no_header:
+        made["header"] = False
+    if separator is not None:
+        made["separator"] = {"tab": "\t", "\\t": "\t", "space": " "}.get(separator, separator)
+    if quote is not None:
+        made["quote"] = None if quote == "none" else quote
+    return made
+
+
+def blocks_of(
+    data: str,
+    reading: dict[str, Any],
+    *,
+    model: "StreamModel | None" = None,
+    resume: bool = False,
+    coerce: bool = False,
+    skip_bad: int = 0,
+) -> "Iterator[Block]":
+    """The blocks of a file, for a fresh model or for one that knows names and columns."""
+    from unitless.readers import open_blocks
+
+    options = dict(reading)
+    if model is not None:
+        options["names"] = model.names or ()
+        if resume:
+            options["resume"] = model.position
+        elif is_text(data, reading) and "columns" in model.position:
+            options["types"] = _types(model)
+    return open_blocks(data, coerce=coerce, skip_bad=skip_bad, **options)
+
+
+def is_text(data: str, reading: dict[str, Any]) -> bool:
+    """Whether types of columns are guessed: CSV, and JSON lines."""
+    from unitless.readers import format_of
+
+    return (reading.get("format") or format_of(data)) in ("csv", "tsv")
+
+
+def _types(model: "StreamModel") -> dict[str, str]:
+    """Columns as they were in the file that the model learned from."""
+    found = model.position["columns"]
+    known = found if isinstance(found, dict) else {}
+    aside = {model.target, model.weight, *model.ignore}
+    return {k: v for k, v in known.items() if v is not None and k not in aside}
+
+
+def same_file(data: str, source: str) -> bool:
+    """Whether a file is the one that a model stopped in; a pipe never is."""
+    return data != "-" and os.path.abspath(data) == os.path.abspath(source or "-")

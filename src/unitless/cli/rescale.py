@@ -1,0 +1,56 @@
+"""`unitless rescale`: a saved model in other units."""
+
+from typing import Annotated
+
+import typer
+
+from unitless.cli import options as o
+
+Factors = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME=FACTOR...",
+        help="By what the values of a column are multiplied from now on.",
+        show_default=False,
+    ),
+]
+
+
+def rescale(
+    model: o.Model,
+    factors: Factors,
+    save: o.Save = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Change the units of columns: the model goes on as if they had always been those.
+
+    Metres that become millimetres are multiplied by 1000. Without --save the file itself is
+    changed; at every moment it is whole.
+
+    [dim]Example:[/dim] unitless rescale people.unitless height=1000 --save in-mm.unitless
+    """
+    from unitless import models
+    from unitless.cli.screen import console_of
+    from unitless.models.saving import extra
+    from unitless.streams import StreamModel
+
+    by = dict(map(_pair, factors))
+    found, header = models.load(model), models.header(model)
+    if isinstance(found, StreamModel) or hasattr(found, "learner_"):
+        found.rescale(by)
+    else:
+        found.rescale(by)
+    models.save(
+        found, save or model, position=header["position"], notes=header["notes"], extra=extra(model)
+    )
+    console_of(quiet=quiet).print(
+        f"{save or model}: {', '.join(f'{name} times {factor:g}' for name, factor in by.items())}"
+    )
+
+
+def _pair(word: str) -> tuple[str, float]:
+    name, _, factor = word.rpartition("=")
+    try:
+        return name, float(factor)
+    except ValueError:
+        raise ValueError(f"{word!r}: write name=factor, such as height=1000") from None

@@ -1,0 +1,64 @@
+"""One row from the command line."""
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import polars
+from scipy.sparse import csr_array
+
+from unitless.rows import Rows, as_rows
+from unitless.streams import StreamModel
+
+
+def rows_of(model: StreamModel, words: list[str]) -> Rows:
+    """A row of named values as the model's learner sees it."""
+    given = parsed(words)
+    if model.columns is not None:
+        known = model.columns.kinds
+        frame = polars.DataFrame({k: [_fitted(k, v, known.get(k))] for k, v in given.items()})
+        frame = frame.drop([c for c in (model.target, model.weight) if c in frame.columns])
+        return as_rows(model.columns.encode(frame, grow=False).X)
+    width = len(model.learner.weights().features)
+    places = {name: j for j, name in enumerate(model.feature_names(width))}
+    unknown = [name for name in given if name not in places]
+    if unknown:
+        raise ValueError(f"the model knows no feature {unknown[0]!r}")
+    columns = [places[name] for name in given]
+    values = [float(_fitted(name, value, "number")) for name, value in given.items()]
+    return as_rows(csr_array((values, (np.zeros(len(values), int), columns)), shape=(1, width)))
+
+
+def parsed(words: list[str]) -> dict[str, Any]:
+    """The row that the words are.
+
+    >>> parsed(["rooms=5", "city=Oslo"])
+    {'rooms': '5', 'city': 'Oslo'}
+    >>> parsed(['{"rooms": 5}'])
+    {'rooms': 5}
+    """
+    text = sys.stdin.read() if words == ["-"] else words[0]
+    if text.lstrip().startswith("{"):
+        try:
+            found = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"the row is no JSON object: {error}") from None
+        return dict(found)
+    pairs = [word.partition("=") for word in words]
+    for name, equals, _ in pairs:
+        if not equals or not name:
+            raise ValueError(f"{name!r}: write name=value, or the row as one JSON object")
+    return {name: value for name, _, value in pairs}
+
+
+def _fitted(name: str, value: Any, kind: str | None) -> Any:
+    """A text as the column's kind wants it."""
+    if kind == "number" and isinstance(value, str):
+        if value in ("", "NA", "N/A", "NaN", "nan", "null"):
+            return float("nan")
+        try:
+            return float(value)
+        except ValueError:
+            raise ValueError(f"{name}={value}: a number was expected") from None
+    return str(value) if kind == "category" and value is not None else value

@@ -1,0 +1,136 @@
+"""What a run shows: a table that grows, a bar on files, a counter on pipes; plain when piped."""
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from unitless.evaluation import Step
+    from unitless.streams import StreamModel
+
+HEADINGS = ("rows", "average loss", "since last", "label", "predicted", "features")
+WIDTHS = (10, 13, 12, 16, 18, 10)
+
+
+def console_of(no_color: bool = False, quiet: bool = False, error: bool = False) -> "Console":
+    """Where a command prints."""
+    from rich.console import Console
+
+    return Console(
+        highlight=False, no_color=no_color or None, quiet=quiet, stderr=error, soft_wrap=True,
+        markup=False,
+    )  # fmt: skip
+
+
+@contextmanager
+def warnings_as_notes(quiet: bool) -> Iterator[None]:
+    """Warnings of the library as notes on the error stream."""
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        if not quiet:
+            print(f"note: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+class Screen:
+    """The table and the bar of a run."""
+
+    def __init__(self, console: "Console", model: "StreamModel") -> None:
+        self.console, self.model = console, model
+        self.rows, self.start, self.last = 0, time.perf_counter(), 0.0
+        self._live: Any = None
+
+    def __enter__(self) -> "Screen":
+        cells = (f"{text:>{width}}" for text, width in zip(HEADINGS, WIDTHS, strict=True))
+        self.console.print("".join(cells), style="bold")
+        if self.console.is_terminal and not self.console.quiet:
+            from rich.live import Live
+            from rich.text import Text
+
+            self._live = Live(Text(""), console=self.console, transient=True, auto_refresh=False)
+            self._live.__enter__()
+        return self
+
+    def __exit__(self, *what: Any) -> None:
+        if self._live is not None:
+            self._live.__exit__(*what)
+
+    def show(self, step: "Step") -> None:
+        """Some rows further."""
+        self.rows += len(step.rows)
+        if step.line is not None:
+            self.console.print(self._cells(step.line))
+        now = time.perf_counter()
+        if self._live is not None and now - self.last > 0.1:
+            from rich.text import Text
+
+            self.last = now
+            self._live.update(Text(self._bar(step.done), style="cyan"), refresh=True)
+
+    def _bar(self, done: float | None) -> str:
+        """Rows, rows a second and, on files, how far it is and how long it takes."""
+        seconds = time.perf_counter() - self.start
+        text = f"{self.rows:,} rows, {self.rows / max(seconds, 1e-9):,.0f} rows/s"
+        if not done:
+            return text
+        filled = int(30 * done)
+        left = seconds / done * (1 - done)
+        return f"{'━' * filled}{'─' * (30 - filled)} {done:4.0%}  {text}, {left:.0f} s left"
+
+    def _cells(self, line: dict[str, Any]) -> str:
+        texts = (
+            f"{line['rows']:,}",
+            number(line["loss"]),
+            number(line["since"]),
+            label_of(self.model, line["target"]),
+            prediction_of(self.model, line["score"]),
+            f"{line['features']}",
+        )
+        return "".join(f"{text:>{width}}" for text, width in zip(texts, WIDTHS, strict=True))
+
+
+def number(value: float | None) -> str:
+    """A number of a table.
+
+    >>> number(0.12345), number(123456.7), number(None)
+    ('0.1235', '1.235e+05', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
+
+
+def label_of(model: "StreamModel", target: float | None) -> str:
+    """A coded target as the file has it."""
+    if target is None:
+        return "unknown"
+    if model.task == "regression":
+        return f"{target:.6g}"
+    return plain(model.labels[int(target > 0) if model.task == "binary" else int(target)], 15)
+
+
+def prediction_of(model: "StreamModel", score: Any) -> str:
+    """A score as a person reads it: the number, or the class and its chance."""
+    import numpy as np
+
+    if model.task == "regression":
+        return f"{score:.6g}"
+    scores = np.array([score])
+    answer = plain(model.answers(scores)[0], 10)
+    p = model.probabilities(scores)
+    return answer if p is None else f"{answer} {p[0].max():.0%}"
+
+
+def plain(label: Any, width: int = 40) -> str:
+    """A label without quotes, shortened."""
+    text = f"{label:g}" if isinstance(label, float) else str(label)
+    return text if len(text) <= width else text[: width - 1] + "…"

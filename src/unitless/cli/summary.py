@@ -1,0 +1,103 @@
+"""What is printed before and after a run."""
+
+from typing import TYPE_CHECKING, Any
+
+from unitless.cli.screen import number, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from unitless.streams import StreamModel
+
+
+def show_start(console: "Console", model: "StreamModel") -> None:
+    """What was decided: task, classes, learner, loss."""
+    what: str = model.task
+    if model.task == "binary":
+        what += f" ({' or '.join(plain(label, 20) for label in model.labels)})"
+    elif model.task == "multiclass":
+        what += f" ({len(model.labels)} classes so far)"
+    target = f" of {model.target!r}" if model.target else ""
+    console.print(
+        f"task: {what}{target}; learner: {model.learner.name}; loss: {model.learner.loss.name}"
+    )
+
+
+def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
+    """The end of a run."""
+    from unitless.evaluation import LABELS
+
+    console.print()
+    for name, value in _facts(results):
+        console.print(f"{name:<32}{value}")
+    for name, value in results["metrics"].items():
+        console.print(f"{LABELS[name]:<32}{number(value)}")
+    if results["baseline"] is not None:
+        console.print(f"{'loss of the best constant':<32}{number(results['baseline']['loss'])}")
+    for k, held in enumerate(results["holdouts"]):
+        console.print(f"{f'loss of rows held out, pass {k + 1}':<32}{number(held)}")
+    show_certificate(console, results["certificate"])
+    show_weights(console, results["weights"][:top])
+
+
+def _facts(results: dict[str, Any]) -> list[tuple[str, str]]:
+    seconds = results.get("seconds") or 0
+    facts = [("rows", f"{results['rows']:,} in {seconds:.1f} s")]
+    for key, name in (
+        ("unlabelled", "without a label (predicted, not learned)"),
+        ("held_out", "held out"),
+        ("skipped", "bad lines passed over"),
+        ("coerced", "cells that did not fit, as missing"),
+    ):
+        if results[key]:
+            facts.append(("", f"{results[key]:,} {name}"))
+    return [*facts, ("features", f"{results['features']:,}")]
+
+
+def show_certificate(console: "Console", certificate: dict[str, Any] | None) -> None:
+    """What is certain, in sentences."""
+    if certificate is None:
+        return
+    console.print("\nCertain, whatever the rows were (total loss)", style="bold")
+    members = sorted(certificate["members"].items(), key=lambda each: each[1]["loss"])
+    for name, kept in members[:3]:
+        console.print(
+            f"  at most that of its member {name} plus {kept['overhead']:.4g}: "
+            f"{certificate['loss']:.5g} <= {kept['loss']:.5g} + {kept['overhead']:.4g}"
+        )
+    wanted = [c for c in certificate["claims"] if c["against"] in ("u = 0", "the best constant")]
+    for claim in wanted:
+        against = "always 0" if claim["against"] == "u = 0" else claim["against"]
+        promise = (
+            ""
+            if claim["promised"] is None
+            else f" ({claim['theorem']} had promised {claim['sharp']:.4g})"
+        )
+        console.print(f"  at most {claim['certified']:.4g} more than {against}{promise}")
+
+
+def show_weights(console: "Console", weights: list[dict[str, Any]]) -> None:
+    """The largest weights by name."""
+    if not weights:
+        return
+    console.print("\nLargest weights", style="bold")
+    console.print(f"{'per deviation':>16}{'per unit':>14}{'deviation':>14}  feature")
+    for row in weights:
+        name = row["feature"] + (f" -> {row['class']}" if "class" in row else "")
+        cells = (row.get("per_deviation"), row["per_unit"], row.get("deviation"))
+        texts = (
+            f"{number(value):>{width}}" for value, width in zip(cells, (16, 14, 14), strict=True)
+        )
+        console.print("".join(texts) + f"  {plain(name, 60)}")
+
+
+def show_audit(console: "Console", parts: list[dict[str, Any]], row: int | None = None) -> None:
+    """What made up a score."""
+    of = "" if row is None else f" of row {row}"
+    console.print(f"\nWhat made up the score{of}", style="bold")
+    console.print(f"{'adds':>14}{'value':>14}  feature")
+    for part in parts:
+        adds = part["adds"]
+        shown = number(adds) if isinstance(adds, float) else " ".join(map(number, adds))
+        value = "" if part["value"] is None else number(part["value"])
+        console.print(f"{shown:>14}{value:>14}  {plain(part['feature'], 60)}")

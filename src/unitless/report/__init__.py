@@ -1,0 +1,5 @@
+"""Results -> pictures -> one page."""
+
+
+def write_page(path, results):
+    raise NotImplementedError
