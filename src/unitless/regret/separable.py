@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.sparse import hstack
 
 __all__ = ["Separation", "separation"]
@@ -52,6 +51,8 @@ def _by_linear_programme(Z: Any, y: Float) -> Separation:
 
     A chance is the sum of a part in [0, 1], which counts, and a part that does not.
     """
+    from scipy.optimize import linprog  # slow to import, and mostly not needed
+
     n, k = Z.shape
     signed = (Z.T * y) if isinstance(Z, np.ndarray) else Z.T.multiply(y).tocsr()
     both = np.hstack([signed, signed]) if isinstance(Z, np.ndarray) else hstack([signed, signed])

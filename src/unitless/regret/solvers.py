@@ -1,13 +1,13 @@
 """SciPy's solvers, one call a kind of loss: weights w and slopes g for predictions Z w.
 
 Nothing here is trusted: `unitless.regret.duality` measures how far each answer is from optimal.
+`scipy.optimize` is imported where it is called: it is slow, and a certificate does without.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog, minimize
 from scipy.sparse.linalg import lsmr
 
 from unitless import losses
@@ -45,6 +45,8 @@ def _least_squares(Z: Any, y: Float, v: Float) -> Float:
 
 def _by_newton(loss: Loss, Z: Any, y: Float, v: Float, start: Float) -> Float:
     """SciPy's trust regions; weights and values are counted in units of their own size."""
+    from scipy.optimize import minimize
+
     size = float(np.linalg.norm(y)) or 1.0
     worth = float(np.sum(v * loss.value(y, Z @ start))) or 1.0
 
@@ -82,6 +84,8 @@ def _by_linear_programme(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float,
     For these three losses the conjugate is g y (with labels of +-1 for hinge). The unknown is
     v g rather than g, which keeps the weights out of the matrix.
     """
+    from scipy.optimize import linprog
+
     scale = np.max(np.abs(y), initial=0.0) or 1.0
     low, high = domain(loss, y)
     solved = linprog(
