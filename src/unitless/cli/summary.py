@@ -59,8 +59,8 @@ def show_certificate(console: "Console", certificate: dict[str, Any] | None) -> 
     if certificate is None:
         return
     console.print("\nCertain, whatever the rows were (total loss)", style="bold")
-    members = sorted(certificate["members"].items(), key=lambda each: each[1]["loss"])
-    for name, kept in members[:3]:
+    staying = [m for m in certificate["members"].items() if m[1]["rows"] == certificate["rows"]]
+    for name, kept in sorted(staying, key=lambda each: each[1]["loss"])[:3]:
         console.print(
             f"  at most that of its member {name} plus {kept['overhead']:.4g}: "
             f"{certificate['loss']:.5g} <= {kept['loss']:.5g} + {kept['overhead']:.4g}"

@@ -29,7 +29,7 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
         "rows": run.rows, "learned": model.rows, "unlabelled": run.unlabelled,
         "held_out": run.held_out, "holdouts": run.holdouts, "passes": run.passes,
         "skipped": model.position.get("skipped", 0), "coerced": model.position.get("coerced", 0),
-        "features": len(model.learner.weights().features), "metrics": run.tally.metrics(),
+        "features": len(model.feature_names()), "metrics": run.tally.metrics(),
         "baseline": None if constant is None else {"score": constant.score, "loss": constant.loss},
         "certificate": certified(model.learner, constant), "lines": run.lines,
         "curve": run.curve.points(), "calibration": _calibration(run), "weights": weights,
