@@ -1,6 +1,5 @@
 """The command `unitless`. Each command is a file; each imports what it needs when it runs."""
 
-import os
 import sys
 
 
@@ -10,9 +9,6 @@ def main() -> None:
 
     try:
         app()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to flush
-        sys.exit(141)
     except ValueError as error:
         _end(error, 2)
     except OSError as error:

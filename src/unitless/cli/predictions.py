@@ -55,10 +55,14 @@ class Predictions:
         first = not self._names
         self._names = self._names or list(columns)
         frame = polars.DataFrame(columns).select(self._names)
-        self._file.write(frame.write_csv(include_header=first).encode())
+        try:
+            self._file.write(frame.write_csv(include_header=first).encode())
+        except OSError as error:
+            error.filename = self.path
+            raise
 
     def flush(self) -> None:
-        """What was written is in the file."""
+        """What was written is in the file, as far as the system goes."""
         if self._file is not None:
             self._file.flush()
 

@@ -13,10 +13,11 @@ from unitless.streams import StreamModel
 
 
 def rows_of(model: StreamModel, words: list[str]) -> Rows:
-    """A row of named values as the model's learner sees it."""
+    """A row of named values as the model's learner sees it; numbers not given are missing."""
     given = parsed(words)
     if model.columns is not None:
         known = model.columns.kinds
+        given = dict.fromkeys(k for k, kind in known.items() if kind == "number") | given
         frame = polars.DataFrame({k: [_fitted(k, v, known.get(k))] for k, v in given.items()})
         frame = frame.drop([c for c in (model.target, model.weight) if c in frame.columns])
         return as_rows(model.columns.encode(frame, grow=False).X)
@@ -61,4 +62,6 @@ def _fitted(name: str, value: Any, kind: str | None) -> Any:
             return float(value)
         except ValueError:
             raise ValueError(f"{name}={value}: a number was expected") from None
+    if kind == "number" and value is None:
+        return float("nan")
     return str(value) if kind == "category" and value is not None else value

@@ -36,6 +36,7 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
             print(f"note: {message}", file=sys.stderr)
 
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield

@@ -92,8 +92,8 @@ def _of_numbers(tally: Tally, sample: Sample) -> Constant | None:
     low, high = float(y.min()), float(y.max())
     for _ in range(100):  # the mean slope rises with the constant: halve the range
         middle = low / 2 + high / 2
-        rising = float(np.sum(v * tally.loss.derivative(y, middle))) > 0
+        rising = float(np.sum(v * tally.loss.derivative(y, np.full(len(y), middle)))) > 0
         low, high = (low, middle) if rising else (middle, high)
     best = low / 2 + high / 2
-    loss = float(np.sum(v / v.sum() * tally.loss.value(y, best)))
+    loss = float(np.sum(v / v.sum() * tally.loss.value(y, np.full(len(y), best))))
     return Constant(best, loss) if math.isfinite(loss) else None

@@ -231,7 +231,8 @@ class Evaluation:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model with its scores so far, from which a run goes on."""
-        parts: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
+        used = PARTS if self.held.totals[WEIGHT] else PARTS[:-1]
+        parts: dict[str, Any] = {name: getattr(self, name) for name in used}
         arrays = {f"{n}.{k}": a for n, part in parts.items() for k, a in part.arrays().items()}
         notes = {name: getattr(self, name) for name in COUNTS}
         models.save(self.model, path, notes=notes, extra=arrays | {"since": self._since})

@@ -15,7 +15,7 @@ from unitless.losses import Loss
 from unitless.numerics import grown
 
 Float = NDArray[np.float64]
-BINS, SHARES = 4096, 20
+BINS, SHARES = 2048, 20
 """Bins of scores for the ROC curve, and of probabilities for the calibration."""
 
 ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE, SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(12)

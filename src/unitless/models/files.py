@@ -68,9 +68,11 @@ def replace(path: str | os.PathLike[str], data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError):  # the disk is full, the folder is closed: say which file
+            error.filename, error.filename2 = os.fspath(path), None
         raise
     _flush_folder(target.parent)
 
