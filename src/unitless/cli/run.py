@@ -196,21 +196,23 @@ def _results(plan: Plan, evaluation: Evaluation, seconds: float) -> dict[str, An
     more: dict[str, Any] = {"seconds": round(seconds, 3)}
     rows = evaluation.model.position.get("rows")
     if plan.report:
-        more["units"] = _proof(plan, evaluation)
+        more |= _proof(plan, evaluation)
     return results_of(evaluation, file_rows=rows, **more)
 
 
-def _proof(plan: Plan, evaluation: Evaluation) -> dict[str, Any] | None:
-    """The first rows again in other units; None if a class was new among them."""
-    from unitless.evaluation.units import other_units
+def _proof(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
+    """Some of the first rows again, in other units and by other learners."""
+    from unitless.evaluation.units import compared, other_units
 
     parts = [rows for rows in plan.first_rows if rows.targets is not None]
     width = max((rows.columns for rows in parts), default=0)
     parts = [rows for rows in parts if rows.columns == width and _labelled(rows)]
     if not parts:
-        return None
+        return {}
     longest = max(parts, key=len)[:PROOF_ROWS]
-    return {"rows": len(longest), "trials": other_units(evaluation.model.learner, longest)}
+    learner = evaluation.model.learner
+    units = {"rows": len(longest), "trials": other_units(learner, longest)}
+    return {"units": units, "comparison": compared(learner, longest)}
 
 
 def _labelled(rows: Rows) -> bool:
