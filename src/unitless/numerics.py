@@ -30,14 +30,20 @@ kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
 (Under Python's rules a division is a branch that may raise, and no loop with one vectorises.)
 """
 
+flat: Any = cast(Any, njit)(cache=True, nogil=True, error_model="numpy", _nrt=False)
+"""The same for kernels that make no array: their room to work in comes from outside.
+
+They count no references: a slice, a tuple or even an argument would cost two atomic operations,
+some 200 ns a row in all.
+"""
 
 inner: Any = cast(Any, njit)(
     cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True
 )
-"""The same for functions that kernels call once a row or oftener, and that make no array.
+"""The same for functions that kernels call, which are inlined.
 
-They are inlined and count no references: a slice, a tuple or even an argument would cost two
-atomic operations, some 200 ns a row in all.
+(Each is compiled on its own before it is inlined, and again for a literal argument: levels cost
+time at the first start.)
 """
 
 

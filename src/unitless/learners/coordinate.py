@@ -34,6 +34,7 @@ from unitless.numerics import (
     LANES,
     WIDE,
     bounded_exp,
+    flat,
     fma,
     grown,
     inner,
@@ -257,7 +258,7 @@ def _trial(
         if new < 0:
             return math.nan
         new += x[0] != 0 and s2[0] == 0
-        _parts(slots, h, s2, x, exponent, term, half, True)
+        _parts(slots, h, s2, x, exponent, term, half, bool(1))
     t, d = memory[TOTALS + T] + 1, memory[TOTALS + D] + new
     factor = memory[WEALTH] / (memory[ALPHA] * t * max(memory[FIXED_D] or d, 1.0))
     vp = factor * _total(slots, exponent, term)
@@ -273,37 +274,15 @@ def _trial(
     return p
 
 
-@kernel
-def _run(values, indices, starts, width, targets, weights, scores, first, memory, units):
+@flat
+def _run(values, columns, starts, width, targets, weights, scores, first, memory, units, room):
     """Trials from row `first` on; the row before which units are needed, or the number of rows."""
-    records = memory[RECORDS:]
-    dense = starts.size == 0 and units.size == 0 and 2 * _slots(width) <= records.size
-    columns = indices if starts.size else np.arange(0 if dense else width).astype(np.int32)
-    room = 0 if starts.size else width
-    for r in range(starts.size - 1):
-        room = max(room, starts[r + 1] - starts[r])
-    room = _slots(room)
-    h, s2, x, exponent, term = (
-        np.empty(room), np.empty(room), np.zeros(room), np.empty(room), np.empty(room),
-    )  # fmt: skip
+    records, done = memory[RECORDS:], scores.size
+    h, s2, x, exponent, term = room[0], room[1], room[2], room[3], room[4]
+    dense = starts.size == 0 and units.size == 0 and 2 * h.size <= records.size
     if dense:  # h and s2 apart for the whole block: loops over them then need no shuffling
-        for k in range(room):
+        for k in range(h.size):
             h[k], s2[k] = records[2 * k], records[2 * k + 1]
-    done = _trials(
-        values, columns, starts, width, targets, weights, scores, first, memory, records, units,
-        h, s2, x, exponent, term, dense,
-    )  # fmt: skip
-    if dense and targets.size:
-        for k in range(room):
-            records[2 * k], records[2 * k + 1] = h[k], s2[k]
-    return done
-
-
-@inner
-def _trials(
-    values, columns, starts, width, targets, weights, scores, first, memory, records, units,
-    h, s2, x, exponent, term, dense,
-):  # fmt: skip
     for r in range(first, scores.size):
         start, origin, n = r * width, 0, width
         if starts.size:
@@ -316,9 +295,13 @@ def _trials(
             term, dense,
         )  # fmt: skip
         if p == math.inf:
-            return r
+            done = r
+            break
         scores[r] = p
-    return scores.size
+    if dense and targets.size:
+        for k in range(h.size):
+            records[2 * k], records[2 * k + 1] = h[k], s2[k]
+    return done
 
 
 @njit(cache=True, error_model="numpy")
@@ -342,6 +325,15 @@ def _weights(memory, units, out):
         h, s2 = memory[RECORDS + 2 * i], memory[RECORDS + 2 * i + 1]
         unit = units[i] if units.size else 1.0
         out[i] = factor * weight(h, s2, 0.0, memory[HALF]) * unit
+
+
+def _places_and_room(indices, starts, width):
+    """The columns of the stored values, and room for a row: five lines of whole lanes."""
+    if len(starts) == 0:
+        indices, longest = np.arange(width, dtype=np.int32), width
+    else:
+        longest = int(np.diff(starts).max(initial=0))
+    return indices, np.empty((5, (longest + LANES) // LANES * LANES))
 
 
 class Coordinate(Learner):
@@ -434,18 +426,20 @@ class Coordinate(Learner):
         self._units = units
 
     def _predict(self, values, indices, starts, columns, weights, scores):
+        indices, room = _places_and_room(indices, starts, columns)
         block = (values, indices, starts, columns, EMPTY, weights, scores)
-        row = _run(*block, 0, self._memory, self._units)
+        row = _run(*block, 0, self._memory, self._units, room)
         if row < len(scores):  # a value beyond 2^+-255: the same state, with units
-            _run(*block, row, self._memory, np.ones(1 + self._columns + LANES))
+            _run(*block, row, self._memory, np.ones(1 + self._columns + LANES), room)
         return scores
 
     def _learn(self, values, indices, starts, columns, targets, weights, scores):
+        indices, room = _places_and_room(indices, starts, columns)
         block = (values, indices, starts, columns, targets, weights, scores)
-        row = _run(*block, 0, self._memory, self._units)
+        row = _run(*block, 0, self._memory, self._units, room)
         if row < len(scores):
             self._use_units()
-            _run(*block, row, self._memory, self._units)
+            _run(*block, row, self._memory, self._units, room)
         return scores
 
     def _predict_one(self, values, indices, weight):

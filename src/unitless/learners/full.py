@@ -39,7 +39,7 @@ from unitless.learners.protocol import (
 )
 from unitless.learners.rotations import FOUR, follow, root_unit, rotate_noted, turn_four, turn_one
 from unitless.losses import Loss, derivative
-from unitless.numerics import WIDE, fma, grown, inner, kernel, unit_of
+from unitless.numerics import WIDE, flat, fma, grown, inner, kernel, unit_of
 
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
@@ -285,7 +285,7 @@ def _prepare(values, indices, starts, width, targets, weights, r, state, setting
         if y != y:
             return NEW if unseen else TOO_WIDE
         if settings[2] and places[0] < 0:
-            _activate(0, 1.0, units, places, coordinates, totals)
+            _activate(np.int64(0), 1.0, units, places, coordinates, totals)
         _settle(values, start, indices, origin, n, v, state)
         active = int(totals[ACTIVE])
         _load(values, start, indices, origin, n, v, units, places, coordinates, w, active)
@@ -333,8 +333,8 @@ def _finish(state, settings, scratch, m, fresh, v, y):
     return score, pivot
 
 
-@inner
-def _rows(values, indices, starts, width, targets, weights, scores, r, state, settings, scratch):
+@flat
+def _run(values, indices, starts, width, targets, weights, scores, r, state, settings, scratch):
     """Score rows from r on and, where there are targets, learn them, four at a time if possible.
 
     Returns the number of rows, or the row which is too wide to be scored in the current units.
@@ -375,17 +375,6 @@ def _rows(values, indices, starts, width, targets, weights, scores, r, state, se
 
 
 @kernel
-def _run(values, indices, starts, width, targets, weights, scores, first, state, settings):
-    """`_rows` with its scratch memory."""
-    rows, length = FOUR if scores.size >= FOUR else 1, state.U.shape[1]
-    W, X, turns = np.zeros((rows, length)), np.zeros((rows, length)), np.zeros((rows, 4, length))
-    scratch = W, X, turns, np.zeros(rows), np.zeros(length)
-    return _rows(
-        values, indices, starts, width, targets, weights, scores, first, state, settings, scratch
-    )
-
-
-@kernel
 def _settle_row(values, indices, starts, width, weights, r, state):
     """`_settle` for row r of a block."""
     start, origin, n, v, _ = _trial(r, starts, width, np.empty(0), weights)
@@ -404,8 +393,8 @@ def _refactor(W, h, state):
         rank = int(totals[RANK])
         for n in range(active):
             w[n] = x[n] = W[row, n]
-        delta = turn_one(U.reshape(-1), D, width, rank, w, active, turns, True)
-        wz, _ = follow(z, h[row], rank, turns, a, True)
+        delta = turn_one(U.reshape(-1), D, width, rank, w, active, turns, bool(1))
+        wz, _ = follow(z, h[row], rank, turns, a, bool(1))
         pivot = _pivot(w, delta, x, rank, active, active, places[0], squares)
         for n in range(active):
             squares[n] = fma(x[n], x[n], squares[n])
@@ -453,6 +442,12 @@ def _rows_of_zeros(count: int) -> NDArray[np.float64]:
     flat = np.zeros(count * width + FOUR)
     skip = -flat.ctypes.data // flat.itemsize % FOUR
     return flat[skip : skip + count * width].reshape(count, width)
+
+
+def _room_for(rows: int, length: int) -> tuple[NDArray[np.float64], ...]:
+    """Where that many rows are worked on: W, X, turns, deltas and a."""
+    W, X = np.zeros((2, rows, length))
+    return W, X, np.zeros((rows, 4, length)), np.zeros(rows), np.zeros(length)
 
 
 def _rank(matrix: NDArray[np.float64]) -> int:
@@ -560,12 +555,13 @@ class Full(Learner):
 
     def _run(self, values, indices, starts, columns, targets, weights, scores):
         block = (values, indices, starts, columns, targets, weights)
-        row = _run(*block, scores, 0, self.state, self._settings)
+        scratch = _room_for(FOUR if len(scores) >= FOUR else 1, self.state.U.shape[1])
+        row = _run(*block, scores, 0, self.state, self._settings, scratch)
         while row < len(scores):  # to be scored only, and beyond its units: use a copy's
             copy = FullState._make(array.copy() for array in self.state)
             _settle_row(values, indices, starts, columns, weights, row, copy)
-            _run(*block, scores[: row + 1], row, copy, self._settings)
-            row = _run(*block, scores, row + 1, self.state, self._settings)
+            _run(*block, scores[: row + 1], row, copy, self._settings, scratch)
+            row = _run(*block, scores, row + 1, self.state, self._settings, scratch)
         return scores
 
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:

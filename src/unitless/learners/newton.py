@@ -230,7 +230,7 @@ def _meet_all(
     """The strange values of the row enter x; f and S are made anew."""
     if strange(rule.intercept, s2[0]):
         x[0] = rule.intercept
-        meet(rule, U, D, W, s2, woke, prior, 0, x[0], t, f, S, Px, term)
+        meet(rule, U, D, W, s2, woke, prior, np.int64(0), x[0], t, f, S, Px, term)
     for k in range(start, stop):
         i = (indices[k] if sparse else k - start) + 1
         if values[k] == values[k] and strange(values[k], s2[i]):
@@ -272,7 +272,7 @@ def run(
             c = _slopes(rule, min(max(targets[r], -TALLEST), TALLEST), z, e)
             for k in range(e.size):
                 e[k] *= -v
-            step(U, D, W, f, S, e, c * v, 0, Px, term)
+            step(U, D, W, f, S, e, c * v, np.int64(0), Px, term)
             if is_due(totals[T], totals[LAST], s2):
                 refresh(rule, U, D, W, s2, woke, prior, totals[T], f, S, e, Px, term)
                 totals[LAST] = totals[T]

@@ -143,6 +143,7 @@ class Learner(ABC):
 
     def _check(self, targets: Float, weights: Float) -> None:
         """Refuse targets that the loss takes and the learner does not, before anything changes."""
+        return
 
     def _predict_one(self, values: Float, indices: NDArray[np.int32], weight: float) -> float:
         if np.isinf(values).any():

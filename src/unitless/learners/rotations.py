@@ -238,7 +238,7 @@ def _note_tile(turns, k, tile):
 @inner
 def rotate_noted(U, D, width, k, W, n, deltas, turns, row):
     """`_rotate` for one of several rows, its turn and delta noted."""
-    turn, deltas[row] = _rotate(U, D, width, k, W[row], n, deltas[row], True)
+    turn, deltas[row] = _rotate(U, D, width, k, W[row], n, deltas[row], bool(1))
     _note(turns[row], k, turn)
 
 

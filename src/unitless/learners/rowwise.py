@@ -31,7 +31,7 @@ from unitless.learners.protocol import EMPTY
 from unitless.learners.rules import House
 from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, derivative
-from unitless.numerics import LANES, exp, grown, inner, kernel, prefetch
+from unitless.numerics import LANES, exp, flat, grown, inner, prefetch
 from unitless.rows import Rows
 
 T = 0  # total[T]: trials so far, the current one included
@@ -144,21 +144,23 @@ def softmax_slopes(p, y, g):
         g[c] = g[c] / total - (1.0 if c == y else 0.0)
 
 
-@kernel
-def run(rule, task, values, indices, starts, width, targets, weights, scores, totals, records):
+@inner
+def _copy(a, b):
+    """b = a."""
+    for k in range(a.size):
+        b[k] = a[k]
+
+
+@flat
+def run(
+    rule, task, values, columns, starts, width, targets, weights, scores, totals, records, room
+):
     """One trial a row; without targets nothing is learned. The row that gave no finite score,
     before which the run stopped, or the number of rows.
     """
     sparse, classes = starts.size > 0, task.classes
-    columns = indices if sparse else np.arange(width).astype(np.int32)
+    row, home, other, terms, total, p, g = room
     rows = scores.size // classes
-    room = 0 if sparse else width
-    for r in range(starts.size - 1):
-        room = max(room, starts[r + 1] - starts[r])
-    room = _slots(room)
-    row, home = np.empty(room), np.empty(room * task.fields * classes)
-    other, terms = np.empty(home.size), np.empty(room * classes)
-    total, p, g = np.empty(totals.size), np.empty(classes), np.empty(classes)
     for r in range(rows):
         start, origin, n = r * width, 0, width
         if sparse:
@@ -171,16 +173,16 @@ def run(rule, task, values, indices, starts, width, targets, weights, scores, to
             _gather(task, columns, origin, n, records, slots, home)
         fields = home
         if not learns:
-            other[:] = home
+            _copy(home, other)
             fields = other
-        total[:] = totals
+        _copy(totals, total)
         x = row[:slots]
         _load(task, values, start, n, v, x)
         y = min(max(targets[r], -TALLEST), TALLEST) if learns else math.nan
         if not _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, r * classes):
             return r
         if learns:
-            totals[:] = total
+            _copy(total, totals)
         if targets.size and ((sparse and learns) or (not sparse and r == rows - 1)):
             _scatter(task, columns, origin, n, records, slots, home)
     return rows
@@ -320,23 +322,31 @@ class Rowwise(Scaled):
             raise
 
     def _predict_scaled(self, values, indices, starts, columns, weights, scores):
-        row = run(
-            self._made_rule, self._task, values, indices, starts, columns, EMPTY, weights,
-            scores.reshape(-1), self._totals, self._records,
-        )  # fmt: skip
+        row = self._run(values, indices, starts, columns, EMPTY, weights, scores)
         if row < len(scores):
             raise Diverged(self.name, row)
         return scores
+
+    def _run(self, values, indices, starts, columns, targets, weights, scores):
+        """`run`, with the columns of the stored values and room for the longest row."""
+        longest = int(np.diff(starts).max(initial=0)) if len(starts) else columns
+        slots, classes = (longest + LANES) // LANES * LANES, self.classes
+        sizes = (
+            slots, slots * self._task.fields * classes, slots * self._task.fields * classes,
+            slots * classes, len(self._totals), classes, classes,
+        )  # fmt: skip
+        places = indices if len(starts) else np.arange(columns, dtype=np.int32)
+        return run(
+            self._made_rule, self._task, values, places, starts, columns, targets, weights,
+            scores.reshape(-1), self._totals, self._records, tuple(map(np.empty, sizes)),
+        )  # fmt: skip
 
     def _learn_scaled(self, values, indices, starts, columns, targets, weights, scores):
         records, touched = self.state.records, slice(0)
         if not self.in_any_unit:
             touched = np.append(0, indices + 1) if len(starts) else slice(1 + columns)
         totals, before = self._totals.copy(), records[touched].copy()
-        row = run(
-            self._made_rule, self._task, values, indices, starts, columns, targets, weights,
-            scores.reshape(-1), self._totals, self._records,
-        )  # fmt: skip
+        row = self._run(values, indices, starts, columns, targets, weights, scores)
         if row < len(scores):
             self._totals[:], records[touched] = totals, before
             raise Diverged(self.name, row)

@@ -21,10 +21,10 @@ from unitless.learners.protocol import (
     rescaled_units,
     unit_factors,
 )
-from unitless.numerics import WIDE, grown, kernel, unit_of
+from unitless.numerics import WIDE, flat, grown, unit_of
 
 
-@kernel
+@flat
 def in_units(values, indices, starts, width, weights, units, first, commit, out):
     """out = the values from row `first` on, in their units; the row whose values are too wide for
     theirs, or the number of rows. With `commit`, features met for the first time get a unit.

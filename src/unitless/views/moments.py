@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import fma, grown, kernel
+from unitless.numerics import flat, fma, grown
 
 
 class MomentsState(NamedTuple):
@@ -38,7 +38,7 @@ class MomentsState(NamedTuple):
     totals: NDArray[np.float64]
 
 
-@kernel
+@flat
 def _moments(values, width, commit, mean, m2, missing, totals, centred, squashed):
     rows = values.size // width if width else 0
     for r in range(rows):

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import grown, kernel, prefetch
+from unitless.numerics import flat, grown, prefetch
 
 AHEAD = 32  # stored values between a prefetch and its use
 
 
-@kernel
+@flat
 def _normalise(values, indices, starts, width, commit, M, out):
     sparse = starts.size > 0
     rows = starts.size - 1 if sparse else (values.size // width if width else 0)

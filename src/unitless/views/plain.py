@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import kernel
+from unitless.numerics import flat
 
 
-@kernel
+@flat
 def _presence(values, out):
     for k in range(values.size):
         out[k] = 1.0 if values[k] != 0 and values[k] == values[k] else 0.0

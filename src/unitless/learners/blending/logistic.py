@@ -65,9 +65,9 @@ def mix(Z, targets, weights, scores, state):
         y = targets[r]
         likely, total = (up, yes) if y > 0 else (down, no)
         _learn(v, likely, total, losses, state)
-        g = derivative(LOGISTIC, 0.0, y, plain)
+        g = derivative(np.int64(LOGISTIC), 0.0, y, plain)
         e[0] = -v * g
-        step(state.U, state.D, state.w, f, S, e, v * curvature(g), 0, Px, term)
+        step(state.U, state.D, state.w, f, S, e, v * curvature(g), np.int64(0), Px, term)
 
 
 @inner

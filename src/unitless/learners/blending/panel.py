@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from unitless.learners.protocol import NO_INDICES, NO_STARTS, Learner
 from unitless.learners.scaled import cut
-from unitless.numerics import WIDE, grown, inner, kernel, unit_of
+from unitless.numerics import WIDE, flat, grown, inner, unit_of
 from unitless.views import Moments, Normalised, Presence
 
 FEW, SOME, SPARSE = 256, 1024, 8
@@ -71,7 +71,7 @@ def _count(values, indices, start, stop, sparse, slots):
     return new, nonzeros
 
 
-@kernel
+@flat
 def survey(values, indices, starts, width, weights, first, most, slots, profile, totals):
     """Take in rows from `first` on, at most `most` values wide in all: (stop, why)."""
     sparse, listed = starts.size > 0, 0
@@ -112,7 +112,7 @@ def survey(values, indices, starts, width, weights, first, most, slots, profile,
     return rows, DONE
 
 
-@kernel
+@flat
 def foresee(values, indices, starts, width, rows, slots, profile, totals, out):
     """out[r] = the new features of row r, or -1 where it would break a rule or a unit."""
     sparse = starts.size > 0
@@ -129,11 +129,12 @@ def foresee(values, indices, starts, width, rows, slots, profile, totals, out):
         out[r] = new if good else -1
 
 
-@kernel
+@flat
 def lay_out(values, indices, starts, width, first, stop, slots, profile, known, columns, out):
     """Rows first to stop as full lines of slots; new features follow the known ones."""
     sparse = starts.size > 0
-    out[:] = 0.0
+    for k in range(out.size):
+        out[k] = 0.0
     for r in range(first, stop):
         start = starts[r] if sparse else r * width
         end = starts[r + 1] if sparse else start + width
@@ -152,7 +153,7 @@ def lay_out(values, indices, starts, width, first, stop, slots, profile, known, 
                 line[slot] = values[k] * unit
 
 
-@kernel
+@flat
 def list_out(values, indices, starts, width, first, stop, slots, profile, known, out, places, ends):
     """The same rows as lists of what is there; the number of values."""
     sparse = starts.size > 0

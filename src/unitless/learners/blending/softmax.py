@@ -7,9 +7,9 @@ and centred over classes, f_c = (f_1c, ..., f_Kc)::
     z_c  = w.f_c;   score_c = z_c / sqrt(1 + pi s_c / 8)
 
 with s_c = f_c'P f_c. Its Newton step uses the Hessian of the cross-entropy in w, the covariance of
-f_c under q = softmax(z), and its gradient, m_1 - f_y with m_j the mean of f over the classes j, j+1,
-... Both are sums over the classes in any order (most probable first), so that the step is one of
-`newton` a class, each a question of class j or a later one, r_j = q_j / (q_j + q_j+1 + ...)::
+f_c under q = softmax(z), and its gradient, m_1 - f_y with m_j the mean of f over the classes j,
+j+1, ... Both are sums over the classes in any order (most probable first), so that the step is one
+of `newton` a class, each a question of class j or a later one, r_j = q_j / (q_j + q_j+1 + ...)::
 
     Hessian  = sum_j q_j (1 - r_j) g_j g_j',   g_j = f_j - m_j+1
     gradient = sum_{j <= y} (r_j - [j = y]) g_j
@@ -57,7 +57,8 @@ def mix(Z, targets, weights, scores, state):
     Px, term = np.empty(m), np.empty(m)
     for r in range(rows):
         for k in range(K):
-            logs[k] = Z[r, k]
+            for c in range(C):
+                logs[k, c] = Z[r, k, c]
             log_probabilities(logs[k])
             middle = 0.0
             for c in range(C):
@@ -109,7 +110,7 @@ def _newton(v, y, z, f, order, mass, means, w0, g, u, S, e, Px, term, state):
         look(state.U, g, u)
         spread(state.D, u, S)
         e[0] = -v * (slope + c * (dot(state.w, g) - dot(w0, g)))
-        step(state.U, state.D, state.w, u, S, e, v * c, 0, Px, term)
+        step(state.U, state.D, state.w, u, S, e, v * c, np.int64(0), Px, term)
         ahead = ahead and order[j] != y
 
 

@@ -102,7 +102,7 @@ def mix(rule, Z, targets, weights, scores, state):
                 spread(state.D, f, S)
             _learn(v, y, score, p, losses, state)
             e[0] = v * (y - base - z)
-            step(state.U, state.D, state.w, f, S, e, v, 0, Px, term)
+            step(state.U, state.D, state.w, f, S, e, v, np.int64(0), Px, term)
             if is_due(totals[ledger.T], totals[LAST], state.s2):
                 refresh(
                     rule, state.U, state.D, state.w, state.s2, state.woke, state.prior,
