@@ -101,17 +101,21 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
             return self._learn(X, self._targets(y), sample_weight)
 
     def _set_classes(self, y: ArrayLike, classes: ArrayLike | None) -> None:
-        given = None if classes is None else np.unique(np.asarray(classes))
         if not hasattr(self, "classes_"):
             check_classification_targets(y)
-            self.classes_ = np.unique(column_or_1d(y, warn=True)) if given is None else given
+            self.classes_ = np.unique(column_or_1d(y if classes is None else classes, warn=True))
             if len(self.classes_) == 0:
                 raise ValueError("Found array with 0 sample(s), so there are no classes to learn")
-        elif given is not None and not np.array_equal(given, self.classes_):
+        elif classes is not None and not self._are_classes(classes):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                 f"{self.classes_!r}"
             )
+
+    def _are_classes(self, given: ArrayLike) -> bool:
+        """Whether they are the known ones, in any order; mostly they are in theirs."""
+        same = np.array_equal(np.asarray(given), self.classes_)
+        return same or np.array_equal(np.unique(np.asarray(given)), self.classes_)
 
     def _targets(self, y: ArrayLike) -> Float:
         code = as_numbers if len(self.classes_) > 2 else as_signs

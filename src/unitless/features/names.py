@@ -3,6 +3,7 @@
 import math
 import struct
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Names:
         if [*x] != self.order:
             self._set_order(x)
         try:
-            self._pack(self.values, 0, *x.values())
+            self._pack(*x.values())
         except (struct.error, OverflowError):
             self.values[:] = [_as_number(name, value) for name, value in x.items()]
         return bool(self.unknown)
@@ -66,9 +67,10 @@ class Names:
         self.unknown = {name: len(self.columns) + k for k, name in enumerate(new)}
         columns = {**self.columns, **self.unknown} if new else self.columns
         self.order = list(x)
-        self.values: NDArray[np.float64] = np.empty(len(x))
+        room = bytearray(8 * len(x))  # which is filled faster than an array
+        self.values: NDArray[np.float64] = np.frombuffer(room)
         self.indices = np.array([columns[name] for name in x], dtype=np.int32)
-        self._pack: Any = struct.Struct(f"{len(x)}d").pack_into
+        self._pack: Any = partial(struct.Struct(f"{len(x)}d").pack_into, room, 0)
 
 
 def _as_number(name: Hashable, value: Any) -> float:
