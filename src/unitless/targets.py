@@ -68,6 +68,7 @@ class SeenLabels:
     def __init__(self, several: bool) -> None:
         self.several = several
         self.codes: dict[Hashable, float] = {}
+        self._shown: list[Any] = self._listed()
 
     def code(self, label: Hashable) -> float:
         """The code that a label has or would have; a third of two is an error."""
@@ -87,10 +88,17 @@ class SeenLabels:
 
     def keep(self, label: Hashable) -> float:
         """The code of a label, which from now on is its own."""
-        return self.codes.setdefault(label, self.code(label))
+        code = self.code(label)
+        if label not in self.codes:
+            self.codes[label] = code
+            self._shown = self._listed()
+        return code
 
     def shown(self) -> list[Any]:
         """The labels by code; of two, False and True until another is seen."""
+        return self._shown
+
+    def _listed(self) -> list[Any]:
         if self.several:
             return list(self.codes)
         if len(self.codes) == 2:

@@ -20,7 +20,7 @@ from river.utils import dataframe, pretty
 from unitless.estimators.making import make_learner
 from unitless.estimators.records import plain, rows_of_frame
 from unitless.learners.protocol import Learner
-from unitless.losses import sigmoid
+from unitless.losses import LOGISTIC, sigmoid
 from unitless.rows import Rows, as_rows
 from unitless.targets import SeenLabels
 
@@ -188,7 +188,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
         scores, labels = self._score(x), self._labels.shown()
-        if len(labels) == 2 and self._made().loss.name == "logistic":  # the same, without arrays
+        if len(labels) == 2 and self._made().loss.code == LOGISTIC:  # the same, without arrays
             p = sigmoid(scores)
             return {labels[0]: 1 - p, labels[1]: p}
         return dict(zip(labels, self._probabilities(scores)[0].tolist(), strict=False))
