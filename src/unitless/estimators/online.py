@@ -238,7 +238,8 @@ def _columns(frame: Any, interactions: Sequence[str]) -> Columns:
 
 def _rows(X: Any, targets: Float | None = None, weights: ArrayLike | None = None) -> Rows:
     """`as_rows`, with the errors that scikit-learn has for them."""
-    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+    first = X[0] if isinstance(X, list) and X else X
+    if isinstance(first, Mapping) and not issparse(X):  # a sparse DOK array is a dict, too
         raise TypeError(
             "X holds dicts: give pandas.DataFrame(X), or learn them row by row with the models "
             "of unitless.estimators.river"
