@@ -1,8 +1,9 @@
-"""Speed of the readers as ratios in one run: `python benchmarks/files.py [name ...]`, or `--list`.
+"""From file to model, as ratios in one run: `python benchmarks/files.py [name ...]`, or `--list`.
 
 Needs the extra `bench` (Vowpal Wabbit). The files are made here: 100 000 rows of 55 values out of
 2^18 features, as svmlight, as VW text with whole numbers and with words for names; a CSV of 50
-columns of numbers. Absolute rates vary with the machine and its neighbours; ratios much less.
+columns of numbers; and, for the peak of memory, CSVs of 30 and 300 MB. Absolute rates vary with the
+machine and its neighbours; ratios less, if two cores are free.
 """
 
 import subprocess
@@ -18,10 +19,13 @@ import polars as pl
 from sklearn.datasets import load_svmlight_file
 from vowpalwabbit import Workspace
 
-from unitless.learners import Coordinate
+from unitless import learners
+from unitless.features import Columns
 from unitless.readers import open_blocks
+from unitless.rows import as_rows
 
 ROWS, VALUES, FEATURES = 100_000, 55, 2**18
+ROUNDS = 3
 rng = np.random.default_rng(0)
 
 
@@ -41,13 +45,27 @@ def _read(path: Path, **options: object) -> Callable[[], int]:
     return lambda: sum(len(block) for block in open_blocks(path, **options))
 
 
-def _learned(path: Path) -> Callable[[], object]:
+def _learned(path: Path, name: str = "coordinate") -> Callable[[], object]:
     """File to model, as the command line does it for sparse text."""
 
     def run() -> object:
-        learner = Coordinate()
+        learner = learners.get(name)()
         for block in open_blocks(path):
             learner.learn(block.rows)
+        return learner
+
+    return run
+
+
+def _learned_table(path: Path, name: str = "coordinate") -> Callable[[], object]:
+    """File to model, as the command line does it for tables; the first column tells the label."""
+
+    def run() -> object:
+        learner, columns = learners.get(name)(), Columns()
+        for block in open_blocks(path, target="x0"):
+            encoded = columns.encode(block.frame)
+            learner.learn(as_rows(encoded.X, np.where(block.targets > 0, 1.0, -1.0)))
+            columns.commit(encoded)
         return learner
 
     return run
@@ -72,8 +90,10 @@ def svmlight() -> None:
         vw = Path(folder, "same.vw")
         vw.write_text(path.read_text().replace(" ", " | ", 1).replace("\n1 ", "\n1 | "))
         vw.write_text(vw.read_text().replace("\n-1 ", "\n-1 | "))
-        seconds = fastest({"read": _read(path), "read and learn": _learned(path)}, 5)
-        seconds |= fastest({"VW, same rows": _vw(vw, ""), "VW, no learning": _vw(vw, "--noop")}, 3)
+        jobs = {"read": _read(path), "read and learn": _learned(path)}
+        rivals = {"VW, same rows": _vw(vw, ""), "VW, no learning": _vw(vw, "--noop")}
+        seconds = fastest(jobs | rivals, ROUNDS)
+        seconds |= fastest({"with the default learner": _learned(path, "blend")}, 1)
         slow = fastest({"ours": _read(part), "scikit-learn": lambda: load_svmlight_file(part)}, 2)
         _rates(path, seconds)
         _rates(part, {"scikit-learn's loader": slow["scikit-learn"]}, ROWS // 20)
@@ -90,9 +110,9 @@ def vw_text() -> None:
             path = Path(folder, "rows.vw")
             path.write_text(_lines(form, "| "))
             jobs = {"read": _read(path), "read and learn": _learned(path)}
-            seconds = fastest(
-                jobs | {"VW": _vw(path, ""), "VW, no learning": _vw(path, "--noop")}, 4
-            )
+            rivals = {"VW": _vw(path, ""), "VW, no learning": _vw(path, "--noop")}
+            seconds = fastest(jobs | rivals, ROUNDS)
+            seconds |= fastest({"with the default learner": _learned(path, "blend")}, 1)
             print(f"VW text, names are {name}")
             _rates(path, seconds)
             ratio = seconds["VW"] / seconds["read and learn"]
@@ -106,35 +126,39 @@ def csv() -> None:
             f"x{k}": np.round(rng.standard_normal(ROWS * 2) * 10.0 ** (k % 4), 4) for k in range(50)
         }
         pl.DataFrame(columns).write_csv(path)
-        seconds = fastest({"read": _read(path), "polars": lambda: pl.read_csv(path)}, 7)
+        jobs = {"read": _read(path), "read and learn": _learned_table(path)}
+        seconds = fastest(jobs | {"polars": lambda: pl.read_csv(path)}, ROUNDS)
+        seconds |= fastest({"with the default learner": _learned_table(path, "blend")}, 1)
         _rates(path, seconds, ROWS * 2)
-        ratio = seconds["read"] / seconds["polars"]
-        report("CSV of 50 numbers: ours / polars.read_csv", ratio, 1.3, at_most=True)
+        for name in jobs:
+            ratio = seconds[name] / seconds["polars"]
+            report(f"CSV of 50 numbers, {name}: ours / polars.read_csv", ratio, 2, at_most=True)
 
 
-def memory(size: int = 1 << 28) -> None:
-    """Peak of a process that reads a long CSV, over one that reads its first hundredth."""
+def memory() -> None:
+    """Peaks of processes that read and learn a CSV and one ten times as long: they are the same."""
     code = (
-        "import resource, sys; from unitless.readers import open_blocks\n"
-        "print(sum(map(len, open_blocks(sys.argv[1]))), end=' ')\n"
+        "import resource, sys; sys.path.insert(0, sys.argv[2]); import files, pathlib\n"
+        "files._learned_table(pathlib.Path(sys.argv[1]))()\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
+    rows = np.round(rng.standard_normal((1000, 50)), 4).tolist()
+    lines = "".join(",".join(map(str, row)) + f",word{k % 9}\n" for k, row in enumerate(rows))
+    header = ",".join(f"x{k}" for k in range(51)) + "\n"
+    peaks = {}
     with tempfile.TemporaryDirectory() as folder:
-        peaks = []
-        line = ",".join(f"{value:.4f}" for value in rng.standard_normal(50)) + ",word\n"
-        header = ",".join(f"x{k}" for k in range(51)) + "\n"
-        for share in (100, 1):
+        for size in (30, 300):
             path = Path(folder, "long.csv")
             with path.open("w") as file:
                 file.write(header)
-                for _ in range(size // share // (len(line) * 1000)):
-                    file.write(line * 1000)
-            run = [sys.executable, "-c", code, str(path)]
+                for _ in range((size << 20) // len(lines)):
+                    file.write(lines)
+            run = [sys.executable, "-c", code, str(path), str(Path(__file__).parent)]
             done = subprocess.run(run, capture_output=True, text=True, check=True)
-            rows, peak = map(int, done.stdout.split())
-            peaks.append(peak / 1024)
-            print(f"  {path.stat().st_size >> 20} MB, {rows} rows: peak of {peak >> 10} MB")
-        report("CSV, peak of memory", peaks[1], 1000, at_most=True, unit="MB")
+            peaks[size] = int(done.stdout) / 1024
+            print(f"  CSV of {size} MB, read and learned: peak of {peaks[size]:.0f} MB")
+    report("CSV of 300 MB, peak of memory", peaks[300], 1000, at_most=True, unit="MB")
+    report("CSV of 300 MB / CSV of 30 MB, peak", peaks[300] / peaks[30], 1.1, at_most=True)
 
 
 BENCHMARKS = [svmlight, vw_text, csv, memory]

@@ -219,7 +219,7 @@ def test_skipping_stops_in_the_end():
 # The scanner
 
 
-@settings(max_examples=2000)
+@settings(max_examples=600)
 @given(st.text('a",\n\r', max_size=90).map(lambda text: text.encode() + b"\n"))
 def test_records(data):
     text, stop = padded(data), PADDING + len(data)
@@ -240,7 +240,7 @@ def test_records(data):
     assert not even or counted == len(lines)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.lists(st.text('ab",\n é;', max_size=6), min_size=2, max_size=2),

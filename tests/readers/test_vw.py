@@ -46,7 +46,7 @@ def twin(line):
         return "bad"
 
 
-@settings(max_examples=500)
+@settings(max_examples=120)
 @given(
     st.lists(vw_lines() | st.sampled_from(["", " "]), min_size=1, max_size=8),
     st.sampled_from(["\n", "\r\n"]),
@@ -129,7 +129,7 @@ def compare_with_vw(data, path):
 def test_vowpal_wabbit_on_made_lines(tmp_path):
     made = []
 
-    @settings(max_examples=400)
+    @settings(max_examples=250)
     @given(vw_lines(numbers=FEW_DIGITS, words=PLAIN, plain=True))
     def collect(line):
         # VW reads text that begins like a number, or with e, as a number.
@@ -250,10 +250,10 @@ def test_many_names():
     """The table grows, and numbers take the short way."""
     rng = np.random.default_rng(0)
     names = [f"{k}" if k % 2 else f"name_{k}_{'x' * (k % 30)}" for k in range(30000)]
-    rows = [rng.choice(names, 20, replace=False) for _ in range(3000)]
+    rows = [{names[k] for k in row} for row in rng.integers(0, len(names), (3000, 20)).tolist()]
     data = "".join("1 | " + " ".join(row) + "\n" for row in rows).encode()
     found = sparse_rows(read(data, format="vw", block_bytes=1 << 16))
-    assert [set(row[2]) for row in found] == [set(row.tolist()) for row in rows]
+    assert [set(row[2]) for row in found] == rows
 
 
 def test_whole_numbers_are_names_as_they_are_written():

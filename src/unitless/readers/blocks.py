@@ -87,7 +87,7 @@ class Options(NamedTuple):
     coerce: bool = False
     skip_bad: int = 0
     names: Sequence[str] = ()
-    block_bytes: int = 1 << 24
+    block_bytes: int = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
