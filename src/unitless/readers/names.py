@@ -111,36 +111,6 @@ def _find_again(text, unknown, i, table):
     return slot, column, first, second
 
 
-@kernel
-def _insert(text, unknown, done, indices, table, column, room):
-    """Enter names from row `done` on, at most `room` new ones: (rows of new names, row reached)."""
-    new = np.empty(min(room, len(unknown) - done), dtype=np.int64)
-    count = 0
-    for i in range(done, len(unknown)):
-        slot, found, first, second = _find_again(text, unknown, i, table)
-        if found < 0:
-            if count == room:
-                return new, i
-            found = column + count
-            table[slot, 0], table[slot, 1] = first, second | U(found)
-            new[count] = i
-            count += 1
-        indices[unknown[i, 2]] = found
-    return new[:count], len(unknown)
-
-
-@kernel
-def _renumber(text, unknown, new, indices, table, known, columns):
-    """The names of the rows `new`, numbered from `known` on, get these columns instead."""
-    for i in range(len(unknown)):
-        number = indices[unknown[i, 2]] - known
-        if number >= 0:
-            indices[unknown[i, 2]] = columns[number]
-    for n in range(len(new)):
-        slot, _, _, second = _find_again(text, unknown, new[n], table)
-        table[slot, 1] = second | (U(columns[n]) & _COLUMN)
-
-
 @inner
 def whole_number(text, start, stop):
     """The number that a name is, if it is one below `DIRECT`, written without needless zeros."""
@@ -151,19 +121,66 @@ def whole_number(text, start, stop):
     return number if number < DIRECT else np.int64(-1)
 
 
+@inner
+def _number(text, unknown, i):
+    """The number that the name in row i of `unknown` is, in no namespace; otherwise -1."""
+    if unknown[i, 3] < unknown[i, 4]:
+        return np.int64(-1)
+    return whole_number(text, unknown[i, 0], unknown[i, 1])
+
+
 @kernel
-def _shortcuts(text, unknown, new, indices, direct):
-    """Enter names that are whole numbers, and in no namespace, into `direct`, which may grow."""
-    for i in new:
-        if unknown[i, 3] == unknown[i, 4]:
-            number = whole_number(text, unknown[i, 0], unknown[i, 1])
-            if number >= len(direct):
-                longer = np.full(min(DIRECT, 2 * number + 1), -1, dtype=np.int32)
-                longer[: len(direct)] = direct
-                direct = longer
-            if number >= 0:
-                direct[number] = indices[unknown[i, 2]]
-    return direct
+def _largest(text, unknown):
+    """The largest of the names that are whole numbers; -1 if none is."""
+    largest = np.int64(-1)
+    for i in range(len(unknown)):
+        largest = max(largest, _number(text, unknown, i))
+    return largest
+
+
+@kernel
+def _insert(text, unknown, done, indices, table, direct, column, room):
+    """Enter names from row `done` on, at most `room` new ones into the table.
+
+    Returns the rows of new names, the row reached, and how many went into the table.
+    """
+    new = np.empty(len(unknown) - done, dtype=np.int64)
+    count = entered = 0
+    for i in range(done, len(unknown)):
+        number = _number(text, unknown, i)
+        if number >= 0:
+            found = np.int64(direct[number])
+            if found == -1:
+                direct[number] = column + count
+        else:
+            slot, found, first, second = _find_again(text, unknown, i, table)
+            if found == -1:
+                if entered == room:
+                    return new[:count], i, entered
+                table[slot, 0], table[slot, 1] = first, second | U(column + count)
+                entered += 1
+        if found == -1:
+            found = column + count
+            new[count] = i
+            count += 1
+        indices[unknown[i, 2]] = found
+    return new[:count], len(unknown), entered
+
+
+@kernel
+def _renumber(text, unknown, new, indices, table, direct, known, columns):
+    """The names of the rows `new`, numbered from `known` on, get these columns instead."""
+    for i in range(len(unknown)):
+        number = indices[unknown[i, 2]] - known
+        if number >= 0:
+            indices[unknown[i, 2]] = columns[number]
+    for n in range(len(new)):
+        number = _number(text, unknown, new[n])
+        if number >= 0:
+            direct[number] = columns[n]
+        else:
+            slot, _, _, second = _find_again(text, unknown, new[n], table)
+            table[slot, 1] = second | (U(columns[n]) & _COLUMN)
 
 
 @kernel
@@ -252,7 +269,8 @@ class Columns:
         self.names = list(names)
         self.numbers: dict[str, int] | None = None
         """Column by name; only kept where equal names may come from different keys."""
-        self.used = 0
+        self.entered = self.used = 0
+        """Names met so far, and those of them in the table."""
         self.table = _table(1 << 12, (secrets.randbits(64) for _ in range(4)))
         self.direct: NDArray[np.int32] = np.full(1, -1, dtype=np.int32)
 
@@ -264,16 +282,15 @@ class Columns:
         A name that is not UTF-8 gets the column -2.
         """
         known = len(self.names)
-        new = self._entered(text, unknown, indices)
+        new = self._enter(text, unknown, indices)
         spelt, doubtful = _spelt(text, unknown, new)
         names = _decoded(spelt.tobytes())
-        doubtful |= "" in names or known > self.used - len(new)
+        doubtful |= "" in names or known > self.entered - len(new)
         if self.numbers is None and not doubtful:
             self.names += names
         else:
             columns = self._columns(names)
-            _renumber(text, unknown, new, indices, self.table, known, columns)
-        self.direct = _shortcuts(text, unknown, new, indices, self.direct)
+            _renumber(text, unknown, new, indices, self.table, self.direct, known, columns)
         return self.names[known:]
 
     def _columns(self, names: list[str]) -> NDArray[np.int64]:
@@ -285,10 +302,18 @@ class Columns:
         self.names += itertools.islice(known, len(self.names), None)
         return np.array(columns, dtype=np.int64)
 
-    def _entered(
+    def _grow(self, number: int) -> None:
+        """Make room for whole numbers up to that one."""
+        if number >= len(self.direct):
+            longer = np.full(min(DIRECT, 2 * number + 1), -1, dtype=np.int32)
+            longer[: len(self.direct)] = self.direct
+            self.direct = longer
+
+    def _enter(
         self, text: Text, unknown: NDArray[np.int64], indices: NDArray[np.int32]
     ) -> NDArray[np.int64]:
         """Enter unknown names into the table, numbered on; the rows that were new to it."""
+        self._grow(int(_largest(text, unknown)))
         new: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
         done, number = 0, len(self.names)
         while done < len(unknown):
@@ -298,9 +323,11 @@ class Columns:
                 self.table = _rehashed(self.table, bigger)
                 continue
             room = slots // 2 - self.used
-            more, done = _insert(text, unknown, done, indices, self.table, number, room)
-            self.used, number = self.used + len(more), number + len(more)
+            how = indices, self.table, self.direct, number, room
+            more, done, used = _insert(text, unknown, done, *how)
+            self.used, number = self.used + used, number + len(more)
             new.append(more)
+        self.entered += number - len(self.names)
         return np.concatenate(new)
 
 

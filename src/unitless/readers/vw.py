@@ -41,6 +41,10 @@ from unitless.readers.words import breaks64, byte, next_break
 
 BAR = np.uint8(124)
 TEXT, NUMBER, NOTHING = 0, 1, 2
+WHOLE = np.int32(-2)
+UNSEEN = np.uint64(1)
+"""Of a whole number that has no column yet; no fingerprint ends so."""
+
 UTF8 = "names are written in UTF-8"
 
 
@@ -213,13 +217,16 @@ def _features(text, at, base, left, piece, counts, table, direct):
                         sparse.refuse(counts, at)
             values[k] = value
             j = k & (AHEAD - 1)
-            indices[k] = _quick(text, at, name_to, space, direct)
-            if indices[k] < 0:
+            quick = _quick(text, at, name_to, space, direct)
+            indices[k] = max(quick, np.int32(-1))
+            if quick < 0:
                 nameless += at == name_to
                 start, name_to = (at, name_to) if at < name_to else (-nameless, -nameless)
-                first, second = prints(text, start, name_to, space, table)
-                prefetch(table, home(first, table))
-                piece.prints[j, 0], piece.prints[j, 1] = first, second
+                piece.prints[j, 1] = UNSEEN
+                if quick != WHOLE:
+                    first, second = prints(text, start, name_to, space, table)
+                    prefetch(table, home(first, table))
+                    piece.prints[j, 0], piece.prints[j, 1] = first, second
                 piece.places[j, 0], piece.places[j, 1] = start, name_to
                 piece.places[j, 2], piece.places[j, 3] = space_from, space_to
             k += 1
@@ -247,11 +254,14 @@ def _form(text, start, stop):
 
 @inner
 def _quick(text, start, stop, space, direct):
-    """The column of a name that is a whole number and in no namespace; -1 if not known."""
+    """The column of a name that is a whole number, in no namespace; WHOLE if new; -1 for others."""
     if space != np.uint64(0) or start == stop:
         return np.int32(-1)
     number = whole_number(text, start, stop)
-    return direct[number] if 0 <= number < len(direct) else np.int32(-1)
+    if number < 0:
+        return np.int32(-1)
+    column = direct[number] if number < len(direct) else np.int32(-1)
+    return column if column >= 0 else WHOLE
 
 
 @kernel
@@ -267,7 +277,9 @@ def _look_up(piece, counts, table, k):
         if piece.indices[i] >= 0:
             continue
         j = i & (AHEAD - 1)
-        _, column = find(table, piece.prints[j, 0], piece.prints[j, 1])
+        column = np.int64(-1)
+        if piece.prints[j, 1] != UNSEEN:
+            _, column = find(table, piece.prints[j, 0], piece.prints[j, 1])
         piece.indices[i] = column
         if column == -1:
             unknown[n, 0], unknown[n, 1], unknown[n, 2] = piece.places[j, 0], piece.places[j, 1], i
