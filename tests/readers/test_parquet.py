@@ -11,7 +11,7 @@ import pytest
 
 from readers.naive import read
 from readers.test_bytes import drip
-from unitless.readers import ReadError, open_blocks
+from unitless.readers import ReadError, open_blocks, parquet
 
 FRAME = pl.DataFrame(
     {
@@ -120,3 +120,16 @@ def test_damage(format):
 def test_no_rows(format):
     with pytest.raises(ReadError, match="no rows"):
         read(written(FRAME.head(0), format), format=format)
+
+
+def test_fewer_rows_than_promised(monkeypatch):
+    """polars may end a damaged file without an error; the count tells."""
+    scanned = parquet._scanned
+
+    def one_more(*arguments):
+        total, batches = scanned(*arguments)
+        return total + 1, batches
+
+    monkeypatch.setattr(parquet, "_scanned", one_more)
+    with pytest.raises(ReadError, match="4 rows are promised, 3 can be read"):
+        read(written(FRAME, "parquet"), format="parquet")

@@ -1,45 +1,41 @@
 """`unitless convert`: a file in one format -> the same rows in another."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from unitless.cli import options as o
+from unitless.cli.reading import reading_of
 
 if TYPE_CHECKING:
     from unitless.cli.reshaping import Job
 
-Formats = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"]
 Option = typer.Option
 
 
 def convert(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A file, or - for standard input.")],
+    data: o.Data,
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="A file to write, or -.")],
     format: Annotated[
-        Formats | None, Option("--from", help="The format of DATA, if its name does not tell.")
+        o.Formats | None, Option("--from", help="The format of DATA, if its name does not tell.")
     ] = None,
     to: Annotated[
-        Formats | None, Option(help="The format of OUTPUT, if its name does not tell.")
+        o.Formats | None, Option(help="The format of OUTPUT, if its name does not tell.")
     ] = None,
     target: Annotated[
         str | None, Option("-t", "--target", help="The column of labels; it comes first.")
     ] = None,
-    weight: Annotated[str | None, Option(help="The column of importances.")] = None,
+    weight: o.Weight = None,
     classes: Annotated[
         str | None,
         Option(help="Labels for svmlight and VW: no,yes are written -1 and 1; a,b,c 1, 2 and 3."),
     ] = None,
-    no_header: Annotated[
-        bool, Option("--no-header", help="CSV: the first line is a row; columns: c1, c2, ...")
-    ] = False,
-    separator: Annotated[
-        str | None, Option(help="CSV: what stands between fields, if not found out.")
-    ] = None,
-    quote: Annotated[str | None, Option(help="CSV: the quote, or none; if not found out.")] = None,
-    coerce: Annotated[
-        bool, Option("--coerce", help="A cell that does not fit its column is missing.")
-    ] = False,
-    skip_bad: Annotated[int, Option(metavar="N", help="Pass over up to N bad lines.")] = 0,
-    quiet: Annotated[bool, Option("--quiet", help="Say nothing at the end.")] = False,
+    no_header: o.NoHeader = False,
+    separator: o.Separator = None,
+    quote: o.Quote = None,
+    coerce: o.Coerce = False,
+    skip_bad: o.SkipBad = 0,
+    quiet: o.Quiet = False,
 ) -> None:
     """Write the rows of a file in another format.
 
@@ -58,10 +54,8 @@ def convert(
     from unitless.readers import SPARSE, format_of
 
     known, wanted = format or format_of(data), to or format_of(output)
-    reading: dict[str, Any] = {"format": known, "header": not no_header, "separator": separator}
+    reading = reading_of(known, no_header, separator, quote)
     reading |= {"coerce": coerce, "skip_bad": skip_bad}
-    if quote is not None:
-        reading["quote"] = None if quote == "none" else quote
     if known not in SPARSE:
         reading |= {"target": target, "weight": weight}
     elif wanted not in SPARSE:
