@@ -48,6 +48,12 @@ def test_an_absent_label_is_missing(odd):
     assert (caught.value.line, caught.value.column) == (4, "w")
 
 
+def test_labels_that_stay_in_the_frame():
+    text = b'{"y": 1, "x": 3}\n{"x": 0}\n{"y": 4}\n'
+    (block,) = read(text, format="jsonl", labels=["y"])
+    assert block.frame.rows() == [(1, 3), (None, 0), (4, 0)]
+
+
 def test_columns_appear():
     text = b'{"a": 1}\n{"b": "x"}\n{"c": {"d": 2}}\n'
     blocks = read(text, format="jsonl", block_bytes=10)

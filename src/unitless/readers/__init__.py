@@ -96,6 +96,7 @@ def open_blocks(
     resume: Position | None = None,
     target: str | None = None,
     weight: str | None = None,
+    labels: Sequence[str] = (),
     header: bool = True,
     separator: str | None = None,
     quote: str | None = "auto",
@@ -118,6 +119,8 @@ def open_blocks(
         Where to go on: a `Block.position` or `Block.position_at(row)` of the same file.
     target, weight
         Tables: the columns that hold the labels and the importances; they are not in the frames.
+    labels
+        JSON lines: columns that stay in the frames, and in which what is absent is missing, not 0.
     header, separator, quote
         CSV: whether the first line names the columns (otherwise c1, c2, ...); the separator, by
         default found out; the quote, None for none, by default found out.
@@ -163,7 +166,7 @@ def open_blocks(
     if format == "tsv":
         separator = separator or "\t"
     how = header, separator, quote, types or {}, coerce, skip_bad, names, max(1, block_bytes)
-    options = Options(target, weight, *how)
+    options = Options(target, weight, *how, labels)
     start = _checked(resume, format)
     from unitless.readers.bytes import Source
 

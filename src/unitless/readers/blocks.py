@@ -88,6 +88,7 @@ class Options(NamedTuple):
     skip_bad: int = 0
     names: Sequence[str] = ()
     block_bytes: int = 1 << 23
+    labels: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

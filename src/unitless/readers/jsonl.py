@@ -63,7 +63,8 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
         filled = [i for i, text in enumerate(texts) if text.strip()]
         lines = np.array(filled, dtype=np.int64) + (place["line"] + 1)
         kinds = {**options.types, **place["columns"]}
-        found = _Lines([texts[i] for i in filled], lines, kinds, (options.target, options.weight))
+        labels = options.target, options.weight, *options.labels
+        found = _Lines([texts[i] for i in filled], lines, kinds, labels)
         end = {
             "offset": chunk.end,
             "line": place["line"] + len(texts),
