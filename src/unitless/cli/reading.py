@@ -35,6 +35,7 @@ def blocks_of(
     reading: dict[str, Any],
     *,
     model: "StreamModel | None" = None,
+    labels: tuple[str | None, ...] = (),
     resume: bool = False,
     coerce: bool = False,
     skip_bad: int = 0,
@@ -44,11 +45,13 @@ def blocks_of(
 
     options = dict(reading)
     if model is not None:
+        labels = model.target, model.weight
         options["names"] = model.names or ()
         if resume:
             options["resume"] = model.position
         elif is_text(data, reading) and "columns" in model.position:
             options["types"] = _types(model)
+    options["labels"] = [name for name in labels if name is not None]
     return open_blocks(data, coerce=coerce, skip_bad=skip_bad, **options)
 
 

@@ -118,7 +118,8 @@ def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
     how: dict[str, Any] = {"coerce": plan.coerce, "skip_bad": plan.skip_bad}
     if plan.resume:
         return _resumed(plan, reading, how, stopper)
-    blocks = stopper.waiting_for(blocks_of(plan.data, reading, **how))
+    labels = plan.target, plan.weight
+    blocks = stopper.waiting_for(blocks_of(plan.data, reading, labels=labels, **how))
     first = next(blocks)
     columns = Columns(plan.hash_bits, plan.max_levels, plan.interactions or (), plan.text or ())
     model = started(
