@@ -111,6 +111,14 @@ def test_types_are_settled_on_the_first_block():
     assert pl.concat([block.frame for block in blocks])["b"].to_list() == ["1", "x", "3", "4"]
 
 
+@pytest.mark.parametrize("word", ["x", "5 ", "0x1"])
+def test_a_word_anywhere_in_the_first_block_settles_it(word):
+    """Far behind the records that are looked at first."""
+    text = "a,b\n" + "1,2\n" * 500 + f"1,{word}\n" + "1,3\n" * 5
+    _, rows = table(text)
+    assert [rows[0], rows[500], rows[501]] == [(1.0, "2"), (1.0, word), (1.0, "3")]
+
+
 def test_types_can_be_given():
     assert table("a,b\n1,2\n", types={"a": "string"})[1] == [("1", 2.0)]
     with pytest.raises(ReadError, match="no column 'z'"):
