@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from unitless.compare import RATES, TUNED, compare
 from unitless.learners import get
+from unitless.learners.baselines import kt, solo
 from unitless.learners.rowwise import Diverged
 from unitless.losses import get as get_loss
 from unitless.regret import best_comparator
@@ -78,12 +79,16 @@ def test_no_bound_is_exceeded(loss, y, weights):
 
 
 def test_a_bound_is_the_one_of_its_file():
-    from unitless.learners.baselines import kt
-
-    entry = compare(ROWS, ["kt"]).entries[0]
-    u = best_comparator("logistic", ROWS).weights
+    """In units of the loss: L times what the file says of slopes g / L, times sample weights."""
+    rows = as_rows(X, 3 * Y + X[:, 1], V)
+    made = compare(rows, ["kt", "solo"], loss="huber(2)")
+    u = made.best.weights
     norm = math.hypot(u.intercept, *u.features)
-    assert entry.bound == pytest.approx(kt.regret_bound(1.0, entry.given["bound"], 120, norm))
+    trials, bound = int((V > 0).sum()), made.entry("kt").given["bound"]
+    assert made.entry("kt").bound == pytest.approx(2 * kt.regret_bound(1.0, bound, trials, norm))
+    g = V * get_loss("huber(2)").derivative(rows.targets, get("solo")("huber(2)").learn(rows)) / 2
+    q = (np.abs(g) * np.linalg.norm(CONSTANT, axis=1))[V > 0]
+    assert made.entry("solo").bound == pytest.approx(2 * solo.regret_bound(1.0, q, norm))
 
 
 def test_no_bound_where_its_assumptions_fail():
@@ -160,7 +165,7 @@ def test_who_diverges_says_so_and_the_others_go_on():
 
 def test_a_rate_that_diverges_is_not_the_best():
     rows = as_rows(X * np.geomspace(1, 1e160, 120)[:, None], Y)
-    made = compare(rows, ["ogd"], tune=[1e-200, 1.0])
+    made = compare(rows, ["ogd"], tune=[1.0, 1e-200])
     entry = made.entry("ogd" + TUNED)
     assert entry.given == {"rate": 1e-200}
     assert math.isnan(entry.rates[1.0])
