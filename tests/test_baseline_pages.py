@@ -1,0 +1,52 @@
+"""Every comparator tells its paper, its formula, its state with units, and what was checked."""
+
+import inspect
+import re
+import sys
+
+import pytest
+
+from unitless.learners import REGISTRY, get
+
+BASELINES = [name for name, path in REGISTRY.items() if path.startswith("baselines.")]
+each_baseline = pytest.mark.parametrize("name", BASELINES)
+
+
+@each_baseline
+def test_the_page_is_complete(name):
+    kind = get(name)
+    page = sys.modules[kind.__module__].__doc__
+    assert re.search(r"\((19|20)\d\d\)", page)  # the paper
+    assert "::\n\n    " in page  # the formula
+    assert re.search(r"paper +field +meaning +unit\n", page)
+    assert re.search(r"\b(Checked|Derived)\b", page)
+    assert "sample weight" in page
+    assert ">>> " in kind.__doc__
+
+
+@each_baseline
+def test_one_file_each(name):
+    modules = [get(other).__module__ for other in BASELINES]
+    assert modules.count(get(name).__module__) == 1
+
+
+@each_baseline
+def test_needs_are_parameters(name):
+    needs, known = getattr(get(name), "needs", ()), inspect.signature(get(name)).parameters
+    assert set(needs) <= set(known)
+    if "bound" in known or "horizon" in known:
+        assert needs
+
+
+def test_the_reconstruction_says_so():
+    page = sys.modules[get("nda").__module__].__doc__
+    assert page.startswith("Normalised dual averaging, after Orabona, Crammer and Cesa-Bianchi")
+    assert "reconstruction" in page.splitlines()[0]
+
+
+def test_no_matrix_is_inverted():
+    """Second-order methods keep factors."""
+    for name in BASELINES:
+        assert not re.search(
+            r"linalg\.(inv|pinv)\b", inspect.getsource(sys.modules[get(name).__module__])
+        )
