@@ -3,6 +3,7 @@
     python benchmarks/study.py           run what is missing, then write the results and the page
     python benchmarks/study.py --quick   a small form of it, into results/quick
     python benchmarks/study.py --page    the page and its figures, from the results file alone
+    python benchmarks/study.py --again blend nag      these learners once more, the others as kept
 
 Each set gives at most 2000 rows (1000 of several classes), evenly spaced in its file, in its
 natural order and in five shuffled ones; in raw units, in random ones (columns times 2^-12 to 2^12),
@@ -218,10 +219,25 @@ def finished(partial: Path) -> dict[Key, list[dict[str, Any]]]:
     return found
 
 
-def losses(key: Key, made: Problem, size: Size) -> list[dict[str, Any]]:
+def again(size: Size, names: list[str]) -> pl.DataFrame:
+    """The kept records, with those of some learners made anew."""
+    records, last = [], None
+    for key in keys(size):
+        if key.part == "loss" and (key.set, key.loss) != last:
+            made, last = problem(key.set, key.loss, size), (key.set, key.loss)
+        new = growth(key, size, names) if key.part == "growth" else losses(key, made, size, names)
+        print(key, len(new), flush=True)
+        records += new
+    kept = pl.read_parquet(size.results).filter(~pl.col("learner").cast(pl.String).is_in(names))
+    return pl.concat([kept, framed(records)])
+
+
+def losses(
+    key: Key, made: Problem, size: Size, only: list[str] | None = None
+) -> list[dict[str, Any]]:
     """One record a learner: its loss as it comes, and at each rate."""
     rows, best = stream(key, made)
-    tunable, fixed = taking_part(key.loss, rows.columns)
+    tunable, fixed = taking_part(key.loss, rows.columns, only or list(REGISTRY))
     entries = compare(rows, tunable, loss=key.loss, tune=size.rates, best=best).entries
     entries += compare(rows, fixed, loss=key.loss, best=best).entries
     n, tuned = len(rows), {entry.learner: entry.rates for entry in entries}
@@ -240,13 +256,13 @@ def losses(key: Key, made: Problem, size: Size) -> list[dict[str, Any]]:
     ]
 
 
-def taking_part(loss: str, columns: int) -> tuple[list[str], list[str]]:
-    """Learners whose rate is tuned, where they have one, and those that run as they come.
+def taking_part(loss: str, columns: int, names: list[str]) -> tuple[list[str], list[str]]:
+    """The learners whose rate is tuned, where they have one, and those that run as they come.
 
     Broad sets: learners that look at all columns run as they come; on wide ones none that keeps a
     matrix. Several classes: likewise, because they are one a class and a row at a time.
     """
-    names, slow = list(REGISTRY), MATRIX | WHOLE
+    slow = MATRIX | WHOLE
     if columns > WIDE:
         left = MATRIX | WHOLE if loss == "softmax" else MATRIX
         names, slow = [name for name in names if name not in left], WHOLE
@@ -255,7 +271,7 @@ def taking_part(loss: str, columns: int) -> tuple[list[str], list[str]]:
     return [name for name in names if name not in slow], [name for name in names if name in slow]
 
 
-def growth(key: Key, size: Size) -> list[dict[str, Any]]:
+def growth(key: Key, size: Size, only: list[str] | None = None) -> list[dict[str, Any]]:
     """One record a learner and length: the regret of the first T rows, and its bound."""
     known = key.set in data.sources()
     X, y, _ = data.sources()[key.set]() if known else drawn(key.set, size.longest)
@@ -263,7 +279,7 @@ def growth(key: Key, size: Size) -> list[dict[str, Any]]:
     rows, records = as_rows(X[order], y[order]), []
     T = 64
     while len(order) >= T:
-        records += lengths(key, compare(rows[:T], loss=key.loss))
+        records += lengths(key, compare(rows[:T], only or REGISTRY, loss=key.loss))
         T *= 2
     return records
 
@@ -320,7 +336,7 @@ def keep(frame: pl.DataFrame, size: Size) -> None:
         "invariance": json.dumps({name: get(name).invariance for name in REGISTRY}),
     }  # fmt: skip
     frame.write_parquet(size.results, compression="zstd", compression_level=22, metadata=facts)
-    size.results.with_suffix(".partial.jsonl").unlink()
+    size.results.with_suffix(".partial.jsonl").unlink(missing_ok=True)
 
 
 def absent(size: Size) -> list[str]:
@@ -333,10 +349,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small form, into results/quick")
     parser.add_argument("--page", action="store_true", help="only the page, from the results file")
+    parser.add_argument("--again", nargs="+", metavar="LEARNER", help="run only these again")
     options = parser.parse_args()
     size = QUICK if options.quick else FULL
     if not options.page:
-        keep(run(size), size)
+        keep(again(size, options.again) if options.again else run(size), size)
     from study_page import write
 
     write(size.results, size.page)

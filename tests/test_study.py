@@ -49,6 +49,15 @@ def test_a_stopped_run_goes_on(study, monkeypatch):
     assert without_time(again).equals(without_time(whole))
 
 
+def test_a_learner_can_be_run_again(study):
+    module, size = study
+    whole = module.run(size)
+    module.keep(whole.with_columns(value=pl.when(pl.col("learner").cast(pl.String) == "nag")
+                                   .then(99.0).otherwise(pl.col("value"))), size)  # fmt: skip
+    again = module.again(size, ["nag"])
+    assert without_time(again).equals(without_time(whole))
+
+
 def test_streams_are_those_of_the_sets(study):
     module, size = study
     made = module.problem("breast_cancer", "logistic", size)
