@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from unitless.cli.app import app
+from unitless.cli.compare import _stacked, _table
 from unitless.compare import compare
 from unitless.rows import as_rows
 
@@ -111,13 +114,44 @@ def test_rows_without_a_label_are_left_out(tmp_path):
     assert by_name["nag"]["loss"] == expected
 
 
+def test_weights_have_a_column(words):
+    lines = words.read_text().splitlines()
+    weights = RNG.choice([0, 1, 2], 60)
+    rows = [f"{line},{v}" for line, v in zip(lines[1:], weights, strict=True)]
+    words.write_text("\n".join([lines[0] + ",v", *rows]) + "\n")
+    _, by_name = entries(words, "--target", "kind", "--weight", "v", "--learners", "nag")
+    expected = compare(as_rows(X, Y, weights), ["nag"]).entries[0].loss
+    assert by_name["nag"]["loss"] == expected
+
+
+def test_blocks_stand_below_one_another():
+    """Later ones have more columns; rows without a label are left out, missing values stay."""
+    first = as_rows([[1.0, np.nan], [3.0, 4.0]], [1.0, np.nan])
+    second = as_rows([[5.0, 6.0, 7.0]], [-1.0], [2.0])
+    made = _stacked([first, second])
+    assert made.columns == 3
+    assert made.targets.tolist() == [1.0, -1.0]
+    assert made.weights.tolist() == [1.0, 2.0]
+    assert np.isnan(made.values).sum() == 1
+    assert _stacked([first, first]).starts is None
+
+
+def test_the_table_of_a_terminal():
+    made = compare(as_rows(X, Y), ["nag", "zero"], units="random")
+    console = Console(width=100, file=StringIO(), force_terminal=True, no_color=True)
+    console.print(_table(made))
+    text = console.file.getvalue()
+    assert "exactly 0" in text
+    assert len(text.splitlines()) == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give --target, the column to predict, one of a, b, kind"),
+        ([], "which column is the target.*'a', 'b', 'kind'"),
         (["--target", "kind", "--learners", "best"], "unknown learner 'best'"),
-        (["--target", "kind", "--loss", "absolute"], "needs numbers, and the target is"),
-        (["--target", "a", "--loss", "logistic"], "for two classes"),
+        (["--target", "kind", "--loss", "absolute"], "does not fit the task binary"),
+        (["--target", "a", "--loss", "logistic"], "does not fit the task regression"),
     ],
 )
 def test_errors_are_sentences(words, arguments, message):

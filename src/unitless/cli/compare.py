@@ -4,45 +4,69 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from unitless.cli import options as o
 
-    import numpy as np
-    from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.table import Table
 
     from unitless.compare import Comparison
-    from unitless.features import Columns
-    from unitless.readers import Block
     from unitless.rows import Rows
+
+Learners = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B,C", help="Learners by name; by default all that take the loss.",
+        rich_help_panel=o.LEARNING,
+    ),
+]  # fmt: skip
+Units = Annotated[
+    Literal["random"] | None,
+    typer.Option(
+        help="Repeat it with columns multiplied by powers of two, and show who moved.",
+        rich_help_panel=o.LEARNING,
+    ),
+]
+Tune = Annotated[
+    bool,
+    typer.Option(
+        "--tune", help="Add the best rate in hindsight of methods with a rate.",
+        rich_help_panel=o.LEARNING,
+    ),
+]  # fmt: skip
+Seed = Annotated[int, typer.Option(help="Of the random units.", rich_help_panel=o.LEARNING)]
 
 
 def compare(
-    data: Annotated[str, typer.Argument(help="A file of rows, or - for standard input.")],
-    target: Annotated[
-        str | None, typer.Option(help="The column to predict; svmlight and VW rows have their own.")
-    ] = None,
-    learners: Annotated[
-        str, typer.Option(help="Names, separated by commas; by default all that take the loss.")
-    ] = "",
-    loss: Annotated[
-        str | None,
-        typer.Option(help="By default logistic for two values, softmax for words, else absolute."),
-    ] = None,
-    units: Annotated[
-        Literal["random"] | None,
-        typer.Option(help="Repeat it in other units and show who moved."),
-    ] = None,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Add the best rate in hindsight of methods with a rate.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of the random units.")] = 0,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, jsonl, parquet, arrow, svmlight or vw.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    data: o.Data,
+    target: o.Target = None,
+    learners: Learners = "",
+    units: Units = None,
+    tune: Tune = False,
+    task: o.Task = "auto",
+    loss: o.Loss = None,
+    seed: Seed = 0,
+    weight: o.Weight = None,
+    ignore: o.Ignore = None,
+    keep: o.Keep = None,
+    text: o.Text = None,
+    interactions: o.Interactions = None,
+    hash_bits: o.HashBits = 18,
+    max_levels: o.MaxLevels = 1000,
+    format: o.Format = None,
+    no_header: o.NoHeader = False,
+    separator: o.Separator = None,
+    quote: o.Quote = None,
+    coerce: o.Coerce = False,
+    skip_bad: o.SkipBad = 0,
+    json: o.Json = False,
+    no_color: o.NoColor = False,
 ) -> None:
     """Let learners pass over a file, one after another, and show what each of them lost.
+
+    All rows that have a label are kept in memory. Numbers have the absolute loss, because most
+    learners need a bounded slope.
 
     [dim]Examples:[/dim]
 
@@ -51,133 +75,107 @@ def compare(
     unitless compare mails.svm --learners blend,full,nag,ogd --units random --tune
     """
     from unitless import compare as library
+    from unitless.cli.reading import blocks_of, reading_of
+    from unitless.cli.screen import warnings_as_notes
+    from unitless.features import Columns
 
-    rows, loss = _opened(data, target, format, loss)
     names = [name.strip() for name in learners.split(",") if name.strip()] or None
-    with _waiting() as told:
-        made = library.compare(rows, names, loss=loss, units=units, tune=tune, seed=seed, told=told)
+    reading = reading_of(format, no_header, separator, quote)
+    blocks = blocks_of(data, reading, coerce=coerce, skip_bad=skip_bad)
+    columns = Columns(hash_bits, max_levels, interactions or (), text or ())
+    how = {"target": target, "task": task, "weight": weight, "columns": columns}
+    with warnings_as_notes(json):
+        rows, loss = _read(blocks, loss, **how, ignore=ignore or (), keep=keep or ())
+        with _waiting(json) as told:
+            made = library.compare(
+                rows, names, loss=loss, units=units, tune=tune, seed=seed, told=told
+            )
     if json:
         print(_json(made))
     else:
-        _show(made)
+        _show(made, no_color)
 
 
 # The file
 
 
-def _opened(
-    data: str, target: str | None, format: str | None, loss: str | None
-) -> "tuple[Rows, str]":
+def _read(blocks: "Iterator[Any]", loss: str | None, **how: Any) -> "tuple[Rows, str]":
     """All rows that have a label, and the loss."""
-    import numpy as np
+    from unitless.streams import LOSSES, started
 
-    from unitless.rows import as_rows
-
-    parts, labels, weights = zip(*_parts(data, target, format), strict=True)
-    y, loss = _coded(np.concatenate(labels), loss)
-    v = np.concatenate(weights)
-    return as_rows(_stacked(parts), y, None if (v == 1).all() else v), loss
-
-
-def _parts(data: str, target: str | None, format: str | None) -> "Iterator[tuple[Any, Any, Any]]":
-    """(X, labels, weights) of each block, without the rows that have no label."""
-    import numpy as np
-
-    from unitless.features import Columns
-    from unitless.readers import open_blocks
-
-    columns, names = Columns(), list[str]()
-    for block in open_blocks(data, format=format, target=target, names=names):
-        names += block.new_names
-        if block.targets is None:
-            assert block.frame is not None  # other formats have their labels
-            known = ", ".join(block.frame.columns)
-            raise ValueError(f"{data}: give --target, the column to predict, one of {known}")
-        labelled = np.array([label is not None and label == label for label in block.targets])
-        weights = np.ones(len(block)) if block.weights is None else block.weights
-        yield _features(block, columns)[labelled], block.targets[labelled], weights[labelled]
+    first = next(blocks)
+    model = started(first, learner="blend", loss=loss, **how)
+    parts = []
+    for block in _chained(first, blocks):
+        prepared = model.prepared(block)
+        for _, label in prepared.new:
+            model.add_class(label)
+        parts.append(prepared.rows)
+    usual = "absolute" if model.task == "regression" else LOSSES[model.task]
+    return _stacked(parts), usual if model.task == "multiclass" else loss or usual
 
 
-def _features(block: "Block", columns: "Columns") -> Any:
-    """The features of a block as a matrix."""
-    from unitless.regret.design import matrix
-
-    if block.frame is None:
-        assert block.rows is not None  # a block has either
-        return matrix(block.rows)
-    encoded = columns.encode(block.frame)
-    columns.commit(encoded)
-    return encoded.X
+def _chained(first: Any, others: "Iterator[Any]") -> "Iterator[Any]":
+    yield first
+    yield from others
 
 
-def _stacked(parts: "Sequence[Any]") -> Any:
-    """The blocks below one another; later ones may have more columns."""
+def _stacked(parts: "list[Rows]") -> "Rows":
+    """The rows with a label, below one another; later blocks may have more columns."""
     import numpy as np
     from scipy.sparse import csr_array, vstack
 
-    width = max(part.shape[1] for part in parts)
-    if all(isinstance(part, np.ndarray) and part.shape[1] == width for part in parts):
-        return np.concatenate(parts)
-    sparse = [csr_array(part) for part in parts]
-    for part in sparse:
-        part.resize(part.shape[0], width)
-    return vstack(sparse, format="csr")
+    from unitless.rows import as_rows
+
+    y = np.concatenate([part.targets for part in parts])
+    ones = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
+    v, known, width = np.concatenate(ones), ~np.isnan(y), max(part.columns for part in parts)
+    if all(part.starts is None and part.columns == width for part in parts):
+        X: Any = np.concatenate([part.values for part in parts])
+    else:
+        sparse = [csr_array(_matrix(part)) for part in parts]
+        for each in sparse:
+            each.resize(each.shape[0], width)
+        X = vstack(sparse, format="csr")
+    return as_rows(X[known], y[known], None if (v == 1).all() else v[known])
 
 
-def _coded(labels: "NDArray[Any]", loss: str | None) -> "tuple[NDArray[np.float64], str]":
-    """The labels as the loss wants them, and the loss."""
-    import numpy as np
+def _matrix(rows: "Rows") -> Any:
+    """The values, as NumPy or SciPy has them."""
+    from scipy.sparse import csr_array
 
-    from unitless import losses, targets
-
-    words = labels.dtype.kind not in "fiu"
-    values = np.unique(labels.astype(str) if words and labels.dtype.kind == "O" else labels)
-    if loss is None:
-        loss = "logistic" if len(values) == 2 else "softmax" if words else "absolute"
-    kind = losses.get(loss).targets
-    given = labels.astype(values.dtype)
-    if kind == "signs":
-        if len(values) != 2:
-            raise ValueError(
-                f"the {loss} loss is for two classes, and the target has {len(values)}: use "
-                "--loss softmax, or for numbers --loss absolute"
-            )
-        return targets.as_signs(given, values), loss
-    if kind == "classes":
-        return targets.as_numbers(given, values), loss
-    if words:
-        raise ValueError(f"the {loss} loss needs numbers, and the target is {str(given[0])!r}")
-    return labels.astype(np.float64), loss
+    if rows.starts is None:
+        return rows.values
+    return csr_array((rows.values, rows.indices, rows.starts), shape=(len(rows), rows.columns))
 
 
 # The table
 
 
-def _waiting() -> Any:
+def _waiting(quiet: bool) -> Any:
     """Say on a terminal which learner is at work; gives the function to tell it to."""
     from contextlib import contextmanager
 
-    from rich.console import Console
+    from unitless.cli.screen import console_of
 
     @contextmanager
     def waiting() -> Any:
-        console = Console(stderr=True)
-        with console.status("reading ...") as status:
+        with console_of(quiet=quiet, error=True).status("reading ...") as status:
             yield lambda name: status.update(f"{name} ... (kernels are compiled the first time)")
 
     return waiting()
 
 
-def _show(made: "Comparison") -> None:
-    from rich.console import Console
+def _show(made: "Comparison", no_color: bool) -> None:
+    from unitless.cli.screen import console_of
 
-    console = Console(highlight=False)
+    console = console_of(no_color)
     if not console.is_terminal:  # a pipe has no width to fit into
         print(made)
         return
     console.print(_table(made))
     for note in made.notes():
-        console.print(note, style="dim", markup=False)
+        console.print(note, style="dim")
 
 
 def _table(made: "Comparison") -> "Table":
