@@ -459,8 +459,8 @@ def _theorem(learner: Learner, best: Comparator, trials: int) -> float | None:
 
 def _headings(made: Comparison) -> list[str]:
     known = ["regret", "bound"] if made.best else []
-    units = ["in other units", "moved"] if made.factors is not None else []
-    return ["rank", "learner", "loss", *known, *units, "µs a row", "given in hindsight"]
+    units = ["other units", "moved"] if made.factors is not None else []
+    return ["rank", "learner", "loss", *known, *units, "µs a row", "given"]
 
 
 def _line(made: Comparison, entry: Entry) -> list[str]:
@@ -498,5 +498,7 @@ def _notes(made: Comparison) -> Iterator[str]:
     if made.factors is not None:
         low, high = np.abs(made.factors).min(initial=1), np.abs(made.factors).max(initial=1)
         yield f"other units: columns times {low:g} to {high:g}; moved: largest change of a score"
+    if any(entry.given for entry in made.entries):
+        yield "given: parameters that were taken from the rows in hindsight"
     for name, why in made.left_out.items():
         yield f"left out: {name} ({why})"

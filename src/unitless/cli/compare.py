@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from unitless.compare import Comparison
     from unitless.rows import Rows
 
+WIDE = 110
+"""Characters of a line in which the whole table has room."""
+
 Learners = Annotated[
     str,
     typer.Option(
@@ -173,20 +176,24 @@ def _show(made: "Comparison", no_color: bool) -> None:
     if not console.is_terminal:  # a pipe has no width to fit into
         print(made)
         return
-    console.print(_table(made))
-    for note in made.notes():
+    wide = console.width >= WIDE
+    console.print(_table(made, wide))
+    given = [] if wide else [f"{line[1]}: {line[-1]}" for line in made.cells()[1:] if line[-1]]
+    for note in (*given, *made.notes()):
         console.print(note, style="dim")
 
 
-def _table(made: "Comparison") -> "Table":
+def _table(made: "Comparison", wide: bool) -> "Table":
+    """On a narrow terminal without its last column, so that no number is cut."""
     from rich.table import Table
     from rich.text import Text
 
-    head, *lines = made.cells()
-    table = Table(box=None, header_style="bold", padding=(0, 1))
+    head, *lines = (line if wide else line[:-1] for line in made.cells())
+    table = Table(box=None, header_style="bold", padding=(0, 1), collapse_padding=True)
     for heading in head:
-        left = heading in ("learner", "given in hindsight")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=heading == "learner")
+        left = heading in ("learner", "given")
+        folded = heading.replace(" ", "\n", 1)
+        table.add_column(folded, justify="left" if left else "right", no_wrap=heading != "given")
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))
     return table
