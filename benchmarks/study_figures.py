@@ -99,7 +99,7 @@ def rates(study: Study, loss: str) -> Any:
     """Loss against rate in raw and in standardised units; flat lines have no rate to tune."""
     figure, panels = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
     for axes, kind in zip(panels, ("raw", "standardised"), strict=True):
-        typical = study.typical(loss, kind)
+        typical = study.typical(loss, kind, sets=study.common(loss, tuned=True))
         for number, name in enumerate(study.with_rate(loss)):
             curve = np.minimum(study.by_rate(loss, kind, name), WORST)
             style = ("-", "--", ":")[number % 3]
@@ -131,6 +131,7 @@ def growth(study: Study) -> Any:
         axes.plot(T, 3 * np.sqrt(T), ":", color="0.4", label="3 sqrt(T)")
         axes.set(xscale="log", yscale="log", title=name, xlabel="T")
         axes.set_ylim(1, None)
+        axes.minorticks_off()
     panels[0][0].set_ylabel("regret")
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=8)

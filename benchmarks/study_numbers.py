@@ -85,8 +85,7 @@ class Study:
     def ranks(self, loss: str, units: str, *, tuned: bool = False) -> Ranks:
         """Average ranks over the sets on which all learners ran."""
         scores = self.scores(loss, units, tuned=tuned)
-        everywhere = {name for by_set in scores.values() for name in by_set}
-        sets = sorted(s for s in everywhere if all(s in by_set for by_set in scores.values()))
+        sets = self.common(loss)
         table = np.array([[by_set[s] for s in sets] for by_set in scores.values()])
         ranks = np.array([rankdata(column) for column in table.T])
         order = np.argsort(ranks.mean(axis=0), kind="stable")
@@ -98,10 +97,22 @@ class Study:
             float(q * np.sqrt(k * (k + 1) / (6 * n))), float(chance),
         )  # fmt: skip
 
-    def typical(self, loss: str, units: str, *, order: str = "shuffled", tuned: bool = False):
-        """{learner: geometric mean over sets}, infinite where it diverged on one of them."""
+    def common(self, loss: str, *, tuned: bool = False) -> list[str]:
+        """The sets on which all learners ran; with `tuned`, all with a rate at all rates."""
+        kept = self.records.filter(loss=loss, order="natural", units="raw")
+        if tuned:
+            kept = kept.filter(pl.col("by_rate").is_not_null())
+        counts = kept.group_by("set").len()
+        return sorted(counts.filter(pl.col("len") == kept["learner"].n_unique())["set"].to_list())
+
+    def typical(
+        self, loss: str, units: str, *, order: str = "shuffled", tuned: bool = False,
+        sets: list[str] | None = None,
+    ):  # fmt: skip
+        """{learner: geometric mean over the common sets}, infinite where it diverged on one."""
         scores = self.scores(loss, units, order=order, tuned=tuned)
-        return {name: geometric(list(by_set.values())) for name, by_set in scores.items()}
+        sets = self.common(loss) if sets is None else sets
+        return {name: geometric([by_set[s] for s in sets]) for name, by_set in scores.items()}
 
     def diverged(self, loss: str, units: str) -> dict[str, int]:
         """On how many sets a learner diverged, in any shuffled order."""
@@ -115,9 +126,9 @@ class Study:
         return sorted(kept["learner"].unique().to_list())
 
     def by_rate(self, loss: str, units: str, learner: str) -> np.ndarray:
-        """The geometric mean over sets at each rate, infinite where it diverged on one."""
+        """The geometric mean over common sets at each rate, infinite where it diverged on one."""
         kept = self.records.filter(loss=loss, units=units, order="shuffled", learner=learner)
-        lists = kept.filter(pl.col("by_rate").is_not_null())
+        lists = kept.filter(pl.col("set").is_in(self.common(loss, tuned=True)))
         table = np.array([[np.inf if x is None else x for x in row] for row in lists["by_rate"]])
         relative = table / lists["constant"].to_numpy()[:, None]
         return np.array([geometric(column) for column in relative.T])
