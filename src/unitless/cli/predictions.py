@@ -3,6 +3,8 @@
 import csv
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from unitless.cli.screen import plain
@@ -34,10 +36,9 @@ class Predictions:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.flush()
-            if self.path != "-":
-                self._file.close()
+        self.flush()
+        if self._file is not None and self.path != "-":
+            self._file.close()
 
     def write(self, model: "StreamModel", scores: "Float") -> None:
         """Write the predictions that these scores are."""
@@ -55,16 +56,27 @@ class Predictions:
         first = not self._names
         self._names = self._names or list(columns)
         frame = polars.DataFrame(columns).select(self._names)
-        try:
+        with self._named_errors():
             self._file.write(frame.write_csv(include_header=first).encode())
-        except OSError as error:
-            error.filename = self.path
-            raise
 
     def flush(self) -> None:
         """What was written is in the file, as far as the system goes."""
         if self._file is not None:
-            self._file.flush()
+            with self._named_errors():
+                self._file.flush()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """An error of the disk names the file, which then is given up."""
+        try:
+            yield
+        except OSError as error:
+            if self.path != "-":
+                error.filename = self.path
+                with suppress(OSError):
+                    self._file.close()
+            self._file = None
+            raise
 
 
 def _after(file: Any, rows: int) -> list[str]:

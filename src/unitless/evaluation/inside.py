@@ -10,7 +10,9 @@ from unitless.evaluation.baseline import Constant
 from unitless.learners.blend import Blend
 from unitless.learners.blending.panel import SQUARES, SUM, UNIT
 from unitless.learners.blending.panel import T as TRIALS
+from unitless.learners.newton import Newton
 from unitless.learners.protocol import Learner, Weights
+from unitless.learners.vaw import Vaw
 from unitless.regret import BlendCertificate, certificate
 from unitless.rows import Rows
 from unitless.streams import StreamModel, shown
@@ -33,7 +35,11 @@ def deviations(learner: Learner) -> Float | None:
         out = np.zeros(len(panel.slots))
         out[used] = np.divide(spread, records[:, UNIT], out=spread * 0, where=records[:, UNIT] > 0)
         return out
-    sums = learner.sums()
+    if isinstance(learner, Newton):
+        n, units = max(learner.state.totals[0], 1.0), learner.state.units[1:]
+        spread = np.sqrt(learner.state.s2[1 : 1 + len(units)] / n)
+        return np.divide(spread, units, out=spread * 0, where=units > 0)
+    sums = learner._full.sums() if isinstance(learner, Vaw) else learner.sums()
     return None if sums is None else sums.s[1:] / math.sqrt(max(sums.trials, 1))
 
 

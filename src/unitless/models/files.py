@@ -21,8 +21,8 @@ from safetensors.numpy import save
 Arrays = dict[str, NDArray[Any]]
 DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32}
 """The only types a model file has, by their names there."""
-NAME, DIGEST = "unitless", "blake2b"
-"""The two texts among a safetensors file's metadata."""
+NAME, DIGITS = "unitless", 32
+"""Our text among a safetensors file's metadata, and the digits of the digest it begins with."""
 ALIGNED = 64
 """Arrays begin at multiples of this in memory, which only speed depends on."""
 
@@ -47,7 +47,7 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) 
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     digest = _digest(text, [(name, _dtype(a), list(a.shape), a.data) for name, a in plain.items()])
-    replace(path, save(plain, {NAME: text, DIGEST: digest}))
+    replace(path, save(plain, {NAME: f"{digest} {text}"}))
 
 
 def replace(path: str | os.PathLike[str], data: bytes) -> None:
@@ -110,12 +110,10 @@ def _texts(path: str | os.PathLike[str], data: bytes) -> tuple[str, str]:
         raise ModelFileError(path, "it is no model file, or its end is missing")
     metadata = _parsed(path, data[8 : 8 + length])
     metadata = metadata.get("__metadata__") if isinstance(metadata, dict) else None
-    texts: list[Any] = []
-    if isinstance(metadata, dict):
-        texts = [metadata.get(k) for k in (NAME, DIGEST)]
-    if len(texts) != 2 or not all(isinstance(each, str) for each in texts):
+    text = metadata.get(NAME) if isinstance(metadata, dict) else None
+    if not isinstance(text, str):
         raise ModelFileError(path, "it is a safetensors file, and not one of a Unitless model")
-    return texts[0], texts[1]
+    return text[DIGITS + 1 :], text[:DIGITS]
 
 
 def _parsed(path: str | os.PathLike[str], text: str | bytes) -> Any:
@@ -129,7 +127,7 @@ def _parsed(path: str | os.PathLike[str], text: str | bytes) -> Any:
 
 def _digest(text: str, tensors: list[tuple[str, str, list[int], Any]]) -> str:
     """Of the text and of every array: name, type, shape and bytes."""
-    made = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+    made = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGITS // 2)
     for name, dtype, shape, data in sorted(tensors, key=lambda tensor: tensor[0]):
         made.update(json.dumps([name, dtype, shape]).encode())
         made.update(data)

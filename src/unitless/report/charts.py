@@ -7,6 +7,7 @@ page's style sheet (c0, c1, ...), which knows light and dark.
 import math
 from collections.abc import Sequence
 from html import escape
+from statistics import median
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 420, 260
@@ -70,8 +71,8 @@ def short(value: float) -> str:
     """
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size <= abs(value) < 1e12:
-            return f"{value / size:.4g}{letter}"
-    return f"{value:.4g}"
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
 
 
 def line_chart(
@@ -84,17 +85,26 @@ def line_chart(
     xs = [px for line in lines for px, _ in line.points]
     ys = [py for line in lines for _, py in line.points] + ([0.0] if zero else [])
     across = Axis(min(xs), max(xs), log and min(xs) > 0)
-    up = _upward(min(ys), max(ys))
+    up = _upward(ys)
+    if up.log:
+        lines = [_above(line, up.low) for line in lines]
     body = [_grid(across, up, x, y), *(_line(line, across, up) for line in lines)]
     return _svg("".join(body), f"{y} over {x}") + _legend(lines)
 
 
-def _upward(low: float, high: float) -> Axis:
+def _upward(values: Sequence[float]) -> Axis:
     """A plain axis; a logarithmic one where the largest value would hide the others."""
-    if low > 0 and high > WIDE * low:
-        return Axis(low / 1.5, high * 1.5, log=True)
+    low, high = min(values), max(values)
+    above = [value for value in values if value > 0]
+    if low >= 0 and above and high > WIDE * median(above):
+        return Axis(max(min(above), high / 1e6) / 1.5, high * 1.5, log=True)
     margin = (high - low) * 0.05 or abs(high) * 0.05 or 1.0
     return Axis(low - margin, high + margin)
+
+
+def _above(line: Line, low: float) -> Line:
+    """The line without what a logarithmic axis cannot show."""
+    return line._replace(points=[(px, py) for px, py in line.points if py >= low])
 
 
 def square_chart(points: Sequence[tuple[float, float, float]], x: str, y: str) -> str:

@@ -5,7 +5,7 @@ A figure for which the results have nothing is None.
 
 from typing import Any
 
-from unitless.report.charts import Line, area_chart, bar_chart, line_chart, square_chart
+from unitless.report.charts import Line, area_chart, bar_chart, line_chart, short, square_chart
 
 Results = dict[str, Any]
 Figure = tuple[str, str, str] | None
@@ -120,7 +120,7 @@ def weights(results: Results) -> Figure:
     rows = results["weights"][:20]
     by = "per_deviation" if rows and rows[0].get("per_deviation") is not None else "per_unit"
     bars = [
-        (_named(row), row[by], f"{row['per_unit']:.3g}/unit")
+        (_named(row), row[by], f"{short(row['per_unit'])}/unit")
         for row in rows
         if row.get(by) is not None and row["per_unit"] is not None
     ]

@@ -1,0 +1,374 @@
+"""evaluate and fit: the library's numbers, the options, and clean ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import mean_absolute_error, r2_score, roc_auc_score
+
+from cli.material import table, written
+from laws.streams import same_bits
+from unitless import OnlineClassifier, OnlineRegressor, models
+from unitless.cli.stopping import Stopped, Stopper
+
+FEATURES = ["metres", "grams", "colour"]
+WITHOUT = ("--ignore", "weight", "--ignore", "score")
+
+
+def library(frame, target="label"):
+    """The scores of the estimators on the rows that have a target."""
+    there = frame.filter(pl.col(target).is_not_null())
+    kind = OnlineClassifier if target == "label" else OnlineRegressor
+    return kind("coordinate" if target == "label" else "vaw").fit(
+        there.select(FEATURES), there[target].to_numpy()
+    )
+
+
+def test_predictions_and_metrics_are_the_library_s(unitless, tmp_path, data, frame):
+    page = tmp_path / "p.csv"
+    done = unitless(
+        "evaluate",
+        data,
+        "-t",
+        "label",
+        "-l",
+        "coordinate",
+        *WITHOUT,
+        "--predictions",
+        page,
+        "--json",
+    )
+    assert done.code == 0
+    results, model = json.loads(done.out), library(frame)
+    found = pl.read_csv(page)
+    there = frame["label"].is_not_null()
+    assert results["unlabelled"] == int((~there).sum()) > 0
+    assert found["row"].to_list() == list(range(1, len(frame) + 1))
+    link = model.learner_.loss.link(model.progressive_)
+    same_bits(found.filter(there)["p(yes)"].to_numpy(), link)
+    y = (frame.filter(there)["label"] == "yes").to_numpy()
+    assert results["metrics"]["auc"] == pytest.approx(roc_auc_score(y, link), abs=1e-3)
+    assert results["metrics"]["accuracy"] == pytest.approx((y == (link >= 0.5)).mean())
+    assert results["metrics"]["loss"] == pytest.approx(
+        model.learner_.loss.value(2.0 * y - 1, model.progressive_).mean()
+    )
+    share = y.mean()
+    entropy = -share * np.log(share) - (1 - share) * np.log(1 - share)
+    assert results["baseline"]["loss"] == pytest.approx(entropy)
+
+
+def test_numbers(unitless, data, frame):
+    done = unitless(
+        "evaluate",
+        data,
+        "-t",
+        "score",
+        "-l",
+        "vaw",
+        "--ignore",
+        "weight",
+        "--ignore",
+        "label",
+        "--json",
+    )
+    results, model = json.loads(done.out), library(frame, "score")
+    y = frame["score"].to_numpy()
+    assert results["task"] == "regression"
+    assert results["metrics"]["r2"] == pytest.approx(r2_score(y, model.progressive_))
+    assert results["metrics"]["mae"] == pytest.approx(mean_absolute_error(y, model.progressive_))
+    assert results["baseline"]["loss"] == pytest.approx(y.var())
+
+
+def test_what_is_printed(unitless, data):
+    done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2")
+    lines = done.out.splitlines()
+    assert lines[0] == "task: binary (no or yes) of 'label'; learner: coordinate; loss: logistic"
+    assert [line.split()[0] for line in lines[2:12]] == [str(2**k) for k in range(10)]
+    assert "\x1b" not in done.out
+    for word in ("without a label", "area under ROC", "best constant", "Theorem 1", "grams"):
+        assert word in done.out
+
+
+def test_quiet(unitless, data):
+    assert unitless("evaluate", data, "-t", "label", "-l", "zero", "--quiet")[1:] == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "task"),
+    [
+        ("label", (), "binary"),
+        ("colour", (), "multiclass"),
+        ("weight", (), "binary"),  # two distinct values
+        ("weight", ("--task", "regression"), "regression"),
+        ("score", (), "regression"),
+        ("score", ("--quantile", "0.9"), "regression"),
+    ],
+)
+def test_tasks(unitless, data, target, options, task):
+    done = unitless("evaluate", data, "-t", target, "-l", "nag", *options, "--json")
+    assert done.code == 0
+    results = json.loads(done.out)
+    assert results["task"] == task
+    assert ("below" in results["metrics"]) == ("--quantile" in options)
+
+
+def test_a_class_that_comes_late(unitless, tmp_path):
+    """In blocks of their own: of two classes an error that names --task, of several one more."""
+    path = tmp_path / "late.csv"
+    first = "".join(f"{k % 7},{'ab'[k % 2]}\n" for k in range(10))
+    path.write_text("x,y\n" + first + "3,c\n")
+    done = unitless("evaluate", path, "-t", "y", "-l", "nag", "--task", "binary")
+    assert done.code == 2
+    assert "--task multiclass" in done.err
+    more = tmp_path / "more.csv"
+    path.write_text("x,y\n" + first)
+    more.write_text("x,y\n3,c\n4,a\n")
+    model = tmp_path / "m"
+    for task, code in (("binary", 2), ("multiclass", 0)):
+        unitless("fit", path, "-t", "y", "-l", "nag", "--task", task, "--save", model)
+        done = unitless("evaluate", more, "--resume", model, "--save", model)
+        assert done.code == code
+        assert "--task" in done.err or code == 0
+    assert models.load(model).labels == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-t", "nothing"), "there is no column 'nothing'; there are 'metres'"),
+        ((), "which column is the target?"),
+        (("-t", "label", "--checkpoint", "5"), "--save"),
+        (("-t", "label", "--loss", "squared"), "does not fit the task binary"),
+        (("-t", "label", "-l", "nobody"), "unknown learner 'nobody'"),
+        (("-t", "label", "--keep", "gone"), "there is no column 'gone'"),
+        (("-t", "label", "--weight", "colour"), "numbers were expected"),
+        (("-t", "label", "--holdout", "1"), "--holdout"),
+        (("-t", "label", "--resume", "no-such-file"), "no-such-file"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(unitless, data, words, message):
+    done = unitless("evaluate", data, *words)
+    assert done.code in (2, 3)
+    assert message in done.err
+    assert done.err.startswith("unitless: ")
+    assert done.err.count("\n") == 1
+
+
+def test_columns(unitless, data, frame):
+    """keep, weights, text, interactions and hashing are the library's."""
+    done = unitless(
+        "evaluate", data, "-t", "score", "-l", "vaw", "--weight", "weight", "--keep", "metres",
+        "--keep", "grams", "-q", "metres:grams", "--json",
+    )  # fmt: skip
+    model = OnlineRegressor("vaw", interactions=["metres:grams"]).fit(
+        frame.select("metres", "grams"), frame["score"].to_numpy(), frame["weight"].to_numpy()
+    )
+    results = json.loads(done.out)
+    assert {row["feature"] for row in results["weights"]} == {*model.feature_names_}
+    error = (frame["score"].to_numpy() - model.progressive_) ** 2
+    assert results["metrics"]["loss"] == pytest.approx(
+        np.average(error, weights=frame["weight"].to_numpy())
+    )
+
+
+def test_hashing_is_noted(unitless, tmp_path):
+    path = tmp_path / "mail.csv"
+    path.write_text("text,spam\n" + "".join(f"w{k} w{k + 1},{k % 2}\n" for k in range(20)))
+    done = unitless(
+        "evaluate",
+        path,
+        "-t",
+        "spam",
+        "-l",
+        "nag",
+        "--text",
+        "text",
+        "--max-levels",
+        "5",
+        "-b",
+        "3",
+    )
+    assert done.err.startswith("note: column 'text' has more than 5 levels")
+    assert "features                        " in done.out
+
+
+def test_delay_counts_the_prediction_issued(unitless, data, frame):
+    """With labels that never come in time every prediction is that of the fresh learner."""
+    words = ("-t", "label", "-l", "coordinate", *WITHOUT, "--json")
+    late = json.loads(unitless("evaluate", data, *words, "--delay", len(frame)).out)
+    assert late["metrics"]["loss"] == pytest.approx(np.log(2))
+    assert late["learned"] == len(frame) - late["unlabelled"]
+    soon = json.loads(unitless("evaluate", data, *words, "--delay", 5).out)
+    now = json.loads(unitless("evaluate", data, *words).out)
+    assert now["metrics"]["loss"] < soon["metrics"]["loss"] < np.log(2)
+
+
+def test_holdout_and_passes(unitless, tmp_path, data, frame):
+    done = unitless(
+        "fit", data, "-t", "label", "-l", "nag", *WITHOUT, "--passes", "3", "--holdout", "10",
+        "--save", tmp_path / "m", "--json",
+    )  # fmt: skip
+    results = json.loads(done.out)
+    held = frame["label"].is_not_null().to_numpy()[9::10].sum()
+    there = frame["label"].is_not_null().sum()
+    assert results["held_out"] == held
+    assert results["learned"] == 3 * (there - held)
+    assert len(results["holdouts"]) == 3
+    assert results["rows"] == len(frame)
+
+
+def test_audit_adds_up(unitless, data):
+    done = unitless(
+        "evaluate", data, "-t", "score", "-l", "vaw", "--ignore", "label", "--audit", "300",
+        "--predictions", "-",
+    )  # fmt: skip
+    predicted = float(done.out.splitlines()[300].split(",")[1])
+    table = done.err[done.err.index("What made up the score of row 300") :].splitlines()[2:]
+    adds = [float(line.split()[0]) for line in table[: table.index("")]]
+    assert sum(adds) == pytest.approx(predicted, abs=1e-3 * len(adds))
+
+
+# Stopping and going on
+
+
+@pytest.mark.parametrize("learner", ["coordinate", "blend"])
+def test_stopped_in_mid_file_and_resumed_is_the_same_model(unitless, tmp_path, frame, learner):
+    """The last checkpoint is all that a kill leaves; resumed, it comes to the same bytes."""
+    path, words = written(tmp_path / "d.csv", frame), ("-t", "label", "-l", learner, "--quiet")
+    options = ("--checkpoint", "100", "--save")
+    page = tmp_path / "p.csv"
+    assert (
+        unitless("evaluate", path, *words, *options, tmp_path / "whole", "--predictions", page).code
+        == 0
+    )
+    expected = page.read_text()
+    stopped = tmp_path / "stopped"
+    saves = []
+
+    def dying(*args):
+        """After the checkpoint of row 300 nothing more is written."""
+        saves.append(args)
+        if len(saves) > 3:
+            raise RuntimeError("killed")
+        write(*args)
+
+    write = models.files.write
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models.files, "write", dying)
+        with pytest.raises(RuntimeError, match="killed"):
+            unitless("evaluate", path, *words, *options, stopped, "--predictions", page)
+    assert models.load(stopped).position["skip"] == 300
+    assert page.read_text() != expected
+    done = unitless(
+        "evaluate", path, "--resume", stopped, "--quiet", *options, stopped, "--predictions", page
+    )
+    assert done.code == 0
+    assert stopped.read_bytes() == (tmp_path / "whole").read_bytes()
+    assert page.read_text() == expected
+
+
+def test_a_bad_line_leaves_the_model_of_the_rows_before(unitless, tmp_path, frame):
+    lines = written(tmp_path / "d.csv", table(60_000)).read_text().splitlines(keepends=True)
+    lines[-5] = "one,two\n"
+    path = tmp_path / "bad.csv"
+    path.write_text("".join(lines))
+    done = unitless(
+        "evaluate", path, "-t", "label", "-l", "zero", "--save", tmp_path / "m", "--quiet"
+    )
+    assert done.code == 2
+    assert "fields were expected" in done.err
+    done = unitless("evaluate", path, "-t", "label", "-l", "zero", "--skip-bad", "1")
+    assert done.code == 0
+    assert "1 bad lines passed over" in done.out
+
+
+def test_another_file_goes_on_from_the_model(unitless, tmp_path, frame):
+    first, second = (
+        written(tmp_path / "a.csv", frame[:300]),
+        written(tmp_path / "b.csv", frame[300:]),
+    )
+    words = ("-t", "label", "-l", "coordinate", "--quiet")
+    unitless("fit", first, *words, "--save", tmp_path / "m")
+    unitless("fit", second, "--resume", tmp_path / "m", "--save", tmp_path / "m", "--quiet")
+    unitless("fit", written(tmp_path / "all.csv", frame), *words, "--save", tmp_path / "whole")
+    one, two = models.load(tmp_path / "m"), models.load(tmp_path / "whole")
+    same_bits(one.learner.weights().features, two.learner.weights().features)
+    assert one.rows == two.rows
+
+
+def process(*words, **options):
+    """`unitless` in a process of its own."""
+    code = "from unitless.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
+    )  # fmt: skip
+
+
+def test_ctrl_c_saves_the_model_of_the_last_finished_piece(tmp_path):
+    path = written(tmp_path / "long.csv", table(60_000))
+    run = process("evaluate", path, "-t", "label", "--save", tmp_path / "m")
+    assert any(line.split()[:1] == [b"64"] for line in iter(run.stdout.readline, b""))
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert err == b"unitless: interrupted\n"
+    model = models.load(tmp_path / "m")
+    assert 64 <= model.position["skip"] < 60_000
+    assert model.rows <= model.position["skip"]
+
+
+def test_ctrl_c_interrupts_the_wait_for_input():
+    """While rows are learned it is only noted; a second one is heard at once."""
+
+    def slow():
+        yield 1
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+
+    with Stopper() as stopper:
+        items = stopper.waiting_for(slow())
+        assert next(items) == 1
+        with pytest.raises(Stopped):
+            next(items)
+    with Stopper() as stopper:
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(Stopped):
+            stopper.check()
+        with pytest.raises(Stopped):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_closed_pipe_saves_the_model(tmp_path, data):
+    with process("evaluate", data, "-t", "label", "-l", "zero", "--save", tmp_path / "m") as run:
+        run.stdout.readline()
+        run.stdout.close()
+        err = run.stderr.read()
+        assert run.wait(timeout=60) == 1
+    assert b"Traceback" not in err
+    assert models.load(tmp_path / "m").task == "binary"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_disk_is_an_error_that_names_the_file(unitless, tmp_path, data):
+    done = unitless(
+        "evaluate",
+        data,
+        "-t",
+        "label",
+        "-l",
+        "zero",
+        "--predictions",
+        "/dev/full",
+        "--save",
+        tmp_path / "m",
+    )
+    assert done.code == 3
+    assert "/dev/full" in done.err or "No space left" in done.err
+    assert models.load(tmp_path / "m").task == "binary"

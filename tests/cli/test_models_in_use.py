@@ -1,0 +1,120 @@
+"""predict, inspect, explain, rescale: what saved models say."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from laws.streams import same_bits
+from unitless import OnlineClassifier, OnlineRegressor, models
+from unitless.rows import as_rows
+
+FEATURES = ["metres", "grams", "colour"]
+
+
+@pytest.fixture
+def saved(unitless, tmp_path, data):
+    """A model of the numbers."""
+    path = tmp_path / "m"
+    words = ("-t", "score", "-l", "vaw", "--ignore", "weight", "--ignore", "label", "--quiet")
+    assert unitless("fit", data, *words, "--save", path).code == 0
+    return path
+
+
+def predictions(text):
+    return pl.read_csv(text.encode())["prediction"].to_numpy()
+
+
+def test_predict_gives_the_library_s_bits(unitless, tmp_path, data, frame, saved):
+    there = OnlineRegressor("vaw").fit(frame.select(FEATURES), frame["score"].to_numpy())
+    expected = there.predict(frame.select(FEATURES))
+    done = unitless("predict", saved, data)
+    assert done.code == 0
+    same_bits(predictions(done.out), expected)
+    without = tmp_path / "without.csv"
+    frame.select(*FEATURES[::-1], "label", "weight").write_csv(without)  # no target, other order
+    same_bits(predictions(unitless("predict", saved, without).out), expected)
+    model = models.load(saved)
+    encoded = model.columns.encode(frame.select(FEATURES), grow=False).X
+    same_bits(model.learner.predict(as_rows(encoded)), expected)
+
+
+def test_predict_takes_estimators_and_learners(unitless, tmp_path, data, frame):
+    there = frame.filter(pl.col("label").is_not_null())
+    model = OnlineClassifier("coordinate").fit(there.select(FEATURES), there["label"].to_numpy())
+    models.save(model, tmp_path / "estimator")
+    done = unitless("predict", tmp_path / "estimator", data)
+    chances = pl.read_csv(done.out.encode())["p(yes)"].to_numpy()
+    same_bits(chances, model.predict_proba(frame.select(FEATURES))[:, 1])
+
+
+def test_vw_and_svmlight(unitless, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (60, 5))
+    y = np.where(X[:, 0] > X[:, 1], 1, -1)
+    svm = "".join(
+        f"{t} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row) if v) + "\n"
+        for t, row in zip(y, X, strict=True)
+    )
+    vw = "".join(
+        f"{t} | " + " ".join(f"w{j}:{v}" for j, v in enumerate(row) if v) + "\n"
+        for t, row in zip(y, X, strict=True)
+    )
+    for name, text in (("a.svm", svm), ("a.vw", vw)):
+        path, model = tmp_path / name, tmp_path / f"{name}.m"
+        path.write_text(text)
+        assert unitless("fit", path, "-l", "nag", "--save", model, "--quiet").code == 0
+        found = pl.read_csv(unitless("predict", model, path).out.encode())
+        assert len(found) == 60
+        assert found["p(1)"].std() > 0.01
+    vw_model = models.load(tmp_path / "a.vw.m")
+    assert sorted(vw_model.feature_names()) == [f"w{j}" for j in range(5)]
+    more = tmp_path / "more.vw"
+    more.write_text("| w3:2 new:5 w1:1\n| w1:1 w3:2\n")
+    one, two = pl.read_csv(unitless("predict", tmp_path / "a.vw.m", more).out.encode())["p(1)"]
+    assert one == two  # a name never seen is no feature
+
+
+def test_inspect(unitless, saved):
+    done = unitless("inspect", saved, "--top", "2")
+    for word in ("vaw", "score", "700", "grams", "per unit"):
+        assert word in done.out
+    facts = json.loads(unitless("inspect", saved, "--json", "--sort", "name").out)
+    names = [row["feature"] for row in facts["weights"]]
+    assert names == sorted(names)
+    assert {"metres", "grams", "colour=blue"} <= {*names} <= {*models.load(saved).feature_names()}
+
+
+def test_explain_adds_up_to_the_prediction(unitless, tmp_path, saved, frame):
+    row = frame.select(FEATURES).filter(pl.col("metres").is_not_null())[0]
+    path = tmp_path / "one.csv"
+    row.write_csv(path)
+    (score,) = predictions(unitless("predict", saved, path).out)
+    words = [f"{name}={row[name][0]!r}".replace("'", "") for name in FEATURES]
+    for form in (words, [json.dumps(row.to_dicts()[0])]):
+        found = json.loads(unitless("explain", saved, *form, "--json").out)
+        assert found["score"] == pytest.approx(score)
+        assert sum(part["adds"] for part in found["parts"]) == pytest.approx(score)
+    assert "metres" in unitless("explain", saved, *words).out
+    assert unitless("explain", saved, "metres").code == 2
+
+
+def test_rescale(unitless, tmp_path, data, frame, saved):
+    before = predictions(unitless("predict", saved, data).out)
+    other = tmp_path / "other.csv"
+    frame.with_columns(pl.col("metres") * 1024).write_csv(other)
+    assert unitless("rescale", saved, "metres=1024", "--save", tmp_path / "mm").code == 0
+    np.testing.assert_allclose(predictions(unitless("predict", tmp_path / "mm", other).out), before)
+    assert unitless("rescale", saved, "metres=1024").code == 0
+    assert saved.read_bytes() == (tmp_path / "mm").read_bytes()
+    for word in ("colour=2", "nothing=2", "metres", "metres=0"):
+        done = unitless("rescale", saved, word)
+        assert done.code == 2, word
+
+
+def test_a_damaged_model_is_one_sentence(unitless, saved, data):
+    saved.write_bytes(saved.read_bytes()[:-1])
+    done = unitless("predict", saved, data)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
