@@ -46,20 +46,18 @@ def regret(results: Results) -> Figure:
     true: list[tuple[float, float]] = []
     series: dict[tuple[str, str | None], list[tuple[float, float]]] = {}
     for line in results["lines"]:
-        claims = (line["certified"] or {}).get("claims", [])
-        if not line["baseline"] or line["loss"] is None:  # one class only: no finite constant
+        known = line["certified"] or {"claims": [], "rows": 0}
+        if not line["baseline"] or not line["loss"]:  # one class only: no finite constant
             continue
-        n = line["rows"]
+        n, weight = line["rows"], line["total"] / line["loss"]
         true.append((n, line["loss"] - line["baseline"]))
-        for claim in claims:
-            if claim["against"] == "the best constant" and claim["rows"] == n:
-                series.setdefault(("certified", claim["theorem"]), []).append(
-                    (n, claim["certified"] / n)
-                )
-                if claim["sharp"] is not None:
-                    series.setdefault(("promised", claim["theorem"]), []).append(
-                        (n, claim["sharp"] / n)
-                    )
+        for claim in known["claims"]:
+            if claim["against"] == "the best constant" and claim["rows"] == known["rows"]:
+                for what, key in (("certified", "certified"), ("promised", "sharp")):
+                    if claim[key] is not None:
+                        series.setdefault((what, claim["theorem"]), []).append(
+                            (n, claim[key] / weight)
+                        )
     if not series:
         return None
     lines = [Line("true", [p for p in true if p[0] >= 8], 0, dots=True)]
