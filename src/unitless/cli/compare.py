@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from unitless.compare import Comparison
     from unitless.rows import Rows
 
+WIDE = 110
+"""Characters of a line in which the whole table has room."""
+
 Learners = Annotated[
     str,
     typer.Option(
@@ -173,8 +176,10 @@ def _show(made: "Comparison", no_color: bool) -> None:
     if not console.is_terminal:  # a pipe has no width to fit into
         print(made)
         return
-    console.print(_table(made))
-    for note in made.notes():
+    wide = console.width >= WIDE
+    console.print(_table(made, wide))
+    given = [] if wide else [f"{line[1]}: {line[-1]}" for line in made.cells()[1:] if line[-1]]
+    for note in (*given, *made.notes()):
         console.print(note, style="dim")
 
 
