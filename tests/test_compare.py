@@ -209,6 +209,9 @@ def test_factors_of_ones_own():
     for bad in ([1.0, 2.0], [1.0, 0.0, 1.0], [1.0, np.inf, 1.0], "metric"):
         with pytest.raises(ValueError, match="units"):
             compare(ROWS, ["zero"], units=bad)
+    for rows in (ROWS, as_rows(csr_array(X), Y)):
+        with pytest.raises(ValueError, match=r"column 2 times 1e\+308 leaves the range"):
+            compare(rows, ["zero"], units=[1.0, 1.0, 1e308])
 
 
 # Rates
