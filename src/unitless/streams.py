@@ -121,11 +121,9 @@ class StreamModel:
         return frame.select([name for name in kept if name not in aside])
 
     def _weights(self, block: Block) -> Float | None:
-        if block.frame is None:
-            assert block.rows is not None
-            return block.rows.weights
-        if self.weight is None:
-            return None
+        if block.frame is None or self.weight not in block.frame.columns:
+            return block.weights
+        assert self.weight is not None
         weights = _numbers(_column(block.frame, self.weight), self.weight)
         if np.isnan(weights).any():
             line = int(block.lines[np.argmax(np.isnan(weights))])
@@ -297,12 +295,15 @@ def _task(found: Any, labels: Sequence[Label]) -> str:
 
 
 def raw_targets(block: Block, target: str | None) -> Any:
-    """The targets: an array of numbers with NaN, or a list of strings or booleans with None."""
+    """The targets: an array of numbers with NaN, or a list of strings or booleans with None.
+
+    They are the block's own, or those of a column that was read with the others.
+    """
+    if block.targets is not None:
+        return block.targets if block.targets.dtype == np.float64 else block.targets.tolist()
     if block.frame is None:
         assert block.rows is not None
-        if block.rows.targets is None:
-            return np.full(len(block), np.nan)
-        return block.rows.targets
+        return np.full(len(block), np.nan)
     if target is None:
         raise ValueError(f"which column is the target? There are {_listed(block.frame)}")
     column = _column(block.frame, target)

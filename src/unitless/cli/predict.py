@@ -46,8 +46,8 @@ def predict(
 
     found = stream_model(model)
     reading = reading_of(format, no_header, separator, quote)
-    if format is None and data != "-":
-        found.reading.pop("format", None)
+    if format is None:  # a file's name tells it, a pipe is like what was learned
+        found.reading["format"] = found.position.get("format") if data == "-" else None
     how = {**found.reading, **reading}
     with warnings_as_notes(quiet), Stopper() as stopper, Predictions(output) as written:
         blocks = blocks_of(data, how, model=found, coerce=coerce, skip_bad=skip_bad)

@@ -34,13 +34,18 @@ def blocks_of(
     data: str,
     reading: dict[str, Any],
     *,
+    target: str | None = None,
+    weight: str | None = None,
     model: "StreamModel | None" = None,
     labels: tuple[str | None, ...] = (),
     resume: bool = False,
     coerce: bool = False,
     skip_bad: int = 0,
 ) -> "Iterator[Block]":
-    """The blocks of a file, for a fresh model or for one that knows names and columns."""
+    """The blocks of a file, for a fresh model or for one that knows names and columns.
+
+    Without a target that column, if there is one, is read as any other: for predictions.
+    """
     from unitless.readers import open_blocks
 
     options = dict(reading)
@@ -51,8 +56,8 @@ def blocks_of(
             options["resume"] = model.position
         elif is_text(data, reading) and "columns" in model.position:
             options["types"] = _types(model)
-    options["labels"] = [name for name in labels if name is not None]
-    return open_blocks(data, coerce=coerce, skip_bad=skip_bad, **options)
+    options |= {"target": target, "weight": weight, "coerce": coerce, "skip_bad": skip_bad}
+    return open_blocks(data, **options)
 
 
 def is_text(data: str, reading: dict[str, Any]) -> bool:
@@ -67,7 +72,8 @@ def _types(model: "StreamModel") -> dict[str, str]:
     found = model.position["columns"]
     known = found if isinstance(found, dict) else {}
     aside = {model.target, model.weight, *model.ignore}
-    return {k: v for k, v in known.items() if v is not None and k not in aside}
+    wanted = {*(model.keep or known)} - aside
+    return {k: v for k, v in known.items() if v in ("number", "string") and k in wanted}
 
 
 def same_file(data: str, source: str) -> bool:

@@ -118,8 +118,8 @@ def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
     how: dict[str, Any] = {"coerce": plan.coerce, "skip_bad": plan.skip_bad}
     if plan.resume:
         return _resumed(plan, reading, how, stopper)
-    labels = plan.target, plan.weight
-    blocks = stopper.waiting_for(blocks_of(plan.data, reading, labels=labels, **how))
+    how |= {"target": plan.target, "weight": plan.weight}
+    blocks = stopper.waiting_for(blocks_of(plan.data, reading, **how))
     first = next(blocks)
     columns = Columns(plan.hash_bits, plan.max_levels, plan.interactions or (), plan.text or ())
     model = started(
@@ -148,6 +148,7 @@ def _resumed(plan: Plan, reading: Any, how: Any, stopper: Stopper) -> tuple[Eval
         model.source, model.reading = plan.data, {**model.reading, **reading}
         if reading.get("format") is None:
             model.reading.pop("format", None)
+    how |= {"target": model.target, "weight": model.weight}
     blocks = blocks_of(plan.data, model.reading, model=model, resume=on, **how)
     if not on:
         model.position = {}
@@ -172,8 +173,9 @@ def _all_passes(
         model = evaluation.model
         model.position = {}
         again = blocks_of(
-            plan.data, model.reading, model=model, coerce=plan.coerce, skip_bad=plan.skip_bad
-        )
+            plan.data, model.reading, model=model, target=model.target, weight=model.weight,
+            coerce=plan.coerce, skip_bad=plan.skip_bad,
+        )  # fmt: skip
         blocks = stopper.waiting_for(again)
 
 
