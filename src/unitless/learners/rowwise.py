@@ -109,8 +109,9 @@ def _gather(task, columns, origin, n, records, slots, f):
     width = task.fields * task.classes
     coordinates = records.size // width
     for k in range(n + 1):
-        if k + AHEAD <= n:
-            prefetch(records, np.int64(columns[np.uint64(origin + k + AHEAD - 1)] + 1) * width)
+        if columns.size:  # also those of the rows to come
+            ahead = min(origin + k + AHEAD, columns.size) - 1
+            prefetch(records, np.int64(columns[np.uint64(ahead)] + 1) * width)
         i = _place(columns, origin, k)
         known = i < coordinates
         for a in range(width):

@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from unitless.learners.protocol import NO_INDICES, NO_STARTS, Learner
 from unitless.learners.scaled import cut
-from unitless.numerics import WIDE, flat, grown, inner, unit_of
+from unitless.numerics import WIDE, flat, grown, inner, prefetch, unit_of
 from unitless.views import Moments, Normalised, Presence
 
 FEW, SOME, SPARSE = 256, 1024, 8
 TILE = 2**16  # values looked at together
+AHEAD = 32  # stored values between a prefetch and its use
 UNIT, SUM, SQUARES = 0, 1, 2  # a record of the profile, in the feature's own unit
 T, D, NONZEROS, DENSE, SMALL = range(5)  # totals of the profile
 DONE, RULE, ZERO_WEIGHT, TOO_WIDE = range(4)
@@ -60,28 +61,37 @@ def _rules(totals, new, nonzeros):
 
 
 @inner
-def _count(values, indices, start, stop, sparse, slots):
+def _count(values, indices, start, stop, sparse, slots, profile):
     """(new features, nonzeros) of a row; a missing value makes a feature known too."""
     new = nonzeros = 0
     for k in range(start, stop):
+        if sparse:
+            prefetch(slots, np.int64(indices[min(k + AHEAD, indices.size - 1)]))
         if values[k] != 0:
             column = indices[k] if sparse else k - start
-            new += column >= slots.size or slots[column] < 0
+            slot = slots[column] if column < slots.size else -1
+            prefetch(profile, np.int64(max(slot, 0)))
+            new += slot < 0
             nonzeros += values[k] == values[k]
     return new, nonzeros
 
 
 @flat
-def survey(values, indices, starts, width, weights, first, most, slots, profile, totals):
-    """Take in rows from `first` on, at most `most` values wide in all: (stop, why)."""
-    sparse, listed = starts.size > 0, 0
+def survey(
+    values, indices, starts, width, weights, first, most, slots, profile, totals, out, places, ends
+):  # fmt: skip
+    """Take in rows from `first` on, at most `most` values wide in all: (stop, why).
+
+    Once rows are lists they are listed in out, places and ends, as `list_out` does.
+    """
+    sparse, listed, n = starts.size > 0, 0, 0
     rows = starts.size - 1 if sparse else weights.size
     for r in range(first, rows):
         start = starts[r] if sparse else r * width
         stop = starts[r + 1] if sparse else start + width
         if weights[r] == 0:
             return r, ZERO_WEIGHT
-        new, nonzeros = _count(values, indices, start, stop, sparse, slots)
+        new, nonzeros = _count(values, indices, start, stop, sparse, slots, profile)
         dense, small = _rules(totals, new, nonzeros)
         if dense != (totals[DENSE] > 0) or small != (totals[SMALL] > 0):
             return r, RULE
@@ -107,6 +117,10 @@ def survey(values, indices, starts, width, weights, first, most, slots, profile,
                     x = values[k] * record[UNIT]
                     record[SUM] += x
                     record[SQUARES] += x * x
+                    if totals[DENSE] == 0:
+                        out[n], places[n] = x, slots[column]
+                        n += 1
+        ends[r + 1 - first] = n
         totals[T] += 1
         totals[NONZEROS] += nonzeros
     return rows, DONE
@@ -119,7 +133,7 @@ def foresee(values, indices, starts, width, rows, slots, profile, totals, out):
     for r in range(rows):
         start = starts[r] if sparse else r * width
         stop = starts[r + 1] if sparse else start + width
-        new, nonzeros = _count(values, indices, start, stop, sparse, slots)
+        new, nonzeros = _count(values, indices, start, stop, sparse, slots, profile)
         dense, small = _rules(totals, new, nonzeros)
         good = dense == (totals[DENSE] > 0) and small == (totals[SMALL] > 0)
         for k in range(start, stop):
@@ -211,15 +225,24 @@ class Panel:
         values, indices, starts, columns = block
         self._reserve(columns)
         each = weights if len(weights) else np.ones(len(targets))
+        longest = int(np.diff(starts).max(initial=0)) if len(starts) else columns
+        room = min(len(values), TILE + longest)
+        out, places = np.empty(room), np.empty(room, dtype=np.int32)
+        ends = np.zeros(len(targets) + 1, dtype=np.int64)
         first = 0
         while first < len(targets):
             stop, why = survey(
                 values, indices, starts, columns, each, first, TILE, self.slots, self.profile,
-                self.totals,
+                self.totals, out, places, ends,
             )  # fmt: skip
             if stop > first:
                 own = each[first:stop] if len(weights) else weights
-                tell(first, stop, self._learn(block, first, stop, targets[first:stop], own))
+                if self.dense:
+                    rows = self._lines(block, first, stop)
+                else:
+                    n = ends[stop - first]
+                    rows = out[:n], places[:n], ends[: stop - first + 1], int(self.totals[D])
+                tell(first, stop, self._learn(rows, targets[first:stop], own))
             first = stop
             if why == RULE:
                 self._drop(*self._rules_with(block, stop))
@@ -229,14 +252,15 @@ class Panel:
                 tell(stop, stop + 1, None)
                 first += 1
 
-    def _learn(self, block: Block, first: int, stop: int, targets: Float, weights: Float) -> Float:
+    def _lines(self, block: Block, first: int, stop: int) -> Block:
+        """Rows first to stop as full lines; moments count rows, so no line is empty."""
         known = int(self.totals[D])
-        columns = max(known, int(self.dense))  # moments count rows, of which no line is empty
-        rows = self._rows(block, first, stop, known, columns)
-        shown = self._views(*rows, learn=True)
+        return self._rows(block, first, stop, known, max(known, 1))
+
+    def _learn(self, rows: Block, targets: Float, weights: Float) -> Float:
+        shown, n = self._views(*rows, learn=True), len(targets)
         return self._scores(
-            lambda learner, view: _learn(learner, shown[view], targets, weights, stop - first),
-            stop - first,
+            lambda learner, view: _learn(learner, shown[view], targets, weights, n), n
         )
 
     def _scores(
