@@ -84,7 +84,9 @@ def compare(
 
     names = [name.strip() for name in learners.split(",") if name.strip()] or None
     reading = reading_of(format, no_header, separator, quote)
-    blocks = blocks_of(data, reading, coerce=coerce, skip_bad=skip_bad)
+    blocks = blocks_of(
+        data, reading, target=target, weight=weight, coerce=coerce, skip_bad=skip_bad
+    )
     columns = Columns(hash_bits, max_levels, interactions or (), text or ())
     how = {"target": target, "task": task, "weight": weight, "columns": columns}
     with warnings_as_notes(json):
