@@ -236,6 +236,18 @@ def test_the_rate_of_newton_steps_is_one_over_gamma():
     assert len(made.entries) == 3
 
 
+# Without hindsight
+
+
+def test_without_regret():
+    made = compare(ROWS, ["son", "kt", "nag"], regret=False, units="random")
+    assert made.best is None
+    assert "regret" not in made.cells()[0]
+    assert made.entry("son").given == {}
+    assert set(made.entry("kt").given) == {"bound"}
+    assert all(entry.regret is None and entry.bound is None for entry in made.entries)
+
+
 # Who takes part
 
 
@@ -253,7 +265,7 @@ def test_all_by_default():
     told = []
     few = as_rows(X[:5], Y[:5])
     made = compare(few, loss="squared", told=told.append)
-    assert told == list(REGISTRY)
+    assert told == ["the best weights in hindsight", *REGISTRY]
     assert {entry.learner for entry in made.entries} | set(made.left_out) == set(REGISTRY)
     assert {"vaw", "ridge", "blend", "ogd"} <= {entry.learner for entry in made.entries}
 

@@ -58,6 +58,12 @@ def test_the_table_is_the_library_s(words):
     assert "60 rows, 2 columns, logistic loss" in text
 
 
+def test_no_regret(words):
+    read, by_name = entries(words, "--target", "kind", *FEW, "--no-regret")
+    assert read["best"] is None
+    assert by_name["nag"]["regret"] is None
+
+
 def test_units_and_rates(words):
     text = run(words, "--target", "kind", *FEW, "--units", "random", "--tune")
     assert "ogd, best rate" in text

@@ -38,6 +38,13 @@ Tune = Annotated[
         rich_help_panel=o.LEARNING,
     ),
 ]  # fmt: skip
+NoRegret = Annotated[
+    bool,
+    typer.Option(
+        "--no-regret", help="Do not look for the best weights in hindsight, which may take long.",
+        rich_help_panel=o.LEARNING,
+    ),
+]  # fmt: skip
 Seed = Annotated[int, typer.Option(help="Of the random units.", rich_help_panel=o.LEARNING)]
 
 
@@ -50,6 +57,7 @@ def compare(
     task: o.Task = "auto",
     loss: o.Loss = None,
     seed: Seed = 0,
+    no_regret: NoRegret = False,
     weight: o.Weight = None,
     ignore: o.Ignore = None,
     keep: o.Keep = None,
@@ -93,8 +101,9 @@ def compare(
         rows, loss = _read(blocks, loss, **how, ignore=ignore or (), keep=keep or ())
         with _waiting(json) as told:
             made = library.compare(
-                rows, names, loss=loss, units=units, tune=tune, seed=seed, told=told
-            )
+                rows, names, loss=loss, units=units, tune=tune, seed=seed, regret=not no_regret,
+                told=told,
+            )  # fmt: skip
     if json:
         print(_json(made))
     else:
@@ -166,7 +175,7 @@ def _waiting(quiet: bool) -> Any:
     @contextmanager
     def waiting() -> Any:
         with console_of(quiet=quiet, error=True).status("reading ...") as status:
-            yield lambda name: status.update(f"{name} ... (kernels are compiled the first time)")
+            yield lambda name: status.update(f"{name} ...")
 
     return waiting()
 

@@ -34,6 +34,7 @@ def compare(
     units: Literal["random"] | ArrayLike | None = None,
     tune: bool | Sequence[float] = False,
     seed: int = 0,
+    regret: bool = True,
     best: Comparator | None = None,
     told: Callable[[str], object] = lambda name: None,
 ) -> Comparison:
@@ -55,10 +56,13 @@ def compare(
         those given.
     seed : int
         Of random units.
+    regret : bool
+        Whether the best weights in hindsight are looked for. With tens of thousands of rows and
+        hundreds of columns that takes minutes; without, there is neither regret nor bound.
     best : Comparator, optional
         What `best_comparator` found for these rows, if that is known already.
     told : function of a name
-        Called before each learner starts.
+        Called before each learner starts, and before the best weights are looked for.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
@@ -72,14 +76,16 @@ def compare(
     ogd   145.3588 823843.7686
     """
     chosen = losses.get(loss)
-    stream = Stream(rows, chosen, intercept, best)
+    stream = Stream(rows, chosen, intercept, best, search=regret)
     named: list[str | Learner] = list(registry.REGISTRY if learners is None else learners)
     factors = None if units is None else _factors(units, rows.columns, seed)
+    planned = plans(named, () if tune is False else RATES if tune is True else tuple(tune))
+    told("the best weights in hindsight")
+    hindsight = stream.best
     other = None if factors is None else stream.in_units(factors)
-    rates = () if tune is False else RATES if tune is True else tuple(tune)
     pairs: list[tuple[Run, Run | None]] = []
     left_out: dict[str, str] = {}
-    for plan in plans(named, rates):
+    for plan in planned:
         told(plan.label)
         try:
             warm_up(plan, stream)
@@ -87,7 +93,7 @@ def compare(
         except ValueError as error:
             left_out[plan.label] = str(error)
     entries = _entries(pairs, stream)
-    return Comparison(chosen.name, len(rows), rows.columns, stream.best, factors, entries, left_out)
+    return Comparison(chosen.name, len(rows), rows.columns, hindsight, factors, entries, left_out)
 
 
 def _factors(units: Any, columns: int, seed: int) -> Float:

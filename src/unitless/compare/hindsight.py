@@ -25,7 +25,12 @@ class Stream:
     """Rows, a loss, and what is known of them in hindsight, found when it is first asked for."""
 
     def __init__(
-        self, rows: Rows, loss: Loss, intercept: bool, best: Comparator | None = None
+        self,
+        rows: Rows,
+        loss: Loss,
+        intercept: bool,
+        best: Comparator | None = None,
+        search: bool = True,
     ) -> None:
         if rows.targets is None:
             raise ValueError("a comparison needs targets: as_rows(X, targets)")
@@ -36,12 +41,12 @@ class Stream:
         self.classes = int(rows.targets.max()) + 1 if loss.code == SOFTMAX else 0
         losses.check_targets(loss, rows.targets, self.classes)
         self.weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-        self._best = best
+        self._best, self._search = best, search and loss.code != SOFTMAX
 
     @cached_property
     def best(self) -> Comparator | None:
         """The best fixed weights; not known for several classes, and where no solver finds them."""
-        if self._best is not None or self.loss.code == SOFTMAX:
+        if self._best is not None or not self._search:
             return self._best
         try:
             return best_comparator(self.loss, self.rows, intercept=self.intercept)
@@ -65,7 +70,7 @@ class Stream:
         if best is not None:
             u = best.weights
             best = best._replace(weights=u._replace(features=u.features / factors))
-        return Stream(moved, self.loss, self.intercept, best)
+        return Stream(moved, self.loss, self.intercept, best, search=False)
 
     @cached_property
     def X(self) -> Any:
