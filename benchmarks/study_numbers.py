@@ -152,7 +152,7 @@ class Study:
         """The mean over sets of (standard deviation over shuffled orders) / mean, raw units."""
         kept = self.records.filter(loss=loss, units="raw", order="shuffled", learner=learner)
         each = kept.group_by("set").agg(pl.col("value").std() / pl.col("value").mean())
-        return float(each["value"].mean())  # type: ignore[arg-type]
+        return float(each.sort("set")["value"].mean())  # type: ignore[arg-type]
 
     def microseconds(self, loss: str) -> dict[str, float]:
         """{learner: a row's time, the fastest of all orders, the median over sets}; raw units."""
@@ -160,8 +160,8 @@ class Study:
         fastest = kept.group_by("learner", "set").agg(
             (pl.col("seconds") / pl.col("rows")).min() * 1e6
         )
-        median = fastest.group_by("learner").agg(pl.col("seconds").median()).sort("seconds")
-        return dict(median.rows())
+        median = fastest.group_by("learner").agg(pl.col("seconds").median())
+        return dict(median.sort("seconds", "learner").rows())
 
     def regrets(self, name: str, learner: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(T, regret, bound) of a learner on a set of the growth part; NaN where unknown."""
