@@ -141,13 +141,13 @@ def test_a_class_that_comes_late(unitless, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("-t", "nothing"), "there is no column 'nothing'; there are 'metres'"),
+        (("-t", "nothing"), "there is no column 'nothing'"),
         ((), "which column is the target?"),
         (("-t", "label", "--checkpoint", "5"), "--save"),
         (("-t", "label", "--loss", "squared"), "does not fit the task binary"),
         (("-t", "label", "-l", "nobody"), "unknown learner 'nobody'"),
         (("-t", "label", "--keep", "gone"), "there is no column 'gone'"),
-        (("-t", "label", "--weight", "colour"), "numbers were expected"),
+        (("-t", "label", "--weight", "colour"), "column 'colour': importances are numbers"),
         (("-t", "label", "--holdout", "1"), "--holdout"),
         (("-t", "label", "--resume", "no-such-file"), "no-such-file"),
     ],
