@@ -149,6 +149,10 @@ class StreamModel:
 
     def _coded(self, found: Any, block: Block) -> tuple[Float, list[tuple[int, Label]]]:
         """Codes of classes, NaN where there is none; and the classes new in the block."""
+        if self.task == "binary" and len(self.labels) == 2 and isinstance(found, np.ndarray):
+            signs = (found == self.labels[1]) * 2.0 - 1
+            if ((signs > 0) | (found == self.labels[0])).all():  # the usual case, fast
+                return signs, []
         each = _labels(found)
         known, new = {label: k for k, label in enumerate(self.labels)}, []
         for row, label in each.first.items():
@@ -359,9 +363,18 @@ def _labels(found: Any) -> _Labels:
 
 
 def shown(label: Label) -> str:
-    """A label for a person: 1.0 is 1.
+    """A label for an error: 1.0 is 1, and "1" has quotes.
 
     >>> shown(1.0), shown("1"), shown(True)
     ('1', "'1'", 'True')
     """
     return repr(label) if not isinstance(label, float) else f"{label:g}"
+
+
+def text_of(label: Label) -> str:
+    """A label for a table.
+
+    >>> text_of(1.0), text_of("1"), text_of(True)
+    ('1', '1', 'True')
+    """
+    return f"{label:g}" if isinstance(label, float) else str(label)

@@ -133,5 +133,7 @@ def prediction_of(model: "StreamModel", score: Any) -> str:
 
 def plain(label: Any, width: int = 40) -> str:
     """A label without quotes, shortened."""
-    text = f"{label:g}" if isinstance(label, float) else str(label)
+    from unitless.streams import text_of
+
+    text = text_of(label)
     return text if len(text) <= width else text[: width - 1] + "…"

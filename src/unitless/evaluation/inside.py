@@ -15,7 +15,7 @@ from unitless.learners.protocol import Learner, Weights
 from unitless.learners.vaw import Vaw
 from unitless.regret import BlendCertificate, certificate
 from unitless.rows import Rows
-from unitless.streams import StreamModel, shown
+from unitless.streams import StreamModel, text_of
 
 Float = NDArray[np.float64]
 Row = dict[str, Any]
@@ -75,7 +75,7 @@ def _row(
 ) -> Row:
     made: Row = {"feature": names[j]}
     if model.task == "multiclass":
-        made["class"] = shown(model.labels[c]) if c < len(model.labels) else str(c)
+        made["class"] = text_of(model.labels[c]) if c < len(model.labels) else str(c)
     made["per_unit"] = _number(table[j, c])
     if typical is not None:
         made |= {

@@ -11,7 +11,7 @@ from unitless.evaluation.inside import certified, weights_by_feature
 from unitless.evaluation.running import Evaluation
 from unitless.learners.blend import Blend
 from unitless.models.files import replace
-from unitless.streams import StreamModel, shown
+from unitless.streams import StreamModel, text_of
 
 FORMAT = 1
 TOP = 100
@@ -25,7 +25,7 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
     return {
         "results": FORMAT, "package": __version__, "source": model.source, "task": model.task,
         "target": model.target, "learner": model.learner.name, "loss": model.learner.loss.name,
-        "labels": [shown(label) for label in model.labels],
+        "labels": [text_of(label) for label in model.labels],
         "rows": run.rows, "learned": model.rows, "unlabelled": run.unlabelled,
         "held_out": run.held_out, "holdouts": run.holdouts, "passes": run.passes,
         "skipped": model.position.get("skipped", 0), "coerced": model.position.get("coerced", 0),

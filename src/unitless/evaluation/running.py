@@ -41,7 +41,6 @@ class Step(NamedTuple):
     """A line of the table, at rows 1, 2, 4, ..."""
     done: float | None
     """Share of the file, if its size is known."""
-    block_ends: bool
 
 
 @dataclass
@@ -108,6 +107,7 @@ class Evaluation:
         first, place = self.passes == 0, self.model.position
         at = self.rows if first else place.get("rows", 0) + place.get("skip", 0)
         waiting: deque[tuple[Rows, bool]] = deque()
+        before = 0.0
         for block in blocks:
             prepared = self.model.prepared(block)
             for start, stop in _cuts(prepared, at, every, audit, first):
@@ -123,7 +123,11 @@ class Evaluation:
                 self.model.position = block.position_at(stop)
                 line = self._count(piece, scores, held) if first else None
                 self._count_held(piece, scores, held)
-                yield Step(piece, scores, line, block.done, stop == len(prepared.rows))
+                done = block.done
+                if done is not None:
+                    done = before + (done - before) * stop / len(prepared.rows)
+                yield Step(piece, scores, line, done)
+            before = block.done or 0.0
         for late, learn in waiting:
             if learn:
                 self._learn(late)
