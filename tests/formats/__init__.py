@@ -1,0 +1,1 @@
+"""Models of every release, and what they said."""

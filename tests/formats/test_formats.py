@@ -1,0 +1,34 @@
+"""Models saved by every release load for ever, and say what they said."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from formats.make import NEW, frame
+from unitless import models
+from unitless.evaluation import resumed
+from unitless.rows import as_rows
+
+FOLDERS = sorted(path for path in Path(__file__).parent.iterdir() if path.name.isdigit())
+CASES = [path for folder in FOLDERS for path in sorted(folder.iterdir()) if not path.suffix]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_it_loads_and_says_what_it_said(path):
+    expected = json.loads((path.parent / "expected.json").read_text())[path.name]
+    model = models.load(path)
+    if path.name == "classifier":
+        found = model.decision_function(frame(3))
+    elif path.name == "stream":
+        found = model.learner.predict(as_rows(NEW[:, :2]))
+        assert resumed(path).rows == 50
+    else:
+        found = model.predict(as_rows(NEW))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_every_format_is_kept():
+    assert [folder.name for folder in FOLDERS] == [str(k + 1) for k in range(models.FORMAT)]
+    assert len(CASES) >= 5
