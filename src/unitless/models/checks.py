@@ -56,6 +56,12 @@ def _within(array: NDArray[Any], low: int, high: int, name: str) -> None:
     need(((array >= low) & (array < high)).all(), f"{name} point beyond the end")
 
 
+def _powers(units: NDArray[Any], zero: bool = True) -> None:
+    """Units are powers of two, or 0 where none was chosen yet."""
+    good = np.frexp(units)[0] == 0.5
+    need((good | (units == 0)).all() if zero else good.all(), "a unit is no power of two")
+
+
 def _full(learner: Any) -> None:
     from unitless.learners.full import ACTIVE, RANK
 
@@ -66,6 +72,8 @@ def _full(learner: Any) -> None:
     vectors = ("z", "squares", "units", "coordinates")
     shapes = {name: (getattr(state, name), (n,)) for name in vectors}
     _shapes({"U": (state.U, (n, _width(n))), "totals": (state.totals, (5,)), **shapes})
+    _powers(state.units, zero=False)
+    need((state.D >= 0).all() and (state.squares >= 0).all(), "a square is negative")
     active = _count(state.totals[ACTIVE], n)
     _count(state.totals[RANK], active)
     _within(state.places, -1, active, "places")
@@ -91,7 +99,8 @@ def _coordinate(learner: Any) -> None:
     need(len(memory) >= len(fresh) and len(memory) % 2 == 0, "memory is too short")
     need((memory[:TOTALS] == fresh[:TOTALS]).all(), "memory was made with other parameters")
     need(len(learner._units) in (0, 1 + learner._columns + LANES), "units do not fit the records")
-    need((learner._units > 0).all(), "a unit is not above 0")
+    _powers(learner._units, zero=False)
+    need((memory[RECORDS + 1 :: 2] >= 0).all(), "a sum of squares is negative")
     need(not memory[RECORDS:].reshape(-1, 2)[-LANES:].any(), "the last records are not zero")
 
 
@@ -103,6 +112,7 @@ def _rowwise(learner: Any) -> None:
         "totals": (learner._totals, (learner.classes * (1 + learner.extra),)),
         "units": (learner._units, (coordinates,)),
     })  # fmt: skip
+    _powers(learner._units)
 
 
 def _newton(learner: Any) -> None:
@@ -114,6 +124,7 @@ def _newton(learner: Any) -> None:
         "totals": (learner._totals, (2,)),
     })  # fmt: skip
     need(1 <= len(learner._units) <= m, "units do not fit the coordinates")
+    _powers(learner._units)
 
 
 def _whole(learner: Any) -> None:
@@ -162,10 +173,11 @@ def _vaw(learner: Any) -> None:
 
 
 def _panel(panel: Any) -> None:
-    from unitless.learners.blending.panel import DENSE, SMALL, D
+    from unitless.learners.blending.panel import DENSE, SMALL, UNIT, D
 
     _shapes({"totals": (panel.totals, (5,)), "profile": (panel.profile, (len(panel.profile), 3))})
     known = _count(panel.totals[D], len(panel.profile))
+    _powers(panel.profile[:known, UNIT])
     _within(panel.slots, -1, known, "slots")
     slots = panel.slots[panel.slots >= 0]
     need(len(slots) == known == len(np.unique(slots)), "slots are taken twice, or not at all")
@@ -189,6 +201,7 @@ def _as_fresh(thing: Any, fresh: Any) -> None:
 
 def _mixer(mixer: Any) -> None:
     _as_fresh(mixer.state, type(mixer)(mixer.members, mixer.loss).state)
+    need(not mixer.state.W0[len(mixer.members) + 1 :].any(), "weights of members that are not")
     _count(mixer.state.totals[0], 2**53)
 
 
