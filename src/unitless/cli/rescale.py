@@ -40,9 +40,10 @@ def rescale(
         found.rescale(by)
     else:
         found.rescale(by)
+    kept = {k: array for k, array in extra(model).items() if not k.startswith("watch.")}
     models.save(
-        found, save or model, position=header["position"], notes=header["notes"], extra=extra(model)
-    )
+        found, save or model, position=header["position"], notes=header["notes"], extra=kept
+    )  # without the sizes of values in the old units: no alarm
     console_of(quiet=quiet).print(
         f"{save or model}: {', '.join(f'{name} times {factor:g}' for name, factor in by.items())}"
     )

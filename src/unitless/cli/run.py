@@ -144,7 +144,8 @@ def _resumed(plan: Plan, reading: Any, how: Any, stopper: Stopper) -> tuple[Eval
         if evaluation.passes >= plan.passes:  # rows behind those it has seen
             evaluation.passes = 0
     else:
-        evaluation = Evaluation(model)
+        evaluation, watch = Evaluation(model), evaluation.watch
+        evaluation.watch = watch  # another file may have other units
         model.source, model.reading = plan.data, {**model.reading, **reading}
         if reading.get("format") is None:
             model.reading.pop("format", None)

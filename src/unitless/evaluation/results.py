@@ -33,7 +33,7 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
         "baseline": None if constant is None else {"score": constant.score, "loss": constant.loss},
         "certificate": certified(model.learner, constant), "lines": run.lines,
         "curve": run.curve.points(), "calibration": _calibration(run), "weights": weights,
-        "blend": _blend(model), **more,
+        "blend": _blend(model), "alarms": run.alarms, **more,
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ no number.
 """
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless import models
+from unitless.alarms import Watch
 from unitless.evaluation.baseline import Constant, Sample, best_constant
 from unitless.evaluation.curve import Curve
 from unitless.evaluation.inside import certified, taken_apart
 from unitless.evaluation.tally import LOSS, WEIGHT, Tally
+from unitless.features import Columns
 from unitless.learners.blend import Blend
 from unitless.models.saving import extra
 from unitless.readers.blocks import Block
@@ -73,11 +76,13 @@ class Evaluation:
     """Average loss of the rows held out, by pass."""
     audited: list[dict[str, Any]] | None = None
     """What each feature added to the score of one row: see `inside.taken_apart`."""
+    alarms: list[dict[str, Any]] = field(default_factory=list)
+    """Features that may have changed their unit: see `unitless.alarms.Alarm`."""
 
     def __post_init__(self) -> None:
         loss = self.model.learner.loss
         self.tally, self.curve, self.sample = Tally(self.model.task, loss), Curve(), Sample()
-        self.held = Tally(self.model.task, loss)
+        self.held, self.watch = Tally(self.model.task, loss), Watch()
         self._since = np.zeros(2)
 
     # The pass
@@ -119,6 +124,8 @@ class Evaluation:
                     self.audited = taken_apart(self.model, piece[:1])
                 learns, held = self._roles(piece, at, holdout)
                 scores = self._scores(piece, learns, delay, waiting)
+                if first:
+                    self._watch(piece, at)
                 at += stop - start
                 self.model.position = block.position_at(stop)
                 line = self._count(piece, scores, held) if first else None
@@ -220,6 +227,18 @@ class Evaluation:
         self.lines.append(line)
         return line
 
+    def _watch(self, piece: Rows, at: int) -> None:
+        """Warn of numbers that may have changed their unit, each once."""
+        self.watch.rows = at
+        found = self.watch.add(piece)
+        columns, names = self.model.columns, self.model.feature_names() if found else []
+        for alarm in found:
+            name = names[alarm.feature] if alarm.feature < len(names) else str(alarm.feature)
+            if columns is None or _is_number(columns, alarm.feature):
+                alarm = alarm._replace(feature=name)
+                self.alarms.append(alarm._asdict())
+                warnings.warn(str(alarm), stacklevel=2)
+
     def constant(self) -> Constant | None:
         """The best constant in hindsight."""
         return best_constant(self.tally, self.sample)
@@ -242,8 +261,8 @@ class Evaluation:
         models.save(self.model, path, notes=notes, extra=arrays | {"since": self._since})
 
 
-PARTS = ("tally", "curve", "sample", "held")
-COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts")
+PARTS = ("tally", "curve", "sample", "watch", "held")
+COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms")
 
 
 def resumed(path: str | os.PathLike[str]) -> Evaluation:
@@ -284,6 +303,12 @@ def _cuts(
     for end in sorted(end for end in ends if 0 < end <= n):
         yield start, end
         start = end
+
+
+def _is_number(columns: Columns, place: int) -> bool:
+    """Whether a feature is a column of numbers itself: products, dates and levels have no unit."""
+    names = columns.sources[place]
+    return len(names) == 1 and columns.kinds.get(names[0], "number") == "number"
 
 
 def _features(piece: Rows) -> int:
