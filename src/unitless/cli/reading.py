@@ -37,43 +37,60 @@ def blocks_of(
     target: str | None = None,
     weight: str | None = None,
     model: "StreamModel | None" = None,
-    labels: tuple[str | None, ...] = (),
     resume: bool = False,
     coerce: bool = False,
     skip_bad: int = 0,
 ) -> "Iterator[Block]":
     """The blocks of a file, for a fresh model or for one that knows names and columns.
 
-    Without a target that column, if there is one, is read as any other: for predictions.
+    Without a target that column, if there is one, is no matter: for predictions.
     """
     from unitless.readers import open_blocks
 
     options = dict(reading)
     if model is not None:
-        labels = model.target, model.weight
         options["names"] = model.names or ()
         if resume:
             options["resume"] = model.position
-        elif is_text(data, reading) and "columns" in model.position:
-            options["types"] = _types(model)
+        elif is_text(data, reading) and isinstance(model.position.get("columns"), dict):
+            options["types"] = _types(model, data, reading, target)
     options |= {"target": target, "weight": weight, "coerce": coerce, "skip_bad": skip_bad}
     return open_blocks(data, **options)
 
 
 def is_text(data: str, reading: dict[str, Any]) -> bool:
-    """Whether types of columns are guessed: CSV, and JSON lines."""
+    """Whether it is CSV, where the types of columns are found out."""
     from unitless.readers import format_of
 
     return (reading.get("format") or format_of(data)) in ("csv", "tsv")
 
 
-def _types(model: "StreamModel") -> dict[str, str]:
-    """Columns as they were in the file that the model learned from."""
-    found = model.position["columns"]
-    known = found if isinstance(found, dict) else {}
-    aside = {model.target, model.weight, *model.ignore}
-    wanted = {*(model.keep or known)} - aside
-    return {k: v for k, v in known.items() if v in ("number", "string") and k in wanted}
+def _types(
+    model: "StreamModel", data: str, reading: dict[str, Any], target: str | None
+) -> dict[str, str]:
+    """Features as they were in the file that the model learned from; what is none is text.
+
+    Text fits everything, so that a column that does not matter cannot be wrong.
+    """
+    known = model.position["columns"]
+    aside = {name for name in (model.target, model.weight, *model.ignore) if name}
+    features = {*(model.keep or known)} - aside
+    types = {k: v for k, v in known.items() if v in ("number", "string") and k in features}
+    if target is not None:
+        return types | reading.get("types", {})
+    return types | dict.fromkeys(aside & {*_columns(data, reading)}, "string")
+
+
+def _columns(data: str, reading: dict[str, Any]) -> list[str]:
+    """The columns of a file; of a pipe, which can be read once, none."""
+    from unitless.readers import open_blocks
+
+    if data == "-":
+        return []
+    options = {k: v for k, v in reading.items() if k != "types"}
+    blocks = open_blocks(data, **options, block_bytes=1 << 16, read_ahead=False, skip_bad=1 << 30)
+    frame = next(iter(blocks)).frame
+    return [] if frame is None else frame.columns
 
 
 def same_file(data: str, source: str) -> bool:

@@ -73,7 +73,9 @@ def show_certificate(console: "Console", certificate: dict[str, Any] | None) -> 
             if claim["promised"] is None
             else f" ({claim['theorem']} had promised {claim['sharp']:.4g})"
         )
-        console.print(f"  at most {claim['certified']:.4g} more than {against}{promise}")
+        bound = claim["certified"]
+        ahead = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
+        console.print(f"  {ahead} than {against}{promise}")
 
 
 def show_weights(console: "Console", weights: list[dict[str, Any]]) -> None:
