@@ -135,7 +135,7 @@ def _gather(columns, origin, n, records, h, s2):
         h[k] = s2[k] = 0.0
 
 
-@inner
+@flat
 def _apply_units(values, start, columns, origin, n, v, units, x):
     """`_load` for features with units."""
     outside = False
@@ -169,7 +169,7 @@ def _total(slots, exponent, term):
     return lane_sum(term, slots)
 
 
-@inner
+@flat
 def _fit_units(values, start, columns, origin, n, v, units, h, s2, x, commit):
     """Units in which the row's values are near 1 where they are new, and below 2^255 elsewhere.
 

@@ -118,7 +118,7 @@ def _exchange(array, i, j):
     array[i], array[j] = array[j], array[i]
 
 
-@inner
+@flat
 def _open_row(state, pivot, w, delta):
     """Make w, of weight delta, the next row of U, its pivot moved to the diagonal."""
     U, D, _, squares, units, places, coordinates, totals = state
@@ -171,7 +171,7 @@ def _score_and_learn(rank, opened, last, delta, y, v, z, turns, a, totals, setti
     return p
 
 
-@inner
+@flat
 def _load(values, start, columns, origin, n, v, units, places, coordinates, w, active):
     """Put a row into w by position: (nonzero features without a position, whether one is wide)."""
     unseen, wide = 0, False
@@ -204,7 +204,7 @@ def _load(values, start, columns, origin, n, v, units, places, coordinates, w, a
     return unseen, wide
 
 
-@inner
+@flat
 def _settle(values, start, columns, origin, n, v, state):
     """Give positions to features seen first, and a wider unit to those that outgrew theirs."""
     units, places, coordinates, totals = (

@@ -50,7 +50,7 @@ from unitless.learners.protocol import EMPTY
 from unitless.learners.rowwise import TALLEST, softmax_slopes
 from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
-from unitless.numerics import LANES, fma, inner, kernel, lane_dot
+from unitless.numerics import LANES, flat, fma, inner, kernel, lane_dot
 
 T, LAST = 0, 1
 FAR = 2.0**26  # squares: weights learned from values 2^13 times smaller say nothing
@@ -99,7 +99,7 @@ def spread(D, f, S):
     return S[f.size]
 
 
-@inner
+@flat
 def contract(U, D, f, S, c, first, Px, term):
     """P -= c / (1 + c s) Px x'P, and Px = P x as it was; f is 0 before `first`.
 
@@ -160,7 +160,7 @@ def is_due(t, last, s2):
     return t - last >= d / 16
 
 
-@inner
+@flat
 def refresh(rule, U, D, W, s2, woke, prior, t, f, S, e, Px, term):
     """Set the prior anew, with the sizes known by now: an update in each direction e_i.
 
@@ -188,7 +188,7 @@ def strange(x, s2):
     return x * x > max(FAR * s2, LEAST)
 
 
-@inner
+@flat
 def meet(rule, U, D, W, s2, woke, prior, i, x, t, f, S, Px, term):
     """Feature i enters with the prior of this value; what was known of it counts as certain."""
     m = s2.size
@@ -223,7 +223,7 @@ def _load(rule, values, indices, start, stop, sparse, s2, x):
     return strangers
 
 
-@inner
+@flat
 def _meet_all(
     rule, values, indices, start, stop, sparse, x, U, D, W, s2, woke, prior, t, f, S, Px, term
 ):

@@ -23,7 +23,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from unitless.numerics import fma, inner
+from unitless.numerics import flat, fma, inner
 
 C, S, M, N = range(4)  # the fields of a turn, see `turned_z`
 FOUR = 4  # rows rotated together, rows they meet at a time, and numbers in a vector
@@ -235,14 +235,14 @@ def _note_tile(turns, k, tile):
             turns[row, S, k + i] = tile[8 * row + 2 * i + 1]
 
 
-@inner
+@flat
 def rotate_noted(U, D, width, k, W, n, deltas, turns, row):
     """`_rotate` for one of several rows, its turn and delta noted."""
     turn, deltas[row] = _rotate(U, D, width, k, W[row], n, deltas[row], bool(1))
     _note(turns[row], k, turn)
 
 
-@inner
+@flat
 def turn_four(U, D, width, rank, W, n, turns, deltas):
     """Rotate four rows against all of U, tile by tile.
 
@@ -275,7 +275,7 @@ def turn_four(U, D, width, rank, W, n, turns, deltas):
             _turn_columns(U, at + j, width, flat, j, length, this)
 
 
-@inner
+@flat
 def turn_one(U, D, width, rank, w, n, turns, keep):
     """Rotate one row against all of U: its delta."""
     delta = 1.0

@@ -65,7 +65,7 @@ def update(rule, total, v, y, p, g, x, f, term):
 
 def rule_for(kind: type, predict_row: Any, update_row: Any) -> None:
     """Make the two functions those of the rule `kind`, a NamedTuple."""
-    options: Any = {"error_model": "numpy", "nogil": True, "_nrt": False, "forceinline": True}
+    options: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
     def chosen(rule: Any, row: Any) -> Any:
         return row if getattr(rule, "instance_class", None) is kind else None
