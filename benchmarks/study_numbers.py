@@ -57,6 +57,7 @@ class Study:
             value=pl.col("value").fill_null(np.inf),
         )
         self.growth = frame.filter(part="growth")
+        self.all = frame
 
     @cached_property
     def sets(self) -> pl.DataFrame:
@@ -170,6 +171,13 @@ class Study:
         total = [kept[column].cast(pl.Float64).fill_null(np.nan).to_numpy() * T
                  for column in ("value", "best", "bound")]  # fmt: skip
         return T, total[0] - total[1], total[2]
+
+    def shares(self) -> dict[str, tuple[int, float]]:
+        """{learner: (runs with a bound on their regret, the most of it that was used)}."""
+        share = (pl.col("value") - pl.col("best")) / pl.col("bound")
+        found = self.all.with_columns(share=share).filter(pl.col("share").is_not_null())
+        each = found.group_by("learner").agg(pl.len(), pl.col("share").max()).sort("share")
+        return {name: (runs, most) for name, runs, most in each.rows()}
 
     def slope(self, name: str, learner: str) -> float:
         """Of log regret against log T in the second half of the lengths."""

@@ -319,6 +319,21 @@ def by_length(study: Study) -> Iterator[str]:
     yield table(["learner", *names], cells)
 
 
+def by_bound(study: Study) -> Iterator[str]:
+    shares = study.shares()
+    runs, most = sum(n for n, _ in shares.values()), max(share for _, share in shares.values())
+    kept = "No bound is exceeded" if most <= 1 else "A BOUND IS EXCEEDED"
+    yield (
+        f"{kept}: of {runs} runs (all streams and lengths) on which a theorem's assumptions hold "
+        "and the best weights in hindsight are known, the one that came nearest used "
+        f"{most:.0%} of what its theorem allows."
+    )
+    yield table(
+        ["learner", "runs", "most of its bound that was used"],
+        [[name, str(n), f"{share:.0%}"] for name, (n, share) in shares.items()],
+    )
+
+
 def by_order(study: Study) -> Iterator[str]:
     yield (
         "In their natural order rows are related to those before, or sorted by class; shuffled, "
@@ -378,6 +393,7 @@ SECTIONS: dict[str, Callable[[Study], Iterator[str]]] = {
     "Loss against units": by_units,
     "Loss against rate": by_rates,
     "Growth of regret": by_length,
+    "Bounds": by_bound,
     "Order, and spread": by_order,
     "Set by set": by_set,
     "Time a row": by_time,

@@ -172,6 +172,7 @@ def test_moved_spread_and_time(numbers):
 
 
 def test_slopes(numbers):
+    assert numbers.shares() == {"a": (4, pytest.approx(2 / 3))}
     T, regret, bound = numbers.regrets("drawn signs", "a")
     np.testing.assert_allclose(regret, 2 * np.sqrt(T))
     np.testing.assert_allclose(bound, 3 * np.sqrt(T), rtol=1e-6)
@@ -189,6 +190,14 @@ class TestKept:
         from study_page import text
 
         assert (ROOT / "docs" / "study.md").read_text() == text(Study(RESULTS))
+
+    def test_no_bound_is_exceeded(self, monkeypatch):
+        monkeypatch.syspath_prepend(ROOT / "benchmarks")
+        from study_numbers import Study
+
+        shares = Study(RESULTS).shares()
+        assert {"coordinate", "full", "zero", "blend", "kt", "minimax", "solo"} <= set(shares)
+        assert all(share <= 1 for _, share in shares.values())
 
     def test_it_is_small(self):
         assert RESULTS.stat().st_size < 1_000_000
