@@ -14,7 +14,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, roc_auc_score
 
 from cli.material import table, written
 from laws.streams import same_bits
-from unitless import OnlineClassifier, OnlineRegressor, models
+from unitless import OnlineClassifier, OnlineRegressor, models, readers
 from unitless.cli.stopping import Stopped, Stopper
 
 FEATURES = ["metres", "grams", "colour"]
@@ -372,3 +372,21 @@ def test_a_full_disk_is_an_error_that_names_the_file(unitless, tmp_path, data):
     assert done.code == 3
     assert "/dev/full" in done.err or "No space left" in done.err
     assert models.load(tmp_path / "m").task == "binary"
+
+
+def test_a_label_that_is_no_number_after_numbers_names_the_task(unitless, tmp_path, monkeypatch):
+    path = tmp_path / "late.csv"
+    path.write_text("x,y\n" + "1,2\n2,3\n3,4\n" * 20 + "4,many\n")
+    whole = readers.open_blocks
+    monkeypatch.setattr(
+        readers, "open_blocks", lambda *a, **k: whole(*a, **k | {"block_bytes": 100})
+    )
+    done = unitless("evaluate", path, "-t", "y", "-l", "vaw", "--save", tmp_path / "m")
+    assert done.code == 2
+    for word in ("line 62", "'y'", "many", "--task multiclass"):
+        assert word in done.err
+    assert models.load(tmp_path / "m").rows > 20
+    words = ("-t", "y", "-l", "nag", "--task", "multiclass", "--save", tmp_path / "m", "--quiet")
+    assert unitless("evaluate", path, *words).code == 0
+    assert models.load(tmp_path / "m").labels == ["2", "3", "4", "many"]
+    assert unitless("predict", tmp_path / "m", path).out.count("\n") == 62

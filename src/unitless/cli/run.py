@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from unitless.cli.predictions import Predictions
-from unitless.cli.reading import blocks_of, reading_of, same_file
+from unitless.cli.reading import blocks_of, is_text, reading_of, same_file
 from unitless.cli.screen import Screen, console_of, warnings_as_notes
 from unitless.cli.stopping import Stopper
 from unitless.cli.summary import show_audit, show_start, show_summary
 from unitless.evaluation import Evaluation, Step, results_of, resumed, write_results
 from unitless.features import Columns
+from unitless.readers import ReadError
 from unitless.rows import Rows
 from unitless.streams import started
 
@@ -119,6 +120,9 @@ def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
     if plan.resume:
         return _resumed(plan, reading, how, stopper)
     how |= {"target": plan.target, "weight": plan.weight}
+    if is_text(plan.data, reading):  # a class, and what is ignored, may look like anything
+        classes = [plan.target] if plan.target and plan.task in ("binary", "multiclass") else []
+        reading["types"] = dict.fromkeys([*classes, *(plan.ignore or ())], "string")
     blocks = stopper.waiting_for(blocks_of(plan.data, reading, **how))
     first = next(blocks)
     columns = Columns(plan.hash_bits, plan.max_levels, plan.interactions or (), plan.text or ())
@@ -166,9 +170,12 @@ def _all_passes(
     }
     while True:
         first = evaluation.passes == 0
-        for step in evaluation.over(blocks, audit=plan.audit if first else 0, **options):
-            _after(plan, evaluation, step, screen, written if first else None)
-            stopper.check()
+        try:
+            for step in evaluation.over(blocks, audit=plan.audit if first else 0, **options):
+                _after(plan, evaluation, step, screen, written if first else None)
+                stopper.check()
+        except ReadError as error:
+            raise _with_advice(error, plan) from None
         if evaluation.passes >= plan.passes:
             return
         model = evaluation.model
@@ -178,6 +185,13 @@ def _all_passes(
             coerce=plan.coerce, skip_bad=plan.skip_bad,
         )  # fmt: skip
         blocks = stopper.waiting_for(again)
+
+
+def _with_advice(error: ReadError, plan: Plan) -> ReadError:
+    """A label that is no number, after numbers: the task may be another."""
+    if plan.target is not None and error.column == plan.target and plan.task == "auto":
+        error.args = (f"{error}; if it is a class, give --task binary or --task multiclass",)
+    return error
 
 
 def _after(plan: Plan, evaluation: Evaluation, step: Step, screen: Any, written: Any) -> None:
