@@ -293,7 +293,8 @@ def _cuts(
 ) -> Iterator[tuple[int, int]]:
     """(start, stop) of the pieces of a block that begins at row `at` of the stream."""
     n = len(prepared.rows)
-    ends = {*range(PIECE, n, PIECE), *(row for row, _ in prepared.new), audit - 1 - at, n}
+    ends = {*range(PIECE - at % PIECE, n, PIECE), *(row for row, _ in prepared.new)}
+    ends |= {audit - 1 - at, n}
     if lines:
         ends |= {2**k - at for k in range(at.bit_length(), (at + n).bit_length() + 1)}
         ends.add(1 - at)
