@@ -63,6 +63,8 @@ def replace(path: str | os.PathLike[str], data: bytes) -> None:
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
+        with suppress(FileNotFoundError):  # a file made read-only is meant to stay
+            open(target, "r+b").close()
         with open(beside, "xb") as file:
             file.write(data)
             file.flush()

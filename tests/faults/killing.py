@@ -1,0 +1,119 @@
+"""kill -9 at a random moment of a checkpointed run, resumed: is the model the same, to the bit?
+
+A program of its own, `python tests/faults/killing.py LEARNER ENDING KILLS SEED`, since runs are
+forks of one process that has everything loaded: a killed run costs its own time and no start. It
+prints JSON: how many kills met a running process, found no checkpoint yet, left a temporary file
+behind, and how many resumed runs ended in another file than the run nobody killed.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def real_file(folder, ending):
+    """The breast cancer data that scikit-learn brings, as a file; (path, options to read it)."""
+    import numpy as np
+    from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    path = Path(folder, f"data.{ending}")
+    if ending == "svm":
+        dump_svmlight_file(X, 2 * y - 1, str(path))
+        return path, []
+    names = [f"x{j}" for j in range(X.shape[1])]
+    table = np.column_stack([X, y]).tolist()
+    rows = [dict(zip([*names, "y"], row, strict=True)) for row in table]
+    if ending == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+        path.write_text("\n".join(lines) + "\n")
+    return path, ["--target", "y"]
+
+
+def started(words):
+    """A forked process that runs the command; its number."""
+    child = os.fork()
+    if child:
+        return child
+    from unitless.cli import main
+
+    sys.argv = ["unitless", *map(str, words)]
+    try:
+        main()
+        os._exit(0)
+    except SystemExit as end:
+        os._exit(end.code or 0)
+    finally:
+        os._exit(99)
+
+
+def ended(child):
+    """Wait for the end; the exit code, negative for a signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def killed_after(child, seconds):
+    """Whether the kill met a running process."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, 0.02))
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return False
+    os.kill(child, signal.SIGKILL)
+    return ended(child) == -signal.SIGKILL
+
+
+def warmed(learner):
+    """Everything a run needs, loaded before the forks: they start at once."""
+    import numpy as np
+
+    import unitless.cli.run  # noqa: F401
+    from unitless.learners import get
+    from unitless.rows import as_rows
+
+    get(learner)().learn(as_rows(np.eye(3, 30), [1.0, -1.0, 1.0]))
+
+
+def trial(words, model, resume, seconds):
+    """Killed once, then resumed to the end; (killed, had no checkpoint, left a temporary file)."""
+    for old in model.parent.glob(f"*{model.name}*"):
+        old.unlink()
+    killed = killed_after(started([*words, "--save", model]), seconds)
+    nothing, left = not model.exists(), bool([*model.parent.glob(f".{model.name}.*.tmp")])
+    on = [] if nothing else ["--resume", model]
+    code = ended(started([*(words if nothing else resume), "--save", model, *on]))
+    assert code == 0, f"the resumed run ended with exit code {code}"
+    return killed, nothing, left
+
+
+def main(learner, ending, kills, seed):
+    """Kill that many runs."""
+    rng, counts = random.Random(seed), dict.fromkeys(("kills", "no_checkpoint", "left", "wrong"), 0)
+    warmed(learner)
+    with tempfile.TemporaryDirectory() as folder:
+        data, options = real_file(folder, ending)
+        resume = ["evaluate", data, "--quiet", "--checkpoint", "10"]
+        words = [*resume, "--learner", learner, *options]
+        whole, model = Path(folder, "whole"), Path(folder, "model")
+        for _ in range(2):  # the first may have to compile
+            begin = time.monotonic()
+            assert ended(started([*words, "--save", whole])) == 0
+            took = time.monotonic() - begin
+        while counts["kills"] < kills:
+            killed, nothing, left = trial(words, model, resume, rng.uniform(0, took))
+            counts["kills"] += killed
+            counts["no_checkpoint"] += killed and nothing
+            counts["left"] += left
+            counts["wrong"] += model.read_bytes() != whole.read_bytes()
+    print(json.dumps(counts | {"seconds_a_run": round(took, 2)}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

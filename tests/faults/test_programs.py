@@ -1,0 +1,39 @@
+"""A small part of what `benchmarks/reliability.py` does in full: kills and damaged files."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from faults.corruption import KINDS, ROOM, TIMES
+
+
+def figures(name, *words):
+    """What a program prints."""
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name(f"{name}.py"), *map(str, words)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(("learner", "ending"), [("coordinate", "csv"), ("full", "svm")])
+def test_killed_runs_are_resumed_to_the_bit(learner, ending):
+    found = figures("killing", learner, ending, 3, 0)
+    assert (found["kills"], found["wrong"]) == (3, 0)
+
+
+def test_damaged_files():
+    found = figures("corruption", 1260, 0)
+    assert (found["failures"], found["first"]) == (0, [])
+    assert found["grown"] <= ROOM + TIMES * found["largest"]
+    tried = {kind.__name__: 0 for kind in KINDS}
+    for name, count in found["outcomes"].items():
+        tried[name.split()[0]] += count
+    assert {*tried.values()} == {180}
+    for kind in ("flipped", "truncated", "lying"):
+        assert f"{kind} loaded" not in found["outcomes"]
+    assert found["outcomes"]["forged_arrays loaded"] > 20  # kernels ran on forged numbers
