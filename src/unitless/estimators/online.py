@@ -19,6 +19,7 @@ from unitless.estimators.making import make_learner
 from unitless.features import Columns
 from unitless.features.frames import column_names, opened
 from unitless.learners.protocol import Learner, Weights
+from unitless.learners.turns import Turn
 from unitless.regret import BlendCertificate, Certificate
 from unitless.rows import Rows, as_rows
 
@@ -41,14 +42,16 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """What raises an error leaves the model as it was."""
-        before = dict(vars(self))
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        """What raises an error leaves the model as it was; who predicts waits for the end."""
+        with self.learner_._turn if hasattr(self, "learner_") else Turn():
+            before = dict(vars(self))
+            try:
+                yield
+            except BaseException:
+                self.__dict__.update(before)
+                for name in [name for name in vars(self) if name not in before]:
+                    delattr(self, name)
+                raise
 
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -131,8 +134,9 @@ class Online(BaseEstimator):  # type: ignore[misc]
         return rows
 
     def _scores(self, X: Any) -> Float:
-        rows = self._known_rows(X)
-        return self.learner_.predict(rows)
+        check_is_fitted(self, "learner_")
+        with self.learner_._turn:
+            return self.learner_.predict(self._known_rows(X))
 
     @property
     def feature_names_(self) -> list[str]:

@@ -88,11 +88,13 @@ class OneAClass(Learner):
 
     def learn(self, rows: Rows) -> NDArray[np.float64]:
         """Scores made before each row's target was used; then the row is learned."""
-        return self._or_nothing(super().learn, rows)
+        with self._turn:
+            return self._or_nothing(super().learn, rows)
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> Any:
         """Score one dict row, then learn from its target; returns the scores."""
-        return self._or_nothing(super().learn_one, x, y, weight)
+        with self._turn:
+            return self._or_nothing(super().learn_one, x, y, weight)
 
     def _or_nothing(self, learn: Callable[..., Any], *given: Any) -> Any:
         """Learn; learners that depend on units may diverge, and are then as they were."""

@@ -5,6 +5,9 @@
   rows one by one, to the bit, and the scores are those `predict` would have given.
 - `state` is a NamedTuple of arrays: all that is remembered, hence all that is saved.
 - `invariance` is a promise that the law tests read.
+- Threads: `predict` and `learn` take turns, so one thread may predict while another learns, and
+  sees the learner between two of its calls. All else (`rescale`, `weights`, `sums`, saving) is for
+  when nobody learns.
 
 A new learner subclasses `Learner`, fills in the six methods at the bottom, and is registered by
 one line in `unitless.learners`; the laws then test it.
@@ -20,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless import losses
 from unitless.features import Names
+from unitless.learners.turns import Turn
 from unitless.losses import SOFTMAX, Loss
 from unitless.rows import Rows
 
@@ -81,6 +85,7 @@ class Learner(ABC):
         self.intercept = bool(intercept)
         self.classes = checked_classes(self.loss, classes)
         self.names = Names()
+        self._turn = Turn()
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(
                 f"{type(self).__name__} needs a loss with a bounded derivative, and the "
@@ -93,7 +98,8 @@ class Learner(ABC):
     def predict(self, rows: Rows) -> Float:
         """Scores of the rows, each as if it were the next trial; the learner does not change."""
         arrays, weights = arrays_of(rows), _checked_weights(rows)
-        return self._predict(*arrays, weights, self._room(len(rows)))
+        with self._turn:
+            return self._predict(*arrays, weights, self._room(len(rows)))
 
     def _room(self, rows: int) -> Float:
         """Where scores go: one a row, or with the softmax loss one a row and class."""
@@ -104,41 +110,44 @@ class Learner(ABC):
         arrays, weights = arrays_of(rows), _checked_weights(rows)
         if rows.targets is None:
             raise ValueError("learning needs targets: as_rows(X, targets)")
-        losses.check_targets(self.loss, rows.targets, self.classes)
-        self._check(rows.targets, weights)
-        self._reserve(rows.columns)
-        return self._learn(*arrays, rows.targets, weights, self._room(len(rows)))
+        with self._turn:
+            losses.check_targets(self.loss, rows.targets, self.classes)
+            self._check(rows.targets, weights)
+            self._reserve(rows.columns)
+            return self._learn(*arrays, rows.targets, weights, self._room(len(rows)))
 
     # One row, a dict of named features
 
     def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> float:
         """The score of one dict row. Absent is 0, None and NaN are missing, new names are fine."""
-        names = self.names
-        names.load(x)
         if weight != 1:
             _check_weight(weight)
-        score = self._predict_one(names.values, names.indices, weight)
-        if isinstance(score, float) and score != score:  # a value was infinite, nothing happened
-            names.refuse_infinity()
+        with self._turn:
+            names = self.names
+            names.load(x)
+            score = self._predict_one(names.values, names.indices, weight)
+            if isinstance(score, float) and score != score:  # a value was infinite
+                names.refuse_infinity()
         return score
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
         """Score one dict row, then learn from its target; returns the score."""
-        names = self.names
-        losses.check_target(self.loss, y, 0, self.classes)
         if weight != 1:
             _check_weight(weight)
+        with self._turn:
+            losses.check_target(self.loss, y, 0, self.classes)
             if weight == 0:
                 return self.predict_one(x)
-        if not self.takes_every_target:
-            self._check(np.array([y]), np.array([weight]))
-        if names.load(x):
-            names.refuse_infinity()
-            self._reserve(len(names.columns) + len(names.unknown))
-            names.add_unknown()
-        score = self._learn_one(names.values, names.indices, y, weight)
-        if isinstance(score, float) and score != score:
-            names.refuse_infinity()
+            if not self.takes_every_target:
+                self._check(np.array([y]), np.array([weight]))
+            names = self.names
+            if names.load(x):
+                names.refuse_infinity()
+                self._reserve(len(names.columns) + len(names.unknown))
+                names.add_unknown()
+            score = self._learn_one(names.values, names.indices, y, weight)
+            if isinstance(score, float) and score != score:
+                names.refuse_infinity()
         return score
 
     def _check(self, targets: Float, weights: Float) -> None:

@@ -304,11 +304,13 @@ class Rowwise(Scaled):
 
     def learn(self, rows: Rows) -> NDArray[np.float64]:
         """Scores made before each row's target was used; then the row is learned."""
-        return self._or_nothing(super().learn, rows)
+        with self._turn:
+            return self._or_nothing(super().learn, rows)
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
         """Score one dict row, then learn from its target; returns the score."""
-        return self._or_nothing(super().learn_one, x, y, weight)
+        with self._turn:
+            return self._or_nothing(super().learn_one, x, y, weight)
 
     def _or_nothing(self, learn: Callable[..., Any], *row: Any) -> Any:
         """Learn; if that diverges, no column and no name of it is kept."""
