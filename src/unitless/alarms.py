@@ -99,8 +99,8 @@ class Watch:
         new = np.flatnonzero(self.state[:, RUN] == TEN)
         self.state[new, RUN] += 1  # told
         return [
-            _alarm(self.state[j], int(j) if names is None or j >= len(names) else names[j])
-            for j in new
+            _alarm(self.state[j], j if names is None or j >= len(names) else names[j])
+            for j in new.tolist()
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:

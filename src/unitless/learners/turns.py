@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     class RLock(AbstractContextManager[bool]):
         """What the type checker has to know of it."""
+
+        def __exit__(self, *error: object) -> None: ...
 else:
     from _thread import RLock  # `threading.RLock` is a function that makes one
 
