@@ -63,7 +63,6 @@ SOFTMAX = [
     Member("NAG, squashed", "squashed", Nag, {"rate": 1.0}, dense=True),
     Member("ScInOL2, normalised", "normalised", Scinol2),
     Member("ScInOL2, presence", "presence", Scinol2),
-    Member("naive Bayes", "presence", Bayes, {"a": 0.1}),
 ]
 SOFTMAX_LINEAR = [
     Member("Newton, centred", "centred", Newton, {"strength": 1.0}, dense=True, small=True),
@@ -82,19 +81,10 @@ def _serving(loss: str, members: list[Member]) -> list[Member]:
     ]
 
 
-HINGE = [
-    *_serving("logistic", LOGISTIC),
-    Member("iNAG on the loss, squashed", "squashed", Inag, {"rate": 1.0}, dense=True),
-    Member("ScInOL2 on the loss, normalised", "normalised", Scinol2),
-]
-HINGE_LINEAR = [
-    *_serving("logistic", LOGISTIC_LINEAR),
-    Member("iNAG on the loss, centred", "centred", Inag, {"rate": 1.0}, dense=True),
-    Member("ScInOL2 on the loss", "raw", Scinol2),
-]
+HINGE = _serving("logistic", LOGISTIC)
+HINGE_LINEAR = _serving("logistic", LOGISTIC_LINEAR)
 REAL = [
     *_serving("squared", SQUARED),
-    Member("iNAG on the loss, squashed", "squashed", Inag, {"rate": 1.0}, dense=True),
     Member("iNAG on the loss, centred", "centred", Inag, {"rate": 0.3}, dense=True),
     Member("iNAG on the loss, normalised", "normalised", Inag, {"rate": 1.0}),
 ]
