@@ -272,8 +272,18 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
         raise models.ModelFileError(path, "it was not saved by `evaluate` or `fit`")
     run = Evaluation(model)
     try:
-        _restore(run, models.header(path)["notes"], extra(path))
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        if notes:
+            for name in COUNTS:  # an older file may lack the latest
+                setattr(run, name, notes.get(name, getattr(run, name)))
+            run._since = arrays["since"]
+        for name, array in arrays.items():
+            part, dot, field_name = name.partition(".")
+            if dot:
+                fresh = getattr(run, part).arrays()[field_name]
+                if (array.dtype, array.shape[1:]) != (fresh.dtype, fresh.shape[1:]):
+                    raise ValueError(f"{name} has the shape {array.shape}")
+                setattr(getattr(run, part), field_name, array)
+    except (AttributeError, KeyError, ValueError) as error:
         raise models.ModelFileError(
             path, f"the scores of its run are damaged ({error!r})"
         ) from None
