@@ -279,29 +279,13 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
         for name, array in arrays.items():
             part, dot, field_name = name.partition(".")
             if dot:
-                fresh = getattr(run, part).arrays()[field_name]
-                if (array.dtype, array.shape[1:]) != (fresh.dtype, fresh.shape[1:]):
-                    raise ValueError(f"{name} has the shape {array.shape}")
+                _refuse_other(getattr(run, part).arrays()[field_name], array)
                 setattr(getattr(run, part), field_name, array)
     except (AttributeError, KeyError, ValueError) as error:
         raise models.ModelFileError(
             path, f"the scores of its run are damaged ({error!r})"
         ) from None
     return run
-
-
-def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    if notes:
-        for name in COUNTS:
-            if type(notes[name]) is not type(getattr(run, name)):
-                raise TypeError(f"{name} is {notes[name]!r}")
-            setattr(run, name, notes[name])
-        run._since = arrays["since"]
-    for name, array in arrays.items():
-        part, dot, field_name = name.partition(".")
-        if dot:
-            _refuse_other(getattr(run, part).arrays()[field_name], array)
-            setattr(getattr(run, part), field_name, array)
 
 
 def _refuse_other(fresh: NDArray[Any], found: NDArray[Any]) -> None:
