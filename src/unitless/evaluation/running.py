@@ -272,20 +272,26 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
         raise models.ModelFileError(path, "it was not saved by `evaluate` or `fit`")
     run = Evaluation(model)
     try:
-        if notes:
-            for name in COUNTS:  # an older file may lack the latest
-                setattr(run, name, notes.get(name, getattr(run, name)))
-            run._since = arrays["since"]
-        for name, array in arrays.items():
-            part, dot, field_name = name.partition(".")
-            if dot:
-                _refuse_other(getattr(run, part).arrays()[field_name], array)
-                setattr(getattr(run, part), field_name, array)
-    except (AttributeError, KeyError, ValueError) as error:
+        _restore(run, models.header(path)["notes"], extra(path))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise models.ModelFileError(
             path, f"the scores of its run are damaged ({error!r})"
         ) from None
     return run
+
+
+def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    if notes:
+        for name in COUNTS:
+            if type(notes[name]) is not type(getattr(run, name)):
+                raise TypeError(f"{name} is {notes[name]!r}")
+            setattr(run, name, notes[name])
+        run._since = arrays["since"]
+    for name, array in arrays.items():
+        part, dot, field_name = name.partition(".")
+        if dot:
+            _refuse_other(getattr(run, part).arrays()[field_name], array)
+            setattr(getattr(run, part), field_name, array)
 
 
 def _refuse_other(fresh: NDArray[Any], found: NDArray[Any]) -> None:
