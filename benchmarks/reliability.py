@@ -62,7 +62,7 @@ def corruption():
     whole = {"files": 0, "failures": 0, "grown": 0, "largest": 0, "loaded": 0, "kinds": {}}
     each = FILES // PARTS
     for part in range(PARTS):  # turns go on where the last process ended
-        found = program("corruption", each, part * each // 63)
+        found = program("corruption", each, part * each * 4 // 225)
         print(found, flush=True)
         whole["files"] += found["files"]
         whole["failures"] += found["failures"]

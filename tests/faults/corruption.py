@@ -17,6 +17,7 @@ import tempfile
 import warnings
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,7 @@ def examples(folder):
     return {name: Path(folder, name).read_bytes() for name in [*made, "stream"]}
 
 
+@cache
 def table():
     """A block of a table with three classes."""
     from unitless.readers import open_blocks
@@ -141,9 +143,8 @@ def bomb_of_names(data, rng, k):
     deep = "end"
     for _ in range(rng.randrange(400)):
         deep = ["tuple", [deep]]
-    header["names"] = rng.choice(
-        [[str(j) for j in range(20_000)], ["x" * 100_000, "y" * 100_000], [deep], ["a"] * 5000]
-    )
+    many, long = [*map(str, range(20_000))], ["x" * 100_000, "y" * 100_000]
+    header["names"] = rng.choice([many, long, [deep], ["a"] * 5000])
     return joined(header, arrays)
 
 
@@ -167,7 +168,8 @@ def forged_arrays(data, rng, k):
     return joined(header, arrays)
 
 
-KINDS = (flipped, truncated, noise, lying, forged_header, forged_arrays, bomb_of_names)
+KINDS = (flipped, truncated, noise, lying, forged_header, forged_arrays)
+TURNS = (*KINDS * 4, bomb_of_names)
 
 
 def places(tree):
@@ -252,12 +254,11 @@ def main(count, seed):
             path.write_bytes(data)
             assert outcome(path) == "loaded"
         largest = limit_memory(max(map(len, sound.values())))
-        names, before = [*sound], peak()
+        names, before, turns = [*sound], peak(), Counter()
         for k in range(count):
-            kind = KINDS[k % len(KINDS)]
-            turn, which = divmod(k // len(KINDS), len(names))
-            name = names[which]
-            data = kind(sound[name], rng, seed + turn)
+            kind, name = TURNS[k % len(TURNS)], names[k // len(TURNS) % len(names)]
+            data = kind(sound[name], rng, seed + turns[kind, name])
+            turns[kind, name] += 1
             path.write_bytes(data)
             largest = max(largest, len(data))
             faulthandler.dump_traceback_later(HANG, exit=True)
