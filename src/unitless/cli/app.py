@@ -4,6 +4,7 @@ import typer
 
 from unitless.cli.adversary import adversary
 from unitless.cli.compare import compare
+from unitless.cli.compile import compile
 from unitless.cli.convert import convert
 from unitless.cli.demo import demo
 from unitless.cli.evaluate import evaluate
@@ -34,5 +35,6 @@ app.command()(rescale)
 app.command()(compare)
 app.command()(report)
 app.command()(convert)
+app.command()(compile)
 app.command()(demo)
 app.command()(adversary)
