@@ -96,7 +96,10 @@ class StreamModel:
             return Prepared(self._sparse(block, targets, weights, grow), new)
         if self.columns is None:
             raise ValueError("the model was made from svmlight or VW text, and this is a table")
-        encoded = self.columns.encode(self._features(block.frame), grow=grow)
+        features = self._features(block.frame)
+        if not features.columns:  # polars then forgets how many rows there are
+            return Prepared(as_rows(np.empty((len(block), 0)), targets, weights), new)
+        encoded = self.columns.encode(features, grow=grow)
         rows = as_rows(encoded.X, targets, weights)
         self.columns.commit(encoded)
         return Prepared(rows, new)

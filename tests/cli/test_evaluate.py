@@ -390,3 +390,25 @@ def test_a_label_that_is_no_number_after_numbers_names_the_task(unitless, tmp_pa
     assert unitless("evaluate", path, *words).code == 0
     assert models.load(tmp_path / "m").labels == ["2", "3", "4", "many"]
     assert unitless("predict", tmp_path / "m", path).out.count("\n") == 62
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [("a,y\n1,\n2,\n", 2), ("a,y\n1,x\n", 1), ("y\n1\n2\n1\n", 3), ("a,y\n1,5\n", 1)],
+)
+def test_next_to_nothing_is_something(unitless, tmp_path, text, rows):
+    """No label at all, one row, no feature: each has its page, its model and its predictions."""
+    path, model = tmp_path / "d.csv", tmp_path / "m"
+    path.write_text(text)
+    done = unitless("evaluate", path, "-t", "y", "--save", model, "--report", tmp_path / "p.html")
+    assert done.code == 0, done.err
+    assert unitless("predict", model, path).out.count("\n") == rows + 1
+    assert unitless("inspect", model).code == 0
+
+
+def test_nothing_is_an_error(unitless, tmp_path):
+    for text in ("", "a,y\n"):
+        (tmp_path / "d.csv").write_text(text)
+        done = unitless("evaluate", tmp_path / "d.csv", "-t", "y")
+        assert done.code == 2
+        assert "there are no rows" in done.err

@@ -15,6 +15,8 @@ from unitless.evaluation.tally import M2_Y, MEAN_Y, WEIGHT, Tally
 
 Float = NDArray[np.float64]
 MOST = 8192
+FARTHEST = 1e3
+"""The score of a class that always came, or never: its best would be infinite."""
 
 
 class Constant(NamedTuple):
@@ -73,9 +75,10 @@ def best_constant(tally: Tally, sample: Sample) -> Constant | None:
         logs = np.log(shares)
     entropy = -float(np.sum(shares[shares > 0] * logs[shares > 0]))
     if tally.task == "multiclass":
-        return Constant(np.maximum(logs, -1e3).tolist(), entropy)
+        return Constant(np.maximum(logs, -FARTHEST).tolist(), entropy)
     if tally.loss.name == "logistic":
-        return Constant(min(max(float(logs[1] - logs[0]), -1e3), 1e3), entropy)
+        odds = float(logs[1] - logs[0])
+        return Constant(min(max(odds, -FARTHEST), FARTHEST), entropy)
     side = 1.0 if shares[1] >= 0.5 else -1.0
     loss = tally.loss.value([-1.0, 1.0], [side, side])
     return Constant(side, float(shares @ loss))

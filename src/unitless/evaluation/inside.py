@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.evaluation.baseline import Constant
+from unitless.evaluation.baseline import FARTHEST, Constant
 from unitless.learners.blend import Blend
 from unitless.learners.blending.panel import SQUARES, SUM, UNIT
 from unitless.learners.blending.panel import T as TRIALS
@@ -61,7 +61,7 @@ def weights_by_feature(model: StreamModel, top: int | None = None) -> list[Row]:
     weights = model.learner.weights().features
     names = model.feature_names(len(weights))
     typical = deviations(model.learner)
-    table = weights.reshape(len(weights), -1)[: len(names)]
+    table = weights.reshape(len(weights), -1 if weights.size else 1)[: len(names)]
     size = np.ones(len(table)) if typical is None else typical[: len(table)]
     with np.errstate(over="ignore"):
         reach = np.abs(table) * size[:, None]
@@ -122,8 +122,9 @@ def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
     """
     width = _width(learner)
     u = None
-    if constant is not None and isinstance(constant.score, float) and width is not None:
-        u = Weights(constant.score, np.zeros(width))
+    score = None if constant is None else constant.score
+    if isinstance(score, float) and abs(score) < FARTHEST and width is not None:
+        u = Weights(score, np.zeros(width))
     try:
         made = certificate(learner, u)
     except (ValueError, ArithmeticError):
