@@ -283,9 +283,10 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
 def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     if notes:
         for name in COUNTS:
-            if type(notes[name]) is not type(getattr(run, name)):
-                raise TypeError(f"{name} is {notes[name]!r}")
-            setattr(run, name, notes[name])
+            found = notes.get(name, getattr(run, name))  # an older file may lack the latest
+            if type(found) is not type(getattr(run, name)):
+                raise TypeError(f"{name} is {found!r}")
+            setattr(run, name, found)
         run._since = arrays["since"]
     for name, array in arrays.items():
         part, dot, field_name = name.partition(".")
