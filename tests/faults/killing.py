@@ -59,11 +59,13 @@ def ended(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def killed_after(child, seconds):
-    """Whether the kill met a running process."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        time.sleep(min(left, 0.02))
+def killed_after(child, seconds, first):
+    """Kill it so many seconds later, or after this file was there; whether it was still running."""
+    until = time.monotonic() + seconds if first is None else None
+    while until is None or time.monotonic() < until:
+        if until is None and first.exists():
+            until = time.monotonic() + seconds
+        time.sleep(0.002 if until is None else max(0, min(until - time.monotonic(), 0.02)))
         if os.waitpid(child, os.WNOHANG)[0]:
             return False
     os.kill(child, signal.SIGKILL)
@@ -81,11 +83,12 @@ def warmed(learner):
     get(learner)().learn(as_rows(np.eye(3, 30), [1.0, -1.0, 1.0]))
 
 
-def trial(words, model, resume, seconds):
+def trial(words, model, resume, seconds, late):
     """Killed once, then resumed to the end; (killed, had no checkpoint, left a temporary file)."""
     for old in model.parent.glob(f"*{model.name}*"):
         old.unlink()
-    killed = killed_after(started([*words, "--save", model]), seconds)
+    child = started([*words, "--save", model])
+    killed = killed_after(child, seconds, model if late else None)
     nothing, left = not model.exists(), bool([*model.parent.glob(f".{model.name}.*.tmp")])
     on = [] if nothing else ["--resume", model]
     code = ended(started([*(words if nothing else resume), "--save", model, *on]))
@@ -107,7 +110,9 @@ def main(learner, ending, kills, seed):
             assert ended(started([*words, "--save", whole])) == 0
             took = time.monotonic() - begin
         while counts["kills"] < kills:
-            killed, nothing, left = trial(words, model, resume, rng.uniform(0, took))
+            late = rng.random() < 0.8  # the others may be killed before the first checkpoint
+            moment = rng.uniform(0, took)
+            killed, nothing, left = trial(words, model, resume, moment, late)
             counts["kills"] += killed
             counts["no_checkpoint"] += killed and nothing
             counts["left"] += left
