@@ -1,8 +1,8 @@
-"""Faults and damage in full: `python benchmarks/reliability.py kills|disk|corruption|guard`.
+"""Faults and damage in full: `python benchmarks/reliability.py PART`.
 
 `kills` ends 200 checkpointed runs with kill -9 and resumes them; `disk` fills a small file system
-(root only: it mounts one); `corruption` tries 120 000 damaged model files; `guard` times what the
-checks of every row cost. Each keeps its figures, with date and version, in
+(root only: it mounts one); `corruption` tries 120 000 damaged model files; `numbers` learns
+millions of extreme rows; `guard` times what the checks of every row cost. Each keeps its figures, with date and version, in
 `results/reliability.json`, from which `page` writes docs/reliability.md. Tests run a small part of
 each: tests/faults.
 """
@@ -30,6 +30,9 @@ RUNS = [
 """Learner, format and kills: 200."""
 FILES, PARTS = 120_000, 8
 """Damaged files, in so many processes one after the other."""
+ROWS, BLOCK, LARGEST = 1_000_000, 200, sys.float_info.max
+"""Extreme rows a learner, learned so many at a time."""
+MARKS = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def program(name, *words):
@@ -103,6 +106,86 @@ def disk():
     return counts
 
 
+def numbers():
+    """Values from 5e-324 to 1.7e308 in any mix, each label against the prediction at hand."""
+    import numpy as np
+
+    from unitless.learners import REGISTRY, get
+    from unitless.models.states import remembered
+    from unitless.rows import as_rows
+
+    invariant = [name for name in REGISTRY if get(name).invariance != "none"]
+    counts = {"rows": 0, "non_finite": 0, "learners": {}}
+    for name in invariant:
+        learner, rows = _any_loss(get(name)), ROWS // (100 if name == "blend" else 1)
+        rng = np.random.default_rng(len(name))
+        for _ in range(rows // BLOCK):
+            X = 2.0 ** rng.uniform(-1074, 1024, (BLOCK, 3)) * rng.choice(
+                [-1.0, 0.0, 1.0], (BLOCK, 3)
+            )
+            X[rng.random(X.shape) < 0.01] = np.nan
+            X = np.clip(X, -LARGEST, LARGEST)
+            against = -np.sign(learner.predict(as_rows(X)))
+            scores = learner.learn(as_rows(X, np.where(against == 0, 1.0, against)))
+            counts["non_finite"] += int((~np.isfinite(scores)).sum())
+        arrays = [a for path, a in remembered(learner)[0].items() if "history" not in path]
+        counts["non_finite"] += sum(int((~np.isfinite(array)).sum()) for array in arrays)
+        counts["rows"] += rows
+        counts["learners"][name] = rows
+        print(name, rows, counts["non_finite"], flush=True)
+    return counts
+
+
+def _any_loss(kind):
+    """The learner with a loss that it takes and whose labels can be -1 and 1."""
+    for loss in ("logistic", "absolute", "squared"):
+        try:
+            return kind(loss)
+        except ValueError:
+            continue
+    raise ValueError(f"{kind.__name__} takes none of the losses")
+
+
+def guard():
+    """What the checks of every row and the turns cost, as shares of the learning they guard."""
+    import numpy as np
+
+    from unitless import losses, rows
+    from unitless.learners import get
+    from unitless.learners.turns import Turn
+
+    rng, turn = np.random.default_rng(0), Turn()
+    X, y = rng.normal(size=(20_000, 50)), rng.choice([-1.0, 1.0], 20_000)
+    learner, block = get("coordinate")(), rows.as_rows(X, y)
+    row = {f"x{j}": float(X[0, j]) for j in range(10)}
+
+    def taken():
+        for _ in range(1000):
+            with turn:
+                pass
+
+    work = {
+        "learn": lambda: learner.learn(block),
+        "values": lambda: rows._first_infinity(X.reshape(-1)),
+        "targets": lambda: losses.check_targets(learner.loss, y, 1),
+        "one": lambda: [learner.learn_one(row, 1) for _ in range(1000)],
+        "turn": taken,
+    }
+    best = dict.fromkeys(work, float("inf"))
+    for _ in range(30):  # in turns, so that a busy moment hits them all
+        for name, job in work.items():
+            begin = time.perf_counter()
+            job()
+            best[name] = min(best[name], time.perf_counter() - begin)
+    return {
+        "learn_ns_a_value": round(best["learn"] / X.size * 1e9, 2),
+        "values_share": round(best["values"] / best["learn"], 4),
+        "targets_share": round(best["targets"] / best["learn"], 4),
+        "turn_ns": round(best["turn"] * 1e6),
+        "turn_share_of_one_dict_row": round(best["turn"] / best["one"], 4),
+    }
+
+
 def kept(name, figures):
     """Write the figures beside those of the other parts."""
     every = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
@@ -112,8 +195,50 @@ def kept(name, figures):
     print(every[name])
 
 
+# The page
+
+
+def lines(found):
+    """The table of docs/reliability.md."""
+    k, c, d, n, g = (found[name] for name in ("kills", "corruption", "disk", "numbers", "guard"))
+    said = {
+        "kills": f"{k['kills']} runs killed, {k['kills'] - k['no_checkpoint']} of them after a "
+        f"checkpoint, {k['left']} while one was being written; {k['wrong']} resumed runs ended in "
+        "another model",
+        "corruption": f"{c['files']} damaged or forged files: {c['loaded']} loaded and could be "
+        f"used, {c['failures']} crashed, hung or raised another error; memory grew by at most "
+        f"{c['grown'] / 2**20:.0f} MB, the largest file had {c['largest'] / 1000:.0f} kB",
+        "disk": f"{d['saves']} saves to a disk of 256 kB: {d['refused']} refused, "
+        f"{d['damaged']} old files damaged, {d['left']} temporary files left",
+        "numbers": f"{n['rows']:,} rows for {len(n['learners'])} learners, values from 5e-324 to "
+        f"1.7e308, labels against the prediction: {n['non_finite']} non-finite scores or states",
+        "guard": f"of learning a block of 50 columns ({g['learn_ns_a_value']} ns a value, "
+        f"coordinate) looking for infinities takes {g['values_share']:.1%}, for bad targets "
+        f"{g['targets_share']:.1%}; a turn takes {g['turn_ns']} ns, "
+        f"{g['turn_share_of_one_dict_row']:.1%} of one dict row of 10 features",
+    }
+    rows = [f"| `{name}` | {text} | {found[name]['date']}, {found[name]['package']} |"
+            for name, text in said.items()]  # fmt: skip
+    return ["| part | figures | date, version |", "|---|---|---|", *rows]
+
+
+def page():
+    """Put the table between the marks of docs/reliability.md."""
+    path = ROOT / "docs" / "reliability.md"
+    before, _, rest = path.read_text().partition(MARKS[0])
+    behind = rest.partition(MARKS[1])[2]
+    table = "\n".join(lines(json.loads(RESULTS.read_text())))
+    path.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{behind}")
+
+
 if __name__ == "__main__":
     begin = time.monotonic()
     name = sys.argv[1]
-    figures = {"kills": kills, "corruption": corruption, "disk": disk}[name]()
-    kept(name, figures | {"seconds": round(time.monotonic() - begin)})
+    if name == "page":
+        page()
+    else:
+        parts = {
+            "kills": kills, "corruption": corruption, "disk": disk, "numbers": numbers,
+            "guard": guard,
+        }  # fmt: skip
+        kept(name, parts[name]() | {"seconds": round(time.monotonic() - begin)})

@@ -122,19 +122,23 @@ class Learner(ABC):
         """The score of one dict row. Absent is 0, None and NaN are missing, new names are fine."""
         if weight != 1:
             _check_weight(weight)
-        with self._turn:
+        self._turn.acquire()  # half of what `with` costs, and this is a matter of microseconds
+        try:
             names = self.names
             names.load(x)
             score = self._predict_one(names.values, names.indices, weight)
             if isinstance(score, float) and score != score:  # a value was infinite
                 names.refuse_infinity()
+        finally:
+            self._turn.release()
         return score
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
         """Score one dict row, then learn from its target; returns the score."""
         if weight != 1:
             _check_weight(weight)
-        with self._turn:
+        self._turn.acquire()
+        try:
             losses.check_target(self.loss, y, 0, self.classes)
             if weight == 0:
                 return self.predict_one(x)
@@ -148,6 +152,8 @@ class Learner(ABC):
             score = self._learn_one(names.values, names.indices, y, weight)
             if isinstance(score, float) and score != score:
                 names.refuse_infinity()
+        finally:
+            self._turn.release()
         return score
 
     def _check(self, targets: Float, weights: Float) -> None:

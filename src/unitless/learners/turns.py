@@ -3,7 +3,7 @@
 Kernels run without the interpreter's lock and write into the learner's arrays, so a prediction in
 the midst of `learn` would see half a row. Every learner has a `Turn`, which `predict`, `learn` and
 their one-row forms take for the whole call: a prediction is that of a moment between two calls, to
-the bit. Taking it costs some 50 ns when nobody else wants it.
+the bit. What a turn costs is in docs/reliability.md.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         """What the type checker has to know of it."""
 
         def __exit__(self, *error: object) -> None: ...
+        def acquire(self) -> bool: ...
+        def release(self) -> None: ...
 else:
     from _thread import RLock  # `threading.RLock` is a function that makes one
 
