@@ -2,9 +2,9 @@
 
 `kills` ends 200 checkpointed runs with kill -9 and resumes them; `disk` fills a small file system
 (root only: it mounts one); `corruption` tries 120 000 damaged model files; `numbers` learns
-millions of extreme rows; `guard` times what the checks of every row cost. Each keeps its figures, with date and version, in
-`results/reliability.json`, from which `page` writes docs/reliability.md. Tests run a small part of
-each: tests/faults.
+millions of extreme rows; `guard` times what the checks of every row cost. Each keeps its figures,
+with date and version, in `results/reliability.json`, from which `page` writes
+docs/reliability.md. Tests run a small part of each: tests/faults.
 """
 
 import json

@@ -199,8 +199,8 @@ def blend() -> None:
 
 
 def compile_times() -> None:
-    """Seconds: to compile ahead all that `OnlineClassifier` needs, and of starts in fresh processes,
-    with nothing compiled before (for information) and with everything.
+    """Seconds: to compile ahead all that `OnlineClassifier` needs, and of starts in fresh
+    processes, with nothing compiled before (for information) and with everything.
     """
     script = (
         "import time; start = time.time(); import numpy as np; from unitless import "
