@@ -6,6 +6,7 @@ prints JSON: how many kills met a running process, found no checkpoint yet, left
 behind, and how many resumed runs ended in another file than the run nobody killed.
 """
 
+import importlib
 import json
 import os
 import random
@@ -76,7 +77,8 @@ def warmed(learner):
     """Everything a run needs, loaded before the forks: they start at once."""
     import numpy as np
 
-    import unitless.cli.run  # noqa: F401
+    for name in ("polars", "rich.live", "unitless.cli.app", "unitless.cli.run", "unitless.readers"):
+        importlib.import_module(name)
     from unitless.learners import get
     from unitless.rows import as_rows
 

@@ -28,6 +28,8 @@ def _has_probabilities(model: "OnlineClassifier") -> bool:
 class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
     """A classifier that learns in one pass, needs no tuning and does not care about units.
 
+    One thread may predict while another calls `partial_fit`: calls take turns.
+
     Parameters
     ----------
     learner : str or Learner, default "blend"

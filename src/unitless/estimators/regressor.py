@@ -15,6 +15,8 @@ from unitless.learners.protocol import Learner
 class OnlineRegressor(RegressorMixin, Online):  # type: ignore[misc]
     """A regressor that learns in one pass, needs no tuning and does not care about units.
 
+    One thread may predict while another calls `partial_fit`: calls take turns.
+
     Parameters
     ----------
     learner : str or Learner, default "blend"

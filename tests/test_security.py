@@ -1,0 +1,38 @@
+"""What SECURITY.md promises of the source: no network, no other program, nothing executed."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "unitless"
+FORBIDDEN = {
+    "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "asyncio", "requests", "httpx",
+    "subprocess", "multiprocessing", "pickle", "marshal", "shelve", "joblib", "ctypes",
+}  # fmt: skip
+CALLS = {"eval", "exec", "compile", "__import__"}
+
+
+def imported(tree):
+    """Top-level names of all modules that a file imports, wherever it does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def called(tree):
+    """Names of functions that are called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE))
+)
+def test_no_network_no_program_no_execution(path):
+    tree = ast.parse(path.read_text())
+    assert not FORBIDDEN & {*imported(tree)}
+    assert not CALLS & {*called(tree)}
