@@ -38,21 +38,28 @@ def real_file(folder, ending):
     return path, ["--target", "y"]
 
 
-def started(words):
-    """A forked process that runs the command; its number."""
-    child = os.fork()
-    if child:
-        return child
+def done(words):
+    """The exit code of a command that runs in this process."""
     from unitless.cli import main
 
     sys.argv = ["unitless", *map(str, words)]
     try:
         main()
-        os._exit(0)
     except SystemExit as end:
-        os._exit(end.code or 0)
+        return end.code or 0
+    return 0
+
+
+def started(words):
+    """A forked process that runs the command; its number."""
+    child = os.fork()
+    if child:
+        return child
+    code = 99
+    try:
+        code = done(words)
     finally:
-        os._exit(99)
+        os._exit(code)
 
 
 def ended(child):
@@ -73,16 +80,15 @@ def killed_after(child, seconds, first):
     return ended(child) == -signal.SIGKILL
 
 
-def warmed(learner):
-    """Everything a run needs, loaded before the forks: they start at once."""
-    import numpy as np
+def warmed(learner, folder):
+    """Everything a run needs, loaded before the forks: they start at once.
 
-    for name in ("polars", "rich.live", "unitless.cli.app", "unitless.cli.run", "unitless.readers"):
-        importlib.import_module(name)
-    from unitless.learners import get
-    from unitless.rows import as_rows
-
-    get(learner)().learn(as_rows(np.eye(3, 30), [1.0, -1.0, 1.0]))
+    By a run over svmlight text: polars, which has threads of its own, is imported and not used.
+    """
+    importlib.import_module("polars")
+    path = Path(folder, "first.svm")
+    path.write_text("1 1:1\n-1 2:1\n")
+    assert done(["evaluate", path, "--quiet", "--learner", learner]) == 0
 
 
 def trial(words, model, resume, seconds, late):
@@ -92,6 +98,8 @@ def trial(words, model, resume, seconds, late):
     child = started([*words, "--save", model])
     killed = killed_after(child, seconds, model if late else None)
     nothing, left = not model.exists(), bool([*model.parent.glob(f".{model.name}.*.tmp")])
+    if not killed:
+        return False, nothing, left
     on = [] if nothing else ["--resume", model]
     code = ended(started([*(words if nothing else resume), "--save", model, *on]))
     assert code == 0, f"the resumed run ended with exit code {code}"
@@ -101,8 +109,8 @@ def trial(words, model, resume, seconds, late):
 def main(learner, ending, kills, seed):
     """Kill that many runs."""
     rng, counts = random.Random(seed), dict.fromkeys(("kills", "no_checkpoint", "left", "wrong"), 0)
-    warmed(learner)
     with tempfile.TemporaryDirectory() as folder:
+        warmed(learner, folder)
         data, options = real_file(folder, ending)
         resume = ["evaluate", data, "--quiet", "--checkpoint", "10"]
         words = [*resume, "--learner", learner, *options]
