@@ -74,7 +74,7 @@ def replace(path: str | os.PathLike[str], data: bytes) -> None:
         with suppress(OSError):
             beside.unlink()
         if isinstance(error, OSError):  # the disk is full, the folder is closed: say which file
-            error.filename, error.filename2 = os.fspath(path), None
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
     _flush_folder(target.parent)
 
