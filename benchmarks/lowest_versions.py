@@ -2,7 +2,8 @@
 
 Makes a virtual environment in the folder in which every dependency of the package is as old as
 allowed, and runs the tests named there (by default those of files, readers, models and features).
-The tests' own tools may be newer, and River, which wants newer ones, is left out. Needs the network, which the package itself never does.
+The tests' own tools may be newer, and River, which wants newer ones, is left out. Needs the
+network, which the package itself never does.
 """
 
 import re
