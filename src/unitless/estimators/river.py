@@ -131,7 +131,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
     Accuracy: 90.56%
     >>> segments, model = datasets.ImageSegments().take(500), Classifier(multiclass=True)
     >>> evaluate.progressive_val_score(segments, model, metrics.Accuracy())
-    Accuracy: 82.57%
+    Accuracy: 82.77%
 
     Strings are categories, and labels of any kind appear when they do:
 
