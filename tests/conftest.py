@@ -37,14 +37,3 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip(f"real data sets are not at {folder}")
     return folder
-
-
-DEFECTS = Path(__file__).with_name("open_defects.txt")
-
-
-def pytest_collection_modifyitems(items):
-    """Tests of known defects are expected to fail; the file goes when the defects do."""
-    known = tuple(line for line in DEFECTS.read_text().splitlines() if line[:1] not in ("", "#"))
-    for item in items:
-        if item.nodeid.startswith(known):
-            item.add_marker(pytest.mark.xfail(reason="an open defect: tests/open_defects.txt"))
