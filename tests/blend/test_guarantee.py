@@ -42,9 +42,10 @@ def holds(claims):
         assert all(map(math.isfinite, claim[1:]))
 
 
-def always_holds(loss, Z, y, v=None, drops=None, every=1):
+def always_holds(loss, Z, y, v=None, drops=None, every=1, first=lambda mixer: None):
     """Feed a table row by row and assert every claim after each; the mixer at the end."""
     mixer = mixer_of(loss, ["proof", *ROLES[1:]][: Z.shape[1]])
+    first(mixer)
     for t in range(0, len(Z), every):
         if drops and t in drops:
             mixer.drop(np.array(drops[t]))
@@ -208,8 +209,7 @@ def test_the_overhead_in_closed_form():
     for name, W0 in (("expert 2", 0.2 / K), ("stacker", 0.8)):
         a = 1 / (1 + np.arange(1, T))
         by_hand = -math.log(W0) - np.log1p(-a * (1 - W0)).sum()
-        # the closed form has the rounding of lgamma(1000) = 5905
-        assert claims[name].overhead == pytest.approx(by_hand, abs=1e-11)
+        assert claims[name].overhead == pytest.approx(by_hand, rel=1e-12)
         assert claims[name].overhead <= -math.log(W0) + math.log(T + 1)
     assert claims["expert 2"].overhead == pytest.approx(math.log(5 * K) + math.log(T + 1), rel=0.03)
 
@@ -225,33 +225,42 @@ def test_overheads_after_a_drop_are_those_of_both_stretches():
         assert mixer.claims()[name].overhead == pytest.approx(by_hand, rel=1e-12)
 
 
-@pytest.mark.parametrize(("loss", "part"), [("logistic", 0.2), ("softmax", 0.9)])
-def test_how_much_of_the_overhead_is_lost(loss, part):
-    """A prophet among experts that are sure and wrong: the stacker, which starts with most of the
-    weight, soon turns the others round. Measured: 0.25 and 0.98.
+def follows_expert_2(mixer):
+    """Freeze the stacker: no variance, so that it never learns, and all its weight on one."""
+    state = mixer.state
+    state.D[:], state.s2[:] = 0, 1e6  # and nothing is strange to it
+    state.w[:] = 0
+    state.w[2] = 100.0 if mixer.loss.name != "squared" else 1.0
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_the_overhead_can_be_lost_in_full(loss):
+    """With one prophet all of it is, if the stacker learns nothing: no smaller number would be true
+    of the mixture. Measured: 100.000 %. (One that learns turns the others round: 25 and 98 %.)
     """
     rng = np.random.default_rng(0)
     y, right = target_and_sign(loss, rng)
     z = one_prophet(rng, right)
-    claim = always_holds(loss, shaped(loss, z, y), y).claims()["expert 0"]
+    claim = always_holds(loss, shaped(loss, z, y), y, first=follows_expert_2).claims()["expert 0"]
     if loss == "softmax":  # the others must be sure of one wrong class
         wrong = np.eye(CLASSES)[(y.astype(int) + 1) % CLASSES] * 600.0
         Z = np.repeat(wrong[:, None, :], K, axis=1)
         Z[:, 0] = np.eye(CLASSES)[y.astype(int)] * 600.0
-        claim = always_holds(loss, Z, y).claims()["expert 0"]
-    assert claim.loss - claim.member_loss >= part * claim.overhead
+        claim = always_holds(loss, Z, y, first=follows_expert_2).claims()["expert 0"]
+    assert claim.loss - claim.member_loss >= 0.999 * claim.overhead
     assert claim.overhead > 8
 
 
 def test_how_much_of_the_overhead_is_lost_for_squares():
-    """A prophet against experts at the other end of the range. Measured: 5 %; eta = 1 / (2 range^2)
-    is right for the worst forecasts, and the stacker soon finds the prophet.
+    """A prophet against experts at the other end of the range, and a stacker that follows one of
+    them: eta = 1 / (2 range^2) leaves something on the table where forecasts are at both ends.
+    Measured: 41 %.
     """
     y = np.tile([0.0, 1.0], 200)
     Z = np.repeat(1 - y[:, None], K, axis=1)
     Z[:, 0] = y
-    claim = always_holds("squared", Z, y, every=10).claims()["expert 0"]
-    assert claim.loss - claim.member_loss >= 0.04 * claim.overhead
+    claim = always_holds("squared", Z, y, every=10, first=follows_expert_2).claims()["expert 0"]
+    assert claim.loss - claim.member_loss >= 0.2 * claim.overhead
 
 
 # A long run

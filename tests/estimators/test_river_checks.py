@@ -14,11 +14,17 @@ MODELS = [
     Regressor(loss="absolute"),
     *(Classifier(name) for name in ("coordinate", "full", "nag", "newton", "bayes")),
     *(Classifier(name, multiclass=True) for name in ("coordinate", "nag", "newton")),
-    *(Regressor(name, "quantile(0.3)") for name in ("coordinate", "full", "nag")),
-    # iNAG steps onto a kink, where rounding, and so the order of features, decides the next slope.
+    *(Regressor(name, "quantile(0.3)") for name in ("coordinate", "full", "nag", "inag")),
     Regressor("inag", "huber(2)"),
     *(Regressor(name) for name in ("vaw", "ridge")),
 ]
+
+
+KINK = pytest.mark.xfail(
+    strict=True,
+    reason="iNAG steps onto the kink, where rounding, and so the order of features, decides the "
+    "next slope",
+)
 
 
 def checks():
@@ -26,7 +32,8 @@ def checks():
         values = ", ".join(map(str, model._get_params().values()))
         for number, check in enumerate(yield_checks(model)):
             name = f"{type(model).__name__}({values}) {check.__name__} {number}"
-            yield pytest.param(model, check, id=name)
+            shuffled = "shuffle" in check.__name__ and values.startswith("inag, quantile")
+            yield pytest.param(model, check, id=name, marks=[KINK] if shuffled else [])
 
 
 @pytest.mark.parametrize(("model", "check"), list(checks()))

@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import poch
 
 from unitless.numerics import inner
 
 T, V, LOSS, SLACK = range(4)  # totals
+FAR = 20_000.0  # trials
 LOST, GAP, GROWN = range(3)  # a member's record: its loss, S_k, - sum of growth times S_k
 
 
@@ -74,11 +75,17 @@ class Claim(NamedTuple):
 
 
 def shares(prior: float, first: float, last: float) -> float:
-    """-sum_{t=first}^{last} ln(1 - (1 - prior) / (t + 1)), in closed form."""
-    if last < first:
-        return 0.0
-    top = gammaln(last + 2) - gammaln(first + 1)
-    return float(top - gammaln(last + 1 + prior) + gammaln(first + prior))
+    """-sum_{t=first}^{last} ln(1 - (1 - prior) / (t + 1)): term by term, then in closed form.
+
+    Beyond FAR the sum is ln poch(FAR + 2, prior - 1) - ln poch(last + 2, prior - 1), where SciPy
+    has an expansion; before, a ratio of gammas would cancel.
+    """
+    t = np.arange(first, min(last, FAR) + 1)
+    near = -np.log1p(-(1 - prior) / (t + 1)).sum()
+    begin = max(first, FAR + 1)
+    if last < begin:
+        return float(near)
+    return float(near + np.log(poch(begin + 1, prior - 1) / poch(last + 2, prior - 1)))
 
 
 def overheads(
