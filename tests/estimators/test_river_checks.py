@@ -20,20 +20,12 @@ MODELS = [
 ]
 
 
-KINK = pytest.mark.xfail(
-    strict=True,
-    reason="iNAG steps onto the kink, where rounding, and so the order of features, decides the "
-    "next slope",
-)
-
-
 def checks():
     for model in MODELS:
         values = ", ".join(map(str, model._get_params().values()))
         for number, check in enumerate(yield_checks(model)):
             name = f"{type(model).__name__}({values}) {check.__name__} {number}"
-            shuffled = "shuffle" in check.__name__ and values.startswith("inag, quantile")
-            yield pytest.param(model, check, id=name, marks=[KINK] if shuffled else [])
+            yield pytest.param(model, check, id=name)
 
 
 @pytest.mark.parametrize(("model", "check"), list(checks()))

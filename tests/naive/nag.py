@@ -4,8 +4,8 @@ The step is the gradient, integrated from p to the prediction it leads to (Karam
 Langford 2011): blend.md, Members. With s the move of the prediction for a step of 1, that is y
 (p' - p) = delta with delta + e^(y p) (e^delta - 1) = s for logistic loss (W0 there is e^(y p')),
 and (y - p)(1 - e^-s) for squared loss, from the prediction as it is clipped to the targets so far
-(0 among them). Losses with a kink: the gradient, up to the kink. Smoothed hinge and Huber: the
-implicit step of a parabola through the slope at p.
+(0 among them). Losses with a kink: the gradient, up to the kink, and S counts as much of it as was
+used. Smoothed hinge and Huber: the implicit step of a parabola through the slope at p.
 """
 
 from collections import defaultdict
@@ -51,6 +51,7 @@ class Inag(Nag):
         if self.loss.partition("(")[0] in ("squared", "absolute", "quantile", "huber"):
             self.targets.append(y)
             rho *= _deviation(self.targets)
+        before = {i: self.S[i] for i in x}
         for i, x_i in x.items():
             self.S[i] += (v * g * x_i) ** 2
         k = {i: x_i / (self.M[i] * self.S[i].sqrt()) for i, x_i in x.items() if self.S[i]}
@@ -59,6 +60,8 @@ class Inag(Nag):
             a = _step(self.loss.partition("(")[0], y, p, g, s, v)
             for i, k_i in k.items():
                 self.w[i] += rho * k_i * a
+                if self.loss.partition("(")[0] in ("hinge", "absolute", "quantile"):
+                    self.S[i] = before[i] + (a * x[i]) ** 2
 
 
 def _deviation(numbers):

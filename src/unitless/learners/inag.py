@@ -12,7 +12,8 @@ Importance Weight Aware Updates", 2011, integrate it instead; both agree to firs
     others     the gradient at p, cut where p' would cross the kink
 
 With a sample weight v, s becomes v s and a at most v |g|. For squared loss and its kin targets
-count from the first one.
+count from the first one. At a kink S counts a, the part of the gradient that was used: a step ends
+exactly there, and the next slope is that of either side by the whim of a rounding error.
 
 ===== ========= ========================================== ================
 paper field     meaning                                    unit
@@ -102,6 +103,12 @@ def step(rule, y, p, g, s, v):
 
 
 @inner
+def kinked(rule):
+    """Whether the slope jumps."""
+    return rule.loss == HINGE or rule.loss == ABSOLUTE or rule.loss == QUANTILE
+
+
+@inner
 def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
     M, B, S = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
@@ -113,13 +120,14 @@ def update(rule, total, v, y, p, g, x, f, term):
         rho *= math.sqrt(total[M2] / total[COUNT])
     for k in range(n):
         q = v * g * x[k]
-        S[k] = fma(q, q, S[k])
-        term[k] = over_root(x[k], S[k]) * (x[k] / (M[k] if M[k] > 0 else 1.0))
+        term[k] = over_root(x[k], fma(q, q, S[k])) * (x[k] / (M[k] if M[k] > 0 else 1.0))
     s = rho * lane_sum(term, n)
-    if s > 0 and g != 0:
-        a = rho * step(rule, y, p, g, s, v)
-        for k in range(n):
-            B[k] += a * over_root(x[k], S[k])
+    a = step(rule, y, p, g, s, v) if s > 0 and g != 0 else 0.0
+    counted = a if s > 0 and kinked(rule) else v * g
+    for k in range(n):
+        q, c = v * g * x[k], counted * x[k]
+        B[k] += rho * a * over_root(x[k], fma(q, q, S[k]))
+        S[k] = fma(c, c, S[k])
 
 
 KNOWN = (LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED)
