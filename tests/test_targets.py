@@ -83,20 +83,20 @@ def test_no_labels():
 def test_two_labels_as_they_come(stream, codes, shown):
     labels = SeenLabels(several=False)
     assert [labels.keep(label) for label in stream] == codes
-    assert labels.shown() == shown
+    assert labels.shown == shown
 
 
 def test_several_labels_as_they_come():
     labels = SeenLabels(several=True)
-    assert labels.shown() == []
+    assert labels.shown == []
     assert [labels.keep(label) for label in ("b", 7, "a", 7)] == [0, 1, 2, 1]
-    assert labels.shown() == ["b", 7, "a"]
+    assert labels.shown == ["b", 7, "a"]
 
 
 def test_asking_for_a_code_keeps_nothing():
     labels = SeenLabels(several=True)
     assert labels.code("new") == labels.code("other") == 0
-    assert labels.shown() == []
+    assert labels.shown == []
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
@@ -112,4 +112,4 @@ def test_a_third_of_two():
         labels.keep(label)
     with pytest.raises(ValueError, match=r"'eggs' is a third class.*'ham' and 'spam'.*multiclass"):
         labels.keep("eggs")
-    assert labels.shown() == ["ham", "spam"]
+    assert labels.shown == ["ham", "spam"]

@@ -61,14 +61,15 @@ class SeenLabels:
     >>> labels = SeenLabels(several=True)
     >>> [labels.keep(label) for label in ("cat", ("a", 1), "cat")]
     [0.0, 1.0, 0.0]
-    >>> labels.shown()
+    >>> labels.shown
     ['cat', ('a', 1)]
     """
 
     def __init__(self, several: bool) -> None:
         self.several = several
         self.codes: dict[Hashable, float] = {}
-        self._shown: list[Any] = self._listed()
+        self.shown: list[Any] = self._listed()
+        """The labels by code; of two, False and True until another is seen."""
 
     def code(self, label: Hashable) -> float:
         """The code that a label has or would have; a third of two is an error."""
@@ -91,12 +92,8 @@ class SeenLabels:
         code = self.code(label)
         if label not in self.codes:
             self.codes[label] = code
-            self._shown = self._listed()
+            self.shown = self._listed()
         return code
-
-    def shown(self) -> list[Any]:
-        """The labels by code; of two, False and True until another is seen."""
-        return self._shown
 
     def _listed(self) -> list[Any]:
         if self.several:

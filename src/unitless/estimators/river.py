@@ -39,16 +39,18 @@ class _Online:
 
     def _score(self, x: Row, w: float = 1.0) -> Any:
         """The learner's score; strings are categories, but no row is searched for the first."""
+        model = self._model or self._made()
         try:
-            return self._made().predict_one(plain(x) if self._words else x, w)
+            return model.predict_one(plain(x) if self._words else x, w)
         except ValueError:
-            return self._made().predict_one(self._with_words(x), w)
+            return model.predict_one(self._with_words(x), w)
 
     def _learn(self, x: Row, y: float, w: float) -> None:
+        model = self._model or self._made()
         try:
-            self._made().learn_one(plain(x) if self._words else x, y, w)
+            model.learn_one(plain(x) if self._words else x, y, w)
         except ValueError:
-            self._made().learn_one(self._with_words(x), y, w)
+            model.learn_one(self._with_words(x), y, w)
 
     def _with_words(self, x: Row) -> Mapping[Hashable, Any]:
         """The row if the error at hand came from its first strings; otherwise the error."""
@@ -157,17 +159,24 @@ class Classifier(_Online, base.MiniBatchClassifier):
         return self._model
 
     def _labels_of_scores(self) -> list[str]:
-        return list(map(str, self._labels.shown())) or [""] if self.multiclass else [""]
+        return list(map(str, self._labels.shown)) or [""] if self.multiclass else [""]
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; w is its weight."""
+        code = self._labels.codes.get(y)
+        if code is None:
+            self._learn_new(x, y, w)
+        else:
+            self._learn(x, code, w)
+
+    def _learn_new(self, x: Row, y: Any, w: float) -> None:
+        """Learn the first row of a label, which is kept if the row is."""
         model, code = self._made(), self._labels.code(y)
         if self.multiclass and code >= model.classes:
             self._score(x, w)  # refuses a row that is not to be learned
             model.add_class()
         self._learn(x, code, w)
-        if y not in self._labels.codes:
-            self._labels.keep(y)
+        self._labels.keep(y)
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn a frame of rows, of weights w: the same as one after another."""
@@ -187,7 +196,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
-        scores, labels = self._score(x), self._labels.shown()
+        scores, labels = self._score(x), self._labels.shown
         if len(labels) == 2 and self._made().loss.code == LOGISTIC:  # the same, without arrays
             p = sigmoid(scores)
             return {labels[0]: 1 - p, labels[1]: p}
@@ -196,7 +205,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any) -> Any:
         """The same for a frame: a frame with a column a class."""
         p = self._probabilities(self._scores(X))
-        columns = {label: p[:, c] for c, label in enumerate(self._labels.shown())}
+        columns = {label: p[:, c] for c, label in enumerate(self._labels.shown)}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
@@ -210,7 +219,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
 
     def _best(self, scores: Any) -> list[Any]:
         """The label of each row."""
-        labels = self._labels.shown() or [None]
+        labels = self._labels.shown or [None]
         if self.multiclass:
             return [labels[c] for c in np.atleast_2d(scores).argmax(axis=1)]
         return [labels[-1] if score > 0 else labels[0] for score in np.atleast_1d(scores)]
@@ -223,7 +232,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
         if self.multiclass:
             return loss.link(np.atleast_2d(scores))
         p = np.atleast_1d(loss.link(scores))
-        alone = len(self._labels.shown()) == 1
+        alone = len(self._labels.shown) == 1
         return np.ones((len(p), 1)) if alone else np.column_stack([1 - p, p])
 
 
