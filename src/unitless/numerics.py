@@ -2,7 +2,8 @@
 
 Bits are a promise here, so nothing is left to the compiler's mood: a fused
 multiply-add is asked for by name (`fma`, never fast-math), sums run in eight
-explicit lanes, and powers of two come from the exponent bits.
+explicit lanes, and powers of two come from the exponent bits. What takes a
+number here takes eight as well where it says so (`unitless.lanes`).
 """
 
 import math
@@ -15,8 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-LANES = 8
-"""Number of partial sums in which a row is added up; column j goes to lane j % LANES."""
+from unitless.lanes import LANES, Lanes, fetch, lanes, vector_call
 
 WIDE = 2.0**255
 """A scaled value above this makes its column choose a new scale: squares stay below 2**510."""
@@ -49,28 +49,30 @@ time at the first start.)
 
 @intrinsic
 def fma(typingctx, a, b, c):
-    """a * b + c, rounded once."""
+    """a * b + c, rounded once; of numbers or of lanes."""
 
     def codegen(context, builder, signature, args):
-        return builder.fma(*args)
+        if signature.return_type is types.float64:
+            return builder.fma(*args)
+        return vector_call(builder, "llvm.fma", *args)
 
-    return types.float64(types.float64, types.float64, types.float64), codegen
+    kind = lanes if any(isinstance(part, Lanes) for part in (a, b, c)) else types.float64
+    return kind(kind, kind, kind), codegen
 
 
 @intrinsic
-def _bits(typingctx, x):
+def _raised(typingctx, p, shifted):
+    """p 2^k, k being the integer in the low bits of `shifted`; of numbers or of lanes."""
+
     def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.IntType(64))
+        number, bits = args[0].type, ir.IntType(64)
+        if isinstance(number, ir.VectorType):
+            bits = ir.VectorType(bits, LANES)
+        p, k = (builder.bitcast(part, bits) for part in args)
+        by = [52] * LANES if isinstance(number, ir.VectorType) else 52
+        return builder.bitcast(builder.add(p, builder.shl(k, ir.Constant(bits, by))), number)
 
-    return types.int64(types.float64), codegen
-
-
-@intrinsic
-def _from_bits(typingctx, i):
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), codegen
+    return p(p, p), codegen
 
 
 @intrinsic
@@ -110,11 +112,7 @@ def prefetch(typingctx, array, index):
         stride = builder.extract_value(ary.strides, 0)
         base = builder.ptrtoint(ary.data, ir.IntType(64))
         address = builder.add(base, builder.mul(args[1], stride))
-        pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
-        i32 = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, i32, i32, i32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(function, [pointer, i32(1), i32(3), i32(1)])
+        fetch(builder, builder.inttoptr(address, ir.IntType(8).as_pointer()), True)
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
@@ -152,11 +150,11 @@ def exp(x):
 
 @inner
 def bounded_exp(x):
-    """`exp` for an x known to lie within +-700."""
+    """`exp` for an x known to lie within +-700; of a number or of lanes."""
     shifted = fma(x, _LOG2E, _ROUND)
     k = shifted - _ROUND
-    r = fma(-k, _LN2_HIGH, x)
-    r = fma(-k, _LN2_LOW, r)
+    r = fma(k, -_LN2_HIGH, x)
+    r = fma(k, -_LN2_LOW, r)
     # p = 1 + r + r^2 (_C2 + r (_C3 + ...)), in Estrin's order: a third of Horner's latency.
     r2 = r * r
     r4 = r2 * r2
@@ -164,7 +162,7 @@ def bounded_exp(x):
     high = fma(fma(_C9, r, _C8), r2, fma(_C7, r, _C6))
     top = fma(_C11, r, _C10)
     p = 1.0 + fma(fma(top, r4 * r4, fma(high, r4, low)), r2, r)
-    return _from_bits(_bits(p) + (_bits(shifted) << 52))
+    return _raised(p, shifted)
 
 
 @inner

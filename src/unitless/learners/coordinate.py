@@ -19,6 +19,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from unitless.lanes import (
+    LANES,
+    any_lane,
+    every,
+    fetch_first,
+    fetch_last,
+    fetch_middle,
+    fetch_stream,
+    gather_pairs,
+    load,
+    scatter_pairs,
+    store,
+    total,
+    where,
+)
 from unitless.learners.protocol import (
     EMPTY,
     Learner,
@@ -30,19 +45,7 @@ from unitless.learners.protocol import (
     unit_factors,
 )
 from unitless.losses import Loss, derivative
-from unitless.numerics import (
-    LANES,
-    WIDE,
-    bounded_exp,
-    flat,
-    fma,
-    grown,
-    inner,
-    kernel,
-    lane_sum,
-    prefetch,
-    unit_of,
-)
+from unitless.numerics import WIDE, bounded_exp, flat, fma, grown, inner, kernel, unit_of
 
 H, S2 = 0, 1  # a record
 T, D, A = 0, 1, 2  # the fields of totals
@@ -50,7 +53,8 @@ T, D, A = 0, 1, 2  # the fields of totals
 # the settings (HALF = 1/(2 alpha), SLOPE = 1/L), the totals from TOTALS on, and from RECORDS on
 # h, s2, h, s2, ...
 ALPHA, HALF, WEALTH, FIXED_D, INTERCEPT, LOSS, PARAMETER, SLOPE, TOTALS, RECORDS = *range(9), 16
-AHEAD = 64  # stored values between a prefetch and its use
+AHEAD = 64  # stored values between the request for a record and its use
+FAR = 512  # the same for values and columns, which come in order
 NARROW = 1 / WIDE
 SMALLEST = 2.0**-1022  # stands for s2 = 0, where h and x are 0 as well; no unit is this small
 EXPONENT_LIMIT = 500.0  # potentials stop growing at e^500, so that sums of them stay finite
@@ -97,9 +101,8 @@ def weight(h, s2, x, half):
     return c * bounded_exp(e)
 
 
-# Slot 0 of a row's buffers is the constant, its values follow; buffers and records end in zeros, so
-# that loops run over whole lanes and leave no scalar rest. Indices known not to be negative are
-# unsigned: without a test for wrapping around, loops vectorise.
+# A row's values are in the first slots of its buffers, the constant follows, and zeros fill the last
+# eight lanes up: loops run over whole lanes and leave no scalar rest.
 
 
 @inner
@@ -109,64 +112,80 @@ def _slots(n):
 
 
 @inner
-def _load(values, start, n, v, x):
-    """x = the values, 0 for NaN; whether one is beyond 2^+-255."""
-    outside = False
-    for k in range(n):
-        value = values[np.uint64(start + k)]
-        z = value * v
-        outside |= (abs(z) > WIDE) | ((abs(z) < NARROW) & (value != 0))
-        x[k + 1] = z if z == z else 0.0
-    return outside
+def _load(values, start, n, v, constant, x):
+    """x = the values and the constant times v, 0 for NaN; whether one is beyond 2^+-255."""
+    rest = _slots(n) - LANES
+    for k in range(rest, rest + LANES):
+        x[k] = values[start + k] if k < n else (constant if k == n else 0.0)
+    most, least = every(1.0), every(1.0)
+    for k in range(0, rest + LANES, LANES):
+        value = load(values, start + k) if k < rest else load(x, k)
+        z = where(value == value, value * v, 0.0)
+        size = where(abs(value) > 0.0, abs(z), 1.0)
+        most, least = max(most, size), min(least, size)
+        store(x, k, z)
+    return any_lane((most > WIDE) | (least < NARROW))
 
 
 @inner
-def _gather(columns, origin, n, records, h, s2):
+def _place(columns, origin, first, n, unknown, places):
+    """places[first:] = the columns of those slots: -1 is the constant, `unknown` stays zero."""
+    for k in range(first, _slots(n)):
+        places[k] = min(columns[origin + k], unknown) if k < n else (-1 if k == n else unknown)
+
+
+@inner
+def _gather(values, columns, origin, slots, first, ends, records, places, h, s2):
     """h and s2 = the records of a sparse row, side by side."""
-    last = records.size // 2 - 1  # one of the records that stay zero, for features unknown
-    h[0], s2[0] = records[0], records[1]
-    for k in range(n):
-        ahead = min(origin + k + AHEAD, columns.size - 1)
-        prefetch(records, 2 * np.int64(np.uint32(columns[np.uint64(ahead)])) + 2)
-        i = min(np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1, last)
-        h[k + 1] = records[2 * i]
-        s2[k + 1] = records[2 * i + 1]
-    for k in range(n + 1, _slots(n)):
-        h[k] = s2[k] = 0.0
+    for k in range(0, slots, LANES):
+        fetch_stream(values, origin + k + FAR)
+        fetch_stream(columns, origin + k + FAR)
+        if origin + k < ends:
+            fetch_first(records, columns, origin + k + AHEAD)
+        if k < first:
+            pair = gather_pairs(records, columns, origin + k)
+        else:
+            pair = gather_pairs(records, places, k)
+        store(h, k, pair[0])
+        store(s2, k, pair[1])
 
 
 @flat
-def _apply_units(values, start, columns, origin, n, v, units, x):
+def _apply_units(values, start, columns, origin, n, v, constant, units, x):
     """`_load` for features with units."""
     outside = False
+    for k in range(n, _slots(n)):
+        x[k] = constant * v if k == n else 0.0
     for k in range(n):
         value = values[start + k]
         z = value * units[min(columns[origin + k] + 1, units.size - 1)] * v
         outside |= (abs(z) > WIDE) | ((abs(z) < NARROW) & (value != 0))
-        x[k + 1] = z if z == z else 0.0
+        x[k] = z if z == z else 0.0
     return outside
 
 
 @inner
-def _parts(slots, h, s2, x, exponent, term, half, all_seen):
+def _parts(slots, h, s2, x, exponent, term, half):
     """Both parts of every term, and the number of new features."""
-    new = 0
-    for k in range(slots):
-        z = x[k]
-        if not all_seen:
-            new += (s2[k] == 0) & (z != 0)
-        c, e = parts(h[k], fma(z, z, s2[k]), z, half)
-        exponent[k] = e
-        term[k] = c * z
-    return new
+    new = every(0.0)
+    for k in range(0, slots, LANES):
+        z, before = load(x, k), load(s2, k)
+        new += where((before == 0.0) & (z != 0.0), 1.0, 0.0)
+        c, e = parts(load(h, k), fma(z, z, before), z, half)
+        store(exponent, k, e)
+        store(term, k, c * z)
+    return total(new)
 
 
 @inner
-def _total(slots, exponent, term):
+def _total(columns, origin, slots, ends, records, exponent, term):
     """The sum of weight * x, in lanes."""
-    for k in range(slots):
-        term[k] *= bounded_exp(exponent[k])
-    return lane_sum(term, slots)
+    sums = every(0.0)
+    for k in range(0, slots, LANES):
+        if origin + k < ends:
+            fetch_middle(records, columns, origin + k + AHEAD)
+        sums += load(term, k) * bounded_exp(load(exponent, k))
+    return total(sums)
 
 
 @flat
@@ -181,7 +200,7 @@ def _fit_units(values, start, columns, origin, n, v, units, h, s2, x, commit):
         if abs(values[k]) == np.inf:
             return -1
     for k in range(n):
-        value, i, slot = values[start + k], columns[origin + k] + 1, k + 1
+        value, i, slot = values[start + k], columns[origin + k] + 1, k
         if value != value or value == 0:
             continue
         unit = units[min(i, units.size - 1)]
@@ -211,78 +230,77 @@ def _widened(x, v, unit):
 
 
 @inner
-def _update_dense(slots, g, h, s2, x):
-    """h -= g x, s2 += x^2."""
-    for k in range(slots):
-        h[k] -= g * x[k]
-        s2[k] = fma(x[k], x[k], s2[k])
-
-
-@inner
-def _update_sparse(columns, origin, n, g, h, s2, x, records):
-    """The same, from the buffers to the records they came from."""
-    records[0] = h[0] - g * x[0]
-    records[1] = fma(x[0], x[0], s2[0])
-    for k in range(n):
-        i = np.int64(np.uint32(columns[np.uint64(origin + k)])) + 1
-        records[2 * i] = h[k + 1] - g * x[k + 1]
-        records[2 * i + 1] = fma(x[k + 1], x[k + 1], s2[k + 1])
+def _update(columns, origin, slots, first, ends, g, h, s2, x, records, places, dense):
+    """h -= g x, s2 += x^2: where they are, or from the buffers to the records they came from."""
+    for k in range(0, slots, LANES):
+        if origin + k < ends:
+            fetch_last(records, columns, origin + k + AHEAD)
+        z = load(x, k)
+        now, square = load(h, k) - g * z, fma(z, z, load(s2, k))
+        if dense:
+            store(h, k, now)
+            store(s2, k, square)
+        elif k < first:
+            scatter_pairs(records, columns, origin + k, now, square)
+        else:
+            scatter_pairs(records, places, k, now, square)
 
 
 @inner
 def _trial(
-    values, start, columns, origin, n, v, y, memory, records, units, h, s2, x, exponent, term, dense
+    values, start, columns, origin, n, known, ends, v, y, memory, records, units, room, places, dense
 ):  # fmt: skip
     """One trial: the score; with a target (y is not NaN) it is learned.
 
     A dense row finds its records in h and s2 and leaves them there; for a sparse one they are
     buffers. inf says that units are needed first, NaN that a value is infinite: nothing was done.
     """
+    h, s2, x, exponent, term = room[0], room[1], room[2], room[3], room[4]
     half, learns, slots = memory[HALF], y == y, _slots(n)
-    coordinates = records.size // 2 - LANES - (memory[INTERCEPT] == 0)
-    all_seen = learns and memory[TOTALS + D] >= coordinates  # only then are all columns reserved
-    x[0] = memory[INTERCEPT] * v
-    for k in range(n + 1, slots):
-        x[k] = 0.0
+    first = slots - LANES if known else 0
     if units.size:
-        outside = _apply_units(values, start, columns, origin, n, v, units, x)
+        outside = _apply_units(values, start, columns, origin, n, v, memory[INTERCEPT], units, x)
     else:
-        outside = _load(values, start, n, v, x)
+        outside = _load(values, start, n, v, memory[INTERCEPT], x)
     if not dense:
-        _gather(columns, origin, n, records, h, s2)
-    new = _parts(slots, h, s2, x, exponent, term, half, all_seen)
+        _place(columns, origin, first, n, records.size // 2 - LANES, places)
+        _gather(values, columns, origin, slots, first, ends, records, places, h, s2)
+    new = _parts(slots, h, s2, x, exponent, term, half)
     if outside or (new and units.size):
         if units.size == 0:
             return math.inf
-        new = _fit_units(values, start, columns, origin, n, v, units, h, s2, x, learns)
-        if new < 0:
+        fitted = _fit_units(values, start, columns, origin, n, v, units, h, s2, x, learns)
+        if fitted < 0:
             return math.nan
-        new += x[0] != 0 and s2[0] == 0
-        _parts(slots, h, s2, x, exponent, term, half, bool(1))
+        new = float(fitted + (x[n] != 0 and s2[n] == 0))
+        _parts(slots, h, s2, x, exponent, term, half)
     t, d = memory[TOTALS + T] + 1, memory[TOTALS + D] + new
     factor = memory[WEALTH] / (memory[ALPHA] * t * max(memory[FIXED_D] or d, 1.0))
-    vp = factor * _total(slots, exponent, term)
+    vp = factor * _total(columns, origin, slots, ends, records, exponent, term)
     p = (vp if v == 1 else vp / v) + 0.0  # no -0
     if learns:
         g = derivative(int(memory[LOSS]), memory[PARAMETER], y, p) * memory[SLOPE]
-        if dense:
-            _update_dense(slots, g, h, s2, x)
-        else:
-            _update_sparse(columns, origin, n, g, h, s2, x, records)
+        _update(columns, origin, slots, first, ends, g, h, s2, x, records, places, dense)
         memory[TOTALS + T], memory[TOTALS + D] = t, d
         memory[TOTALS + A] += g * vp
     return p
 
 
 @flat
-def _run(values, columns, starts, width, targets, weights, scores, first, memory, units, room):
+def _run(
+    values, columns, starts, width, targets, weights, scores, first, memory, units, room, places
+):  # fmt: skip
     """Trials from row `first` on; the row before which units are needed, or the number of rows."""
-    records, done = memory[RECORDS:], scores.size
-    h, s2, x, exponent, term = room[0], room[1], room[2], room[3], room[4]
-    dense = starts.size == 0 and units.size == 0 and 2 * h.size <= records.size
+    records, done, ends = memory[RECORDS + 2 :], scores.size, -1
+    known = 2 * (width + LANES) <= records.size
+    h, s2 = room[0], room[1]
+    dense = known and starts.size == 0 and units.size == 0
     if dense:  # h and s2 apart for the whole block: loops over them then need no shuffling
         for k in range(h.size):
-            h[k], s2[k] = records[2 * k], records[2 * k + 1]
+            i = RECORDS + 2 * (k + 1 if k < width else 0)
+            h[k], s2[k] = (memory[i], memory[i + 1]) if k <= width else (0.0, 0.0)
+    if starts.size:
+        ends = columns.size - AHEAD - LANES
     for r in range(first, scores.size):
         start, origin, n = r * width, 0, width
         if starts.size:
@@ -291,16 +309,17 @@ def _run(values, columns, starts, width, targets, weights, scores, first, memory
         v = weights[r] if weights.size and weights[r] > 0 else 1.0
         y = targets[r] if targets.size and (weights.size == 0 or weights[r] > 0) else math.nan
         p = _trial(
-            values, start, columns, origin, n, v, y, memory, records, units, h, s2, x, exponent,
-            term, dense,
+            values, start, columns, origin, n, known, ends, v, y, memory, records, units, room,
+            places, dense,
         )  # fmt: skip
         if p == math.inf:
             done = r
             break
         scores[r] = p
     if dense and targets.size:
-        for k in range(h.size):
-            records[2 * k], records[2 * k + 1] = h[k], s2[k]
+        for k in range(width + 1):
+            i = RECORDS + 2 * (k + 1 if k < width else 0)
+            memory[i], memory[i + 1] = h[k], s2[k]
     return done
 
 
@@ -308,12 +327,10 @@ def _run(values, columns, starts, width, targets, weights, scores, first, memory
 def _run_one(values, indices, y, v, memory, units):
     """One trial on one row. A kernel of its own: fewer arguments, and the GIL is not given up."""
     n = values.size
-    room = _slots(n)
-    h, s2, x = np.empty(room), np.empty(room), np.empty(room)
-    exponent, term = np.empty(room), np.empty(room)
+    room, places = np.empty((5, _slots(n))), np.empty(_slots(n), np.int32)
     return _trial(
-        values, 0, indices, 0, n, v, y, memory, memory[RECORDS:], units, h, s2, x, exponent, term,
-        False,
+        values, 0, indices, 0, n, False, -1, v, y, memory, memory[RECORDS + 2 :], units, room,
+        places, False,
     )  # fmt: skip
 
 
@@ -328,12 +345,13 @@ def _weights(memory, units, out):
 
 
 def _places_and_room(indices, starts, width):
-    """The columns of the stored values, and room for a row: five lines of whole lanes."""
+    """The columns of the stored values, and room for a row: lines of whole lanes, and places."""
     if len(starts) == 0:
         indices, longest = np.arange(width, dtype=np.int32), width
     else:
         longest = int(np.diff(starts).max(initial=0))
-    return indices, np.empty((5, (longest + LANES) // LANES * LANES))
+    slots = (longest + LANES) // LANES * LANES
+    return indices, (np.empty((5, slots)), np.empty(slots, np.int32))
 
 
 class Coordinate(Learner):
@@ -428,18 +446,18 @@ class Coordinate(Learner):
     def _predict(self, values, indices, starts, columns, weights, scores):
         indices, room = _places_and_room(indices, starts, columns)
         block = (values, indices, starts, columns, EMPTY, weights, scores)
-        row = _run(*block, 0, self._memory, self._units, room)
+        row = _run(*block, 0, self._memory, self._units, *room)
         if row < len(scores):  # a value beyond 2^+-255: the same state, with units
-            _run(*block, row, self._memory, np.ones(1 + self._columns + LANES), room)
+            _run(*block, row, self._memory, np.ones(1 + self._columns + LANES), *room)
         return scores
 
     def _learn(self, values, indices, starts, columns, targets, weights, scores):
         indices, room = _places_and_room(indices, starts, columns)
         block = (values, indices, starts, columns, targets, weights, scores)
-        row = _run(*block, 0, self._memory, self._units, room)
+        row = _run(*block, 0, self._memory, self._units, *room)
         if row < len(scores):
             self._use_units()
-            _run(*block, row, self._memory, self._units, room)
+            _run(*block, row, self._memory, self._units, *room)
         return scores
 
     def _predict_one(self, values, indices, weight):
