@@ -170,3 +170,19 @@ def test_growing_one_by_one_stays_linear():
         array = bigger
     assert copied < 6 * 20_000
     assert len(array) <= 1.2 * 20_000
+
+
+@numerics.inner
+def part(x):
+    return x + 1.0
+
+
+@numba.njit
+def whole(x):
+    return part(x)
+
+
+def test_a_part_of_kernels_refuses_python():
+    assert whole(1.0) == 2.0
+    with pytest.raises(TypeError, match="part is for kernels"):
+        part(1.0)

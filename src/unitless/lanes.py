@@ -197,7 +197,10 @@ def gather_pairs(typingctx, records, places, k):
         shuffle, halves = builder.shuffle_vector, []
         for p, q, r, s in (pairs[:4], pairs[4:]):
             pr, qs = shuffle(p, r, _choice(range(4))), shuffle(q, s, _choice(range(4)))
-            halves += [shuffle(pr, qs, _choice([0, 4, 2, 6])), shuffle(pr, qs, _choice([1, 5, 3, 7]))]
+            halves += [
+                shuffle(pr, qs, _choice([0, 4, 2, 6])),
+                shuffle(pr, qs, _choice([1, 5, 3, 7])),
+            ]
         whole = [shuffle(halves[j], halves[j + 2], _choice(range(LANES))) for j in (0, 1)]
         return context.make_tuple(builder, sig.return_type, whole)
 

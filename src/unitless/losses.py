@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.numerics import exp, inner, kernel
+from unitless.numerics import exp, inner, kernel, shared
 
 __all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
 
@@ -39,7 +39,7 @@ LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR, SOF
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-@inner
+@shared
 def sigmoid(p):
     """1 / (1 + exp(-p)) without overflow and without cancellation at either end."""
     e = exp(-abs(p))
@@ -51,7 +51,7 @@ def _saturated(x):
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-@inner
+@shared
 def value(code, parameter, y, p):
     """The loss of score p for target y."""
     if code == LOGISTIC:
@@ -78,7 +78,7 @@ def value(code, parameter, y, p):
     return _saturated(r * r)
 
 
-@inner
+@shared
 def derivative(code, parameter, y, p):
     """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
     if code == LOGISTIC:

@@ -13,6 +13,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -24,27 +25,50 @@ WIDE = 2.0**255
 EXP_LIMIT = 700.0
 """`exp` is clamped to exp(+-700): finite, normal, and far beyond any loss."""
 
-kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
+_COMMON: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+
+kernel: Any = cast(Any, njit)(**_COMMON)
 """The decorator of every compiled function: cached, GIL released, x / 0 as in NumPy.
 
 (Under Python's rules a division is a branch that may raise, and no loop with one vectorises.)
 """
 
-flat: Any = cast(Any, njit)(cache=True, nogil=True, error_model="numpy", _nrt=False)
+flat: Any = cast(Any, njit)(**_COMMON, _nrt=False)
 """The same for kernels that make no array: their room to work in comes from outside.
 
 They count no references: a slice, a tuple or even an argument would cost two atomic operations,
 some 200 ns a row in all.
 """
 
-inner: Any = cast(Any, njit)(
-    cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True
-)
-"""The same for functions that kernels call, which are inlined.
+shared: Any = cast(Any, njit)(**_COMMON, _nrt=False, forceinline=True)
+"""The same for functions that kernels call, which are inlined, and that Python calls as well."""
 
-(Each is compiled on its own before it is inlined, and again for a literal argument: levels cost
-time at the first start.)
-"""
+
+class _Part(CPUDispatcher):
+    """A function that only kernels can call."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(
+            f"{self.py_func.__name__} is for kernels: decorate it with `shared` to call it"
+        )
+
+
+def inner(function: Any) -> Any:
+    """The same as `shared` for functions that Python never calls.
+
+    Without a way in for Python they are compiled in four fifths of the time. (Each is compiled on
+    its own before it is inlined, and again for a literal argument: levels cost time at the first
+    start.)
+    """
+    options = {**_COMMON, "no_cpython_wrapper": True, "_nrt": False, "forceinline": True}
+    made = cast(Any, njit)(**options)(function)
+    made.__class__ = _Part  # Numba's own class would call a wrapper that is not there
+    return made
 
 
 @intrinsic
@@ -138,7 +162,7 @@ _C10 = float.fromhex("0x1.289185613a3d6p-22")
 _C11 = float.fromhex("0x1.af38a9b0ec855p-26")
 
 
-@inner
+@shared
 def exp(x):
     """e**x within 2 ulp for |x| <= 700, clamped beyond; vectorises, unlike math.exp.
 
@@ -148,7 +172,7 @@ def exp(x):
     return bounded_exp(min(max(x, -EXP_LIMIT), EXP_LIMIT))
 
 
-@inner
+@shared
 def bounded_exp(x):
     """`exp` for an x known to lie within +-700; of a number or of lanes."""
     shifted = fma(x, _LOG2E, _ROUND)
@@ -165,7 +189,7 @@ def bounded_exp(x):
     return _raised(p, shifted)
 
 
-@inner
+@shared
 def unit_of(x):
     """The power of two that brings |x| near 1, for any finite x except 0.
 
@@ -178,7 +202,7 @@ def unit_of(x):
     return math.ldexp(1.0, min(max(-exponent, -1000), 1000))
 
 
-@inner
+@shared
 def lane_sum(terms, n):
     """terms[0] + ... + terms[n - 1], n a multiple of 8, in eight partial sums and a fixed order."""
     a = b = c = d = e = f = g = h = 0.0

@@ -39,7 +39,7 @@ from unitless.learners.protocol import (
 )
 from unitless.learners.rotations import FOUR, follow, root_unit, rotate_noted, turn_four, turn_one
 from unitless.losses import Loss, derivative
-from unitless.numerics import WIDE, flat, fma, grown, inner, kernel, unit_of
+from unitless.numerics import WIDE, flat, fma, grown, inner, kernel, shared, unit_of
 
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
@@ -405,7 +405,7 @@ def _refactor(W, h, state):
             z[rank] = wz / w[rank]
 
 
-@inner
+@shared
 def _solve(U, z, rank, w):
     """w with U w = z, zero beyond the pivots: of all such w the one no unit enters."""
     for k in range(rank - 1, -1, -1):

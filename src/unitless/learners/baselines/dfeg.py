@@ -32,7 +32,7 @@ from unitless.learners.baselines.played import Played
 from unitless.learners.baselines.raw import Raw
 from unitless.learners.rowwise import rule_for
 from unitless.losses import Loss
-from unitless.numerics import inner, lane_sum
+from unitless.numerics import lane_sum, shared
 
 H, NORM2 = 1, 2
 
@@ -43,7 +43,7 @@ class DimensionFree(NamedTuple):
     a: float
 
 
-@inner
+@shared
 def steepness(a, total):
     """|w| / |theta|, for H and |theta| as they are."""
     norm, size = math.sqrt(max(total[NORM2], 0.0)), 1.0 + total[H]
