@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.learners.blending.threads import side_by_side
 from unitless.learners.protocol import NO_INDICES, NO_STARTS, Learner
 from unitless.learners.scaled import cut
-from unitless.numerics import WIDE, flat, grown, inner, prefetch, unit_of
+from unitless.numerics import WIDE, flat, grown, inner, prefetch, shared, unit_of
 from unitless.views import Moments, Normalised, Presence
 
 FEW, SOME, SPARSE = 256, 1024, 8
@@ -52,7 +53,7 @@ class Member(NamedTuple):
     """main, tracker (joins the stacker with a small prior) or proof (is mixed, not stacked)."""
 
 
-@inner
+@shared
 def _rules(totals, new, nonzeros):
     """(dense, small) with a row of so many new features and nonzeros counted."""
     t, d = totals[T] + 1, totals[D] + new
@@ -266,10 +267,11 @@ class Panel:
     def _scores(
         self, run: Callable[[Learner, str], NDArray[Any]], rows: int
     ) -> NDArray[np.float64]:
-        parts = [
-            np.zeros(0) if learner is None else run(learner, member.view)
-            for member, learner in zip(self.members, self.learners, strict=True)
-        ]
+        def scores_of(k: int) -> NDArray[Any]:
+            learner = self.learners[k]
+            return np.zeros(0) if learner is None else run(learner, self.members[k].view)
+
+        parts = side_by_side(scores_of, range(len(self.members)), rows)
         shape = next(part.shape for part in parts if part.size) if rows else (0,)
         scores = np.zeros((rows, len(parts), *shape[1:]))
         for k, part in enumerate(parts):
