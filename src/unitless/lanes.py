@@ -2,13 +2,14 @@
 
 A compiler that vectorises a loop leaves a scalar rest, tests at run time whether arrays overlap, and
 loads a record of two numbers one by one. A kernel written in `lanes` does what it says: `+ - * /`,
-`min`, `max`, `abs`, comparisons, `where` and `numerics.fma` act on all eight numbers, and a float
+`min`, `max`, `abs`, `sqrt`, comparisons, `where` and `numerics.fma` act on all eight numbers, and a float
 among them stands for eight equal ones. Each lane is rounded as a scalar would be, so a formula
 written for both types gives both the same bits.
 
 Nothing here looks at the ends of an array: there must be eight numbers from `i` on.
 """
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -85,6 +86,7 @@ _operate(operator.mul, lanes, lanes, lambda b, x, y: b.fmul(x, y))
 _operate(operator.truediv, lanes, lanes, lambda b, x, y: b.fdiv(x, y))
 _operate(min, lanes, lanes, lambda b, x, y: b.select(b.fcmp_ordered("<", x, y), x, y))
 _operate(max, lanes, lanes, lambda b, x, y: b.select(b.fcmp_ordered(">", x, y), x, y))
+_operate(math.sqrt, lanes, lanes, lambda b, x: vector_call(b, "llvm.sqrt", x))
 _operate(abs, lanes, lanes, lambda b, x: vector_call(b, "llvm.fabs", x))
 _operate(operator.lt, mask, lanes, lambda b, x, y: b.fcmp_ordered("<", x, y))
 _operate(operator.gt, mask, lanes, lambda b, x, y: b.fcmp_ordered(">", x, y))

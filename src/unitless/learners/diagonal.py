@@ -25,10 +25,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from unitless.lanes import LANES, every, load, store, where
+from unitless.lanes import total as sum_of
 from unitless.learners.rowwise import Rowwise
 from unitless.learners.rules import DIAGONAL, House
 from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
-from unitless.numerics import fma, inner, lane_sum
+from unitless.numerics import fma, inner
 
 FLATTEST = 1e-3  # the least curvature of the logistic loss that is believed: a probability squared
 S = 1
@@ -48,33 +50,32 @@ def curvature(g):
 
 @inner
 def predict(rule, total, v, x, f, term):
-    n = x.size
-    M, A, b = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
-    for k in range(n):
-        M[k] = max(M[k], abs(x[k]))
-        a = fma(rule.knob * M[k], M[k], A[k])
-        term[k] = x[k] * x[k] / (a if a > 0 else 1.0)
-    total[S] = lane_sum(term, n)
-    for k in range(n):
-        a = fma(rule.knob * M[k], M[k], A[k])
-        term[k] = b[k] * (x[k] / (a if a > 0 else 1.0))
-    z = lane_sum(term, n)
+    n, variance, scores = x.size, every(0.0), every(0.0)
+    for k in range(0, n, LANES):
+        value = load(x, k)
+        M = max(load(f, k), abs(value))
+        a = fma(rule.knob * M, M, load(f, n + k))
+        a = where(a > 0.0, a, 1.0)
+        variance += value * value / a
+        scores += load(f, 2 * n + k) * (value / a)
+        store(f, k, M)
+    total[S] = sum_of(variance)
+    z = sum_of(scores)
     return z, z if rule.loss == SQUARED else moderated(z, total[S])
 
 
 @inner
 def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
-    M, A, b = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     e, c = (y - p, 1.0) if rule.loss == SQUARED else (-g, curvature(g))
     e, c = e * v, c * v
     step = e / (1 + c * total[S])
-    for k in range(n):
-        a = fma(rule.knob * M[k], M[k], A[k])
-        new = fma(c * x[k], x[k], A[k])
-        ratio = fma(c * x[k], x[k], a) / (a if a > 0 else 1.0)
-        A[k] = new
-        b[k] = fma(x[k], step, b[k]) * ratio
+    for k in range(0, n, LANES):
+        value, M, A = load(x, k), load(f, k), load(f, n + k)
+        a = fma(rule.knob * M, M, A)
+        ratio = fma(c * value, value, a) / where(a > 0.0, a, 1.0)
+        store(f, n + k, fma(c * value, value, A))
+        store(f, 2 * n + k, fma(value, step, load(f, 2 * n + k)) * ratio)
 
 
 class Diagonal(Rowwise):

@@ -30,11 +30,13 @@ N     totals[1] sum of (x_i / M_i)^2                       1
 import math
 from typing import ClassVar
 
+from unitless.lanes import LANES, every, load, store, where
+from unitless.lanes import total as sum_of
 from unitless.learners.nag import (
     N,
     Normalised,
     checked_rate,
-    over_root,
+    over_roots,
     root_of_t_over_n,
 )
 from unitless.learners.rules import INAG, House
@@ -48,7 +50,7 @@ from unitless.losses import (
     SQUARED,
     Loss,
 )
-from unitless.numerics import exp, fma, inner, lane_sum
+from unitless.numerics import exp, fma, inner
 
 COUNT, MEAN, M2, LOW, HIGH = range(N + 1, N + 6)
 
@@ -111,23 +113,25 @@ def kinked(rule):
 @inner
 def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
-    M, B, S = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     rho = rule.knob * root_of_t_over_n(total)
     if rule.loss == SQUARED:
         g = min(max(p, total[LOW]), total[HIGH]) - y
     if rule.loss == SQUARED or rule.loss == ABSOLUTE or rule.loss == QUANTILE or rule.loss == HUBER:
         see_target(total, y)
         rho *= math.sqrt(total[M2] / total[COUNT])
-    for k in range(n):
-        q = v * g * x[k]
-        term[k] = over_root(x[k], fma(q, q, S[k])) * (x[k] / (M[k] if M[k] > 0 else 1.0))
-    s = rho * lane_sum(term, n)
+    moves = every(0.0)
+    for k in range(0, n, LANES):
+        z, M, q = load(x, k), load(f, k), v * g * load(x, k)
+        root = over_roots(z, fma(q, q, load(f, 2 * n + k)))
+        moves += root * (z / where(M > 0.0, M, 1.0))
+        store(term, k, root)
+    s = rho * sum_of(moves)
     a = step(rule, y, p, g, s, v) if s > 0 and g != 0 else 0.0
     counted = a if s > 0 and kinked(rule) else v * g
-    for k in range(n):
-        q, c = v * g * x[k], counted * x[k]
-        B[k] += rho * a * over_root(x[k], fma(q, q, S[k]))
-        S[k] = fma(c, c, S[k])
+    for k in range(0, n, LANES):
+        c = counted * load(x, k)
+        store(f, n + k, load(f, n + k) + rho * a * load(term, k))
+        store(f, 2 * n + k, fma(c, c, load(f, 2 * n + k)))
 
 
 KNOWN = (LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED)

@@ -27,10 +27,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from unitless.lanes import LANES, every, load, store, where
+from unitless.lanes import total as sum_of
 from unitless.learners.rowwise import Rowwise, T
 from unitless.learners.rules import NAG, House
 from unitless.losses import Loss
-from unitless.numerics import fma, inner, lane_sum
+from unitless.numerics import fma, inner
 
 N = 1
 
@@ -38,22 +40,28 @@ N = 1
 @inner
 def normalised_score(total, x, f, term):
     """p = sum B_i x_i / M_i, with M and N brought up to date."""
-    n = x.size
-    M, B = f[:n], f[n : 2 * n]
-    for k in range(n):
-        M[k] = max(M[k], abs(x[k]))
-        ratio = x[k] / (M[k] if M[k] > 0 else 1.0)
-        term[k] = ratio * ratio
-    total[N] += lane_sum(term, n)
-    for k in range(n):
-        term[k] = B[k] * (x[k] / (M[k] if M[k] > 0 else 1.0))
-    return lane_sum(term, n)
+    n, squares, scores = x.size, every(0.0), every(0.0)
+    for k in range(0, n, LANES):
+        z = load(x, k)
+        M = max(load(f, k), abs(z))
+        ratio = z / where(M > 0.0, M, 1.0)
+        squares += ratio * ratio
+        scores += load(f, n + k) * ratio
+        store(f, k, M)
+    total[N] += sum_of(squares)
+    return sum_of(scores)
 
 
 @inner
 def over_root(x, S):
     """x / sqrt(S), 0 where S is 0 (where g x is 0 as well)."""
     return x / math.sqrt(S if S > 0 else 1.0) * (S > 0)
+
+
+@inner
+def over_roots(x, S):
+    """The same in lanes."""
+    return where(S > 0.0, x / math.sqrt(where(S > 0.0, S, 1.0)), 0.0)
 
 
 @inner
@@ -71,12 +79,12 @@ def predict(rule, total, v, x, f, term):
 @inner
 def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
-    B, S = f[n : 2 * n], f[2 * n : 3 * n]
     rate = rule.knob * root_of_t_over_n(total)
-    for k in range(n):
-        q = v * g * x[k]
-        S[k] = fma(q, q, S[k])
-        B[k] -= rate * over_root(q, S[k])
+    for k in range(0, n, LANES):
+        q = v * g * load(x, k)
+        S = fma(q, q, load(f, 2 * n + k))
+        store(f, n + k, load(f, n + k) - rate * over_roots(q, S))
+        store(f, 2 * n + k, S)
 
 
 def checked_rate(rate: float) -> float:

@@ -36,6 +36,7 @@ from unitless.rows import Rows
 
 T = 0  # total[T]: trials so far, the current one included
 AHEAD = 32  # stored values between a prefetch and its use
+ONE, TWO = np.uint64(1), np.uint64(2)  # unsigned indices need no test for wrapping around
 TALLEST = 2.0**480  # targets beyond count as this: sums of their squares stay within float64
 
 
@@ -111,11 +112,18 @@ def _gather(task, columns, origin, n, records, slots, f):
     for k in range(n + 1):
         if columns.size:  # also those of the rows to come
             ahead = min(origin + k + AHEAD, columns.size) - 1
-            prefetch(records, np.int64(columns[np.uint64(ahead)] + 1) * width)
+            soon = np.int64(columns[np.uint64(ahead)] + 1) * width
+            prefetch(records, soon)
+            prefetch(records, soon + width - 1)  # a record may lie across two lines
         i = _place(columns, origin, k)
-        known = i < coordinates
-        for a in range(width):
-            f[np.uint64(a * slots + k)] = records[np.uint64(i * width + a)] if known else 0.0
+        at, known = np.uint64(i * width), i < coordinates
+        f[np.uint64(k)] = records[at] if known else 0.0
+        if width > 1:  # a loop over few fields would cost more than the fields
+            f[np.uint64(slots + k)] = records[at + ONE] if known else 0.0
+        if width > 2:
+            f[np.uint64(2 * slots + k)] = records[at + TWO] if known else 0.0
+        for a in range(3, width):
+            f[np.uint64(a * slots + k)] = records[at + np.uint64(a)] if known else 0.0
     for a in range(width):
         for k in range(n + 1, slots):
             f[np.uint64(a * slots + k)] = 0.0
@@ -126,9 +134,14 @@ def _scatter(task, columns, origin, n, records, slots, f):
     """The records = f."""
     width = task.fields * task.classes
     for k in range(n + 1):
-        i = _place(columns, origin, k)
-        for a in range(width):
-            records[np.uint64(i * width + a)] = f[np.uint64(a * slots + k)]
+        at = np.uint64(_place(columns, origin, k) * width)
+        records[at] = f[np.uint64(k)]
+        if width > 1:
+            records[at + ONE] = f[np.uint64(slots + k)]
+        if width > 2:
+            records[at + TWO] = f[np.uint64(2 * slots + k)]
+        for a in range(3, width):
+            records[at + np.uint64(a)] = f[np.uint64(a * slots + k)]
 
 
 @inner

@@ -27,39 +27,42 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from unitless.lanes import LANES, every, load, store, where
+from unitless.lanes import total as sum_of
 from unitless.learners.protocol import checked_wealth
 from unitless.learners.rowwise import Rowwise
 from unitless.learners.rules import SCINOL2, House
 from unitless.losses import Loss
-from unitless.numerics import fma, inner, lane_sum
+from unitless.numerics import fma, inner
 
 RICHEST = 2.0**500  # wealth stops growing here: gradients from a caller could double it for ever
 
 
 @inner
 def predict(rule, total, v, x, f, term):
-    n = x.size
-    G, S2, M, eta = f[:n], f[n : 2 * n], f[2 * n : 3 * n], f[3 * n : 4 * n]
-    for k in range(n):
-        M[k] = max(M[k], abs(x[k]))
-        d2 = fma(M[k], M[k], S2[k])
-        safe = d2 if d2 > 0 else 1.0
-        root = math.sqrt(safe)
-        theta = min(max(G[k] / root, -1.0), 1.0)
-        term[k] = theta / (2 * root) * (rule.knob + eta[k]) * x[k]
-    p = lane_sum(term, n)
+    n, scores = x.size, every(0.0)
+    for k in range(0, n, LANES):
+        z = load(x, k)
+        M = max(load(f, 2 * n + k), abs(z))
+        d2 = fma(M, M, load(f, n + k))
+        root = math.sqrt(where(d2 > 0.0, d2, 1.0))
+        theta = min(max(load(f, k) / root, -1.0), 1.0)
+        added = theta / (2.0 * root) * (rule.knob + load(f, 3 * n + k)) * z
+        scores += added
+        store(term, k, added)
+        store(f, 2 * n + k, M)
+    p = sum_of(scores)
     return p, p
 
 
 @inner
 def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
-    G, S2, eta = f[:n], f[n : 2 * n], f[3 * n : 4 * n]
-    for k in range(n):
-        q = g * x[k]
-        G[k] -= q
-        S2[k] = fma(q, q, S2[k])
-        eta[k] = min(eta[k] - g * term[k], RICHEST)
+    for k in range(0, n, LANES):
+        q = g * load(x, k)
+        store(f, k, load(f, k) - q)
+        store(f, n + k, fma(q, q, load(f, n + k)))
+        store(f, 3 * n + k, min(load(f, 3 * n + k) - g * load(term, k), RICHEST))
 
 
 class Scinol2(Rowwise):

@@ -77,13 +77,51 @@ def _count(values, indices, start, stop, sparse, slots, profile):
     return new, nonzeros
 
 
+@inner
+def _list(values, indices, start, stop, sparse, slots, profile, known, n, out, places):
+    """List a row from place n on, in slots and units: (end, features, whether a value is too wide).
+
+    Features beyond the known ones get slots, which `_unlist` takes back.
+    """
+    wide = False
+    for k in range(start, stop):
+        if sparse:  # two steps ahead: where a feature's slot is, and where its record is
+            prefetch(slots, np.int64(indices[min(k + AHEAD, indices.size - 1)]))
+            soon = slots[indices[min(k + AHEAD // 2, indices.size - 1)]]
+            prefetch(profile, np.int64(max(soon, 0)))
+        if values[k] != 0:
+            column = indices[k] if sparse else k - start
+            slot = slots[column]
+            if slot < 0:
+                slot = slots[column] = np.int32(known)
+                known += 1
+            if values[k] == values[k]:
+                if profile[slot, UNIT] == 0:
+                    profile[slot, UNIT] = unit_of(values[k])
+                x = values[k] * profile[slot, UNIT]
+                wide |= abs(x) > WIDE
+                out[n], places[n] = x, slot
+                n += 1
+    return n, known, wide
+
+
+@inner
+def _unlist(values, indices, start, stop, sparse, slots, profile, known):
+    """Forget the features of a row that are not among the known ones."""
+    for k in range(start, stop):
+        column = indices[k] if sparse else k - start
+        if slots[column] >= known:
+            profile[slots[column], UNIT] = 0.0
+            slots[column] = -1
+
+
 @flat
 def survey(
     values, indices, starts, width, weights, first, most, slots, profile, totals, out, places, ends
 ):  # fmt: skip
     """Take in rows from `first` on, at most `most` values wide in all: (stop, why).
 
-    Once rows are lists they are listed in out, places and ends, as `list_out` does.
+    They are listed in out, places and ends, as `list_out` does it.
     """
     sparse, listed, n = starts.size > 0, 0, 0
     rows = starts.size - 1 if sparse else weights.size
@@ -92,38 +130,26 @@ def survey(
         stop = starts[r + 1] if sparse else start + width
         if weights[r] == 0:
             return r, ZERO_WEIGHT
-        new, nonzeros = _count(values, indices, start, stop, sparse, slots, profile)
-        dense, small = _rules(totals, new, nonzeros)
-        if dense != (totals[DENSE] > 0) or small != (totals[SMALL] > 0):
-            return r, RULE
-        listed += nonzeros + 1
-        size = (r + 1 - first) * (totals[D] + new + 1) if totals[DENSE] else listed
-        if r > first and size > most:
-            return r, DONE
-        for k in range(start, stop):
-            column = indices[k] if sparse else k - start
-            slot = slots[column]
-            if slot >= 0 and abs(values[k] * profile[slot, UNIT]) > WIDE:
-                return r, TOO_WIDE
-        for k in range(start, stop):
-            if values[k] != 0:
-                column = indices[k] if sparse else k - start
-                if slots[column] < 0:
-                    slots[column] = np.int32(totals[D])
-                    totals[D] += 1
-                record = profile[slots[column]]
-                if values[k] == values[k]:
-                    if record[UNIT] == 0:
-                        record[UNIT] = unit_of(values[k])
-                    x = values[k] * record[UNIT]
-                    record[SUM] += x
-                    record[SQUARES] += x * x
-                    if totals[DENSE] == 0:
-                        out[n], places[n] = x, slots[column]
-                        n += 1
-        ends[r + 1 - first] = n
+        known = np.int64(totals[D])
+        end, features, wide = _list(
+            values, indices, start, stop, sparse, slots, profile, known, n, out, places
+        )
+        dense, small = _rules(totals, features - known, end - n)
+        listed += end - n + 1
+        size = (r + 1 - first) * (features + 1) if totals[DENSE] else listed
+        breaks = dense != (totals[DENSE] > 0) or small != (totals[SMALL] > 0)
+        full = r > first and size > most
+        if breaks or full or wide:
+            _unlist(values, indices, start, stop, sparse, slots, profile, known)
+            return r, RULE if breaks else (DONE if full else TOO_WIDE)
+        for k in range(n, end):
+            record = profile[places[k]]
+            record[SUM] += out[k]
+            record[SQUARES] += out[k] * out[k]
+        totals[D] = features
         totals[T] += 1
-        totals[NONZEROS] += nonzeros
+        totals[NONZEROS] += end - n
+        ends[r + 1 - first] = n = end
     return rows, DONE
 
 
