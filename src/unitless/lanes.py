@@ -1,23 +1,23 @@
 """Eight numbers at once: vectors that a kernel asks for, rather than hopes for.
 
-A compiler that vectorises a loop leaves a scalar rest, tests at run time whether arrays overlap, and
-loads a record of two numbers one by one. A kernel written in `lanes` does what it says: `+ - * /`,
-`min`, `max`, `abs`, `sqrt`, comparisons, `where` and `numerics.fma` act on all eight numbers, and a float
-among them stands for eight equal ones. Each lane is rounded as a scalar would be, so a formula
-written for both types gives both the same bits.
+A compiler that vectorises a loop leaves a scalar rest, tests at run time whether arrays overlap,
+and loads a record of two numbers one by one. A kernel written in `lanes` does what it says:
+`+ - * /`, `min`, `max`, `abs`, comparisons, `where` and `numerics.fma` act on all eight numbers,
+and a float among them stands for eight equal ones. Each lane is rounded as a scalar would be, so a
+formula written for both types gives both the same bits.
 
 Nothing here looks at the ends of an array: there must be eight numbers from `i` on.
 """
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typeconv import Conversion
+from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
@@ -53,16 +53,23 @@ for _kind, _vector in _STORED.items():
 
 @lower_cast(types.float64, Lanes)
 def _repeated(context, builder, fromty, toty, value):
-    one = builder.insert_element(ir.Constant(_EIGHT, ir.Undefined), value, _I32(0))
+    return _all(builder, value)
+
+
+def _all(builder, value):
+    kind = ir.VectorType(value.type, LANES)
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, _I32(0))
     return builder.shuffle_vector(one, one, _choice([0] * LANES))
 
 
-def _choice(lanes_chosen: Any) -> ir.Constant:
-    chosen = list(lanes_chosen)
-    return ir.Constant(ir.VectorType(_I32, len(chosen)), chosen)
+def _choice(chosen: Iterable[int]) -> ir.Constant:
+    numbers = list(chosen)
+    return ir.Constant(ir.VectorType(_I32, len(numbers)), numbers)
 
 
-def _operate(python: Any, result: types.Type, operands: types.Type, emit: Callable) -> None:
+def _operate(
+    python: Any, result: types.Type, operands: types.Type, emit: Callable[..., Any]
+) -> None:
     """Give a Python operator a meaning for lanes or masks."""
 
     class Typed(AbstractTemplate):
@@ -129,9 +136,23 @@ def every(typingctx, number):
     """Eight times the same number."""
 
     def codegen(context, builder, sig, args):
-        return _repeated(context, builder, None, None, args[0])
+        return _all(builder, args[0])
 
     return lanes(types.float64), codegen
+
+
+def _before(builder, m):
+    return builder.icmp_signed("<", _choice(range(LANES)), _all(builder, builder.trunc(m, _I32)))
+
+
+@intrinsic
+def before(typingctx, m):
+    """The lanes 0 ... m - 1."""
+
+    def codegen(context, builder, sig, args):
+        return _before(builder, args[0])
+
+    return mask(types.int64), codegen
 
 
 @intrinsic
@@ -172,6 +193,25 @@ def store(typingctx, array, i, v):
         return context.get_dummy_value()
 
     return types.void(array, types.int64, lanes), codegen
+
+
+@intrinsic
+def place_last(typingctx, columns, i, m, beyond, places, k):
+    """places[k : k + 8] = columns[i : i + m], -1, beyond, ..., beyond; m < 8, of int32."""
+
+    def codegen(context, builder, sig, args):
+        columns, i, m, beyond, places, k = args
+        four_bytes = ir.VectorType(_I32, LANES)
+        source = _pointer(context, builder, sig.args[0], columns, i, four_bytes)
+        target = _pointer(context, builder, sig.args[4], places, k, four_bytes)
+        rest = _all(builder, builder.trunc(beyond, _I32))
+        rest = builder.select(_before(builder, builder.add(m, _I64(1))), _choice([-1] * 8), rest)
+        stored = builder.load(source, align=4)
+        builder.store(builder.select(_before(builder, m), stored, rest), target, align=4)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(columns, number, number, number, places, number), codegen
 
 
 # Records of two numbers lie side by side, so that one cache line brings both. Four of them are

@@ -17,7 +17,8 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from unitless.lanes import LANES, Lanes, fetch, lanes, vector_call
+from unitless.lanes import LANES as LANES
+from unitless.lanes import Lanes, fetch, lanes, vector_call
 
 WIDE = 2.0**255
 """A scaled value above this makes its column choose a new scale: squares stay below 2**510."""

@@ -82,20 +82,39 @@ def _first_infinity(flat):
 @kernel
 def _indices_problem(indices, starts, columns):
     """0 if sorted without repeats, 1 if not, 2 if one lies outside the columns."""
-    falls = 0  # neighbours that do not rise; in sorted rows they are found between rows only
-    for k in range(indices.size - 1):
-        falls += indices[k + 1] <= indices[k]
+    rows, outside = starts.size - 1, False
+    for first in range(0, rows, 64):  # few enough to stay in the cache between the two looks
+        stop = min(first + 64, rows)
+        falls = _falls(indices[starts[first] : starts[stop]])  # in sorted rows only between rows
+        for row in range(first, stop):
+            k, last = starts[row], starts[row + 1] - 1
+            if k <= last:
+                outside |= (indices[k] < 0) | (indices[last] >= columns)
+                falls -= k > starts[first] and indices[k] <= indices[k - 1]
+        if falls != 0:
+            return 2 if _any_outside(indices, columns) else 1
+    return 2 if outside else 0
+
+
+@kernel
+def _falls(indices):
+    """The number of neighbours that do not rise."""
+    falls = 0
+    for block in range(0, indices.size - 1, 4096):
+        run = indices[block : block + 4097]
+        count = np.int32(0)  # of the size of an index: eight are compared at once
+        for k in range(run.size - 1):
+            count = np.int32(count + np.int32(run[k + 1] <= run[k]))
+        falls += count
+    return falls
+
+
+@kernel
+def _any_outside(indices, columns):
     outside = False
-    for row in range(starts.size - 1):
-        first, last = starts[row], starts[row + 1] - 1
-        if first <= last:
-            outside |= (indices[first] < 0) | (indices[last] >= columns)
-            falls -= first > 0 and indices[first] <= indices[first - 1]
-    if falls == 0:
-        return 2 if outside else 0
     for k in range(indices.size):
         outside |= (indices[k] < 0) | (indices[k] >= columns)
-    return 2 if outside else 1
+    return outside
 
 
 def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:

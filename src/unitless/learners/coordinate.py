@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from unitless.lanes import (
     LANES,
     any_lane,
+    before,
     every,
     fetch_first,
     fetch_last,
@@ -29,6 +30,7 @@ from unitless.lanes import (
     fetch_stream,
     gather_pairs,
     load,
+    place_last,
     scatter_pairs,
     store,
     total,
@@ -101,8 +103,8 @@ def weight(h, s2, x, half):
     return c * bounded_exp(e)
 
 
-# A row's values are in the first slots of its buffers, the constant follows, and zeros fill the last
-# eight lanes up: loops run over whole lanes and leave no scalar rest.
+# A row's values are in the first slots of its buffers, the constant follows, and zeros fill up the
+# last eight lanes: loops run over whole lanes and leave no scalar rest.
 
 
 @inner
@@ -115,8 +117,12 @@ def _slots(n):
 def _load(values, start, n, v, constant, x):
     """x = the values and the constant times v, 0 for NaN; whether one is beyond 2^+-255."""
     rest = _slots(n) - LANES
-    for k in range(rest, rest + LANES):
-        x[k] = values[start + k] if k < n else (constant if k == n else 0.0)
+    if start + rest + LANES <= values.size:
+        beyond = where(before(n - rest + 1), constant, 0.0)
+        store(x, rest, where(before(n - rest), load(values, start + rest), beyond))
+    else:
+        for k in range(rest, rest + LANES):
+            x[k] = values[start + k] if k < n else (constant if k == n else 0.0)
     most, least = every(1.0), every(1.0)
     for k in range(0, rest + LANES, LANES):
         value = load(values, start + k) if k < rest else load(x, k)
@@ -130,8 +136,11 @@ def _load(values, start, n, v, constant, x):
 @inner
 def _place(columns, origin, first, n, unknown, places):
     """places[first:] = the columns of those slots: -1 is the constant, `unknown` stays zero."""
-    for k in range(first, _slots(n)):
-        places[k] = min(columns[origin + k], unknown) if k < n else (-1 if k == n else unknown)
+    if first and origin + first + LANES <= columns.size:
+        place_last(columns, origin + first, n - first, unknown, places, first)
+    else:
+        for k in range(first, _slots(n)):
+            places[k] = min(columns[origin + k], unknown) if k < n else (-1 if k == n else unknown)
 
 
 @inner
@@ -248,7 +257,8 @@ def _update(columns, origin, slots, first, ends, g, h, s2, x, records, places, d
 
 @inner
 def _trial(
-    values, start, columns, origin, n, known, ends, v, y, memory, records, units, room, places, dense
+    values, start, columns, origin, n, known, ends, v, y, memory, records, units, room, places,
+    dense,
 ):  # fmt: skip
     """One trial: the score; with a target (y is not NaN) it is learned.
 
