@@ -116,11 +116,11 @@ def last_places(columns, i, m, places, k):
     lanes.place_last(columns, i, m, 99, places, k)
 
 
-@pytest.mark.parametrize("m", range(8))
-def test_the_places_of_a_row_end_with_the_constant(m):
+@pytest.mark.parametrize("m", range(9))
+def test_the_places_of_a_row_end(m):
     columns, places = np.arange(100, 120, dtype=np.int32), np.zeros(24, np.int32)
     last_places(columns, 2, m, places, 8)
-    expected = [*range(102, 102 + m), -1, *[99] * (7 - m)]
+    expected = [*range(102, 102 + m), *[99] * (8 - m)]
     assert list(places) == [0] * 8 + expected + [0] * 8
 
 

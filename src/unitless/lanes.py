@@ -197,7 +197,7 @@ def store(typingctx, array, i, v):
 
 @intrinsic
 def place_last(typingctx, columns, i, m, beyond, places, k):
-    """places[k : k + 8] = columns[i : i + m], -1, beyond, ..., beyond; m < 8, of int32."""
+    """places[k : k + 8] = columns[i : i + m], beyond, ..., beyond; of int32."""
 
     def codegen(context, builder, sig, args):
         columns, i, m, beyond, places, k = args
@@ -205,7 +205,6 @@ def place_last(typingctx, columns, i, m, beyond, places, k):
         source = _pointer(context, builder, sig.args[0], columns, i, four_bytes)
         target = _pointer(context, builder, sig.args[4], places, k, four_bytes)
         rest = _all(builder, builder.trunc(beyond, _I32))
-        rest = builder.select(_before(builder, builder.add(m, _I64(1))), _choice([-1] * 8), rest)
         stored = builder.load(source, align=4)
         builder.store(builder.select(_before(builder, m), stored, rest), target, align=4)
         return context.get_dummy_value()

@@ -103,8 +103,9 @@ def weight(h, s2, x, half):
     return c * bounded_exp(e)
 
 
-# A row's values are in the first slots of its buffers, the constant follows, and zeros fill up the
-# last eight lanes: loops run over whole lanes and leave no scalar rest.
+# A row's values are in the first slots of its buffers, the constant is in the last one and zeros
+# are between them: loops run over whole lanes and leave no scalar rest, and the constant is the
+# last of its lane, so that a sum has the same bits with a few columns of zeros more.
 
 
 @inner
@@ -118,11 +119,11 @@ def _load(values, start, n, v, constant, x):
     """x = the values and the constant times v, 0 for NaN; whether one is beyond 2^+-255."""
     rest = _slots(n) - LANES
     if start + rest + LANES <= values.size:
-        beyond = where(before(n - rest + 1), constant, 0.0)
-        store(x, rest, where(before(n - rest), load(values, start + rest), beyond))
+        last = where(before(n - rest), load(values, start + rest), 0.0)
+        store(x, rest, where(before(LANES - 1), last, constant))
     else:
         for k in range(rest, rest + LANES):
-            x[k] = values[start + k] if k < n else (constant if k == n else 0.0)
+            x[k] = values[start + k] if k < n else (0.0 if k < rest + LANES - 1 else constant)
     most, least = every(1.0), every(1.0)
     for k in range(0, rest + LANES, LANES):
         value = load(values, start + k) if k < rest else load(x, k)
@@ -140,7 +141,8 @@ def _place(columns, origin, first, n, unknown, places):
         place_last(columns, origin + first, n - first, unknown, places, first)
     else:
         for k in range(first, _slots(n)):
-            places[k] = min(columns[origin + k], unknown) if k < n else (-1 if k == n else unknown)
+            places[k] = min(columns[origin + k], unknown) if k < n else unknown
+    places[_slots(n) - 1] = -1
 
 
 @inner
@@ -164,7 +166,8 @@ def _apply_units(values, start, columns, origin, n, v, constant, units, x):
     """`_load` for features with units."""
     outside = False
     for k in range(n, _slots(n)):
-        x[k] = constant * v if k == n else 0.0
+        x[k] = 0.0
+    x[_slots(n) - 1] = constant * v
     for k in range(n):
         value = values[start + k]
         z = value * units[min(columns[origin + k] + 1, units.size - 1)] * v
@@ -282,7 +285,7 @@ def _trial(
         fitted = _fit_units(values, start, columns, origin, n, v, units, h, s2, x, learns)
         if fitted < 0:
             return math.nan
-        new = float(fitted + (x[n] != 0 and s2[n] == 0))
+        new = float(fitted + (x[slots - 1] != 0 and s2[slots - 1] == 0))
         _parts(slots, h, s2, x, exponent, term, half)
     t, d = memory[TOTALS + T] + 1, memory[TOTALS + D] + new
     factor = memory[WEALTH] / (memory[ALPHA] * t * max(memory[FIXED_D] or d, 1.0))
@@ -307,8 +310,8 @@ def _run(
     dense = known and starts.size == 0 and units.size == 0
     if dense:  # h and s2 apart for the whole block: loops over them then need no shuffling
         for k in range(h.size):
-            i = RECORDS + 2 * (k + 1 if k < width else 0)
-            h[k], s2[k] = (memory[i], memory[i + 1]) if k <= width else (0.0, 0.0)
+            h[k], s2[k] = (records[2 * k], records[2 * k + 1]) if k < width else (0.0, 0.0)
+        h[h.size - 1], s2[h.size - 1] = memory[RECORDS], memory[RECORDS + 1]
     if starts.size:
         ends = columns.size - AHEAD - LANES
     for r in range(first, scores.size):
@@ -327,9 +330,9 @@ def _run(
             break
         scores[r] = p
     if dense and targets.size:
-        for k in range(width + 1):
-            i = RECORDS + 2 * (k + 1 if k < width else 0)
-            memory[i], memory[i + 1] = h[k], s2[k]
+        for k in range(width):
+            records[2 * k], records[2 * k + 1] = h[k], s2[k]
+        memory[RECORDS], memory[RECORDS + 1] = h[h.size - 1], s2[h.size - 1]
     return done
 
 
