@@ -10,6 +10,7 @@ import numpy as np
 
 from unitless.numerics import inner, kernel
 from unitless.readers.words import (
+    bits_of_float,
     byte,
     float_of_bits,
     high_product,
@@ -90,24 +91,23 @@ def integer(text, start, stop):
 @inner
 def short_decimal(text, start, stop):
     """(True, value) of a sign, at most eight digits and a point; (False, 0) for other text."""
+    # Without a branch that depends on the sign, which nobody can foresee.
     first = byte(text, start)
-    start += first == 45 or first == 43
-    size = stop - start
+    size = stop - start - np.int64(((first - 43) & -3) == 0)
     if size < 1 or size > 8:
         return False, 0.0
-    word = _tail(text, start, stop)
-    strange = not_digits(word)
-    places = 0
+    word = _tail(text, stop - size, stop)
+    strange, places = not_digits(word), U(0)
     if strange != U(0):  # squeeze the point out
-        point = trailing_zeros(strange) & 56
-        alone = strange & (strange - U(1)) == U(0) and (word >> U(point)) & U(255) == _DOT
-        if not alone or size == 1:
+        point = U(trailing_zeros(strange) & 56)
+        more = strange & (strange - U(1)) != U(0)
+        if more or (word >> point) & U(255) != _DOT or size == 1:
             return False, 0.0
-        above = word >> U(point) >> U(8) << U(point) << U(8)
-        word = above | ((word & ((U(1) << U(point)) - U(1))) << U(8))
-        places = 7 - (point >> 3)
+        word ^= _DOT << point
+        word += (word & ((U(1) << point) - U(1))) * U(255)  # what stood before it moves up
+        places = U(7) - (point >> U(3))
     value = np.float64(np.int64(eight_digits(word))) / _TENS[places]
-    return True, -value if first == 45 else value
+    return True, float_of_bits(bits_of_float(value) ^ (U(first == 45) << U(63)))
 
 
 @kernel

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import inner, kernel
+from unitless.numerics import inner, kernel, prefetch
 from unitless.readers.bytes import Text
 from unitless.readers.decimals import integer
-from unitless.readers.words import byte, high_product, load8
+from unitless.readers.words import LINE, byte, high_product, load8, matches, trailing_zeros
 
 U = np.uint64
 _FULL = U(0xFFFFFFFFFFFFFFFF)
@@ -26,8 +27,12 @@ _COLUMN = U(0xFFFFFFFF)
 DIRECT = 1 << 22
 """Names that are whole numbers below this have a table without hashing."""
 
+WHOLE = U(1)
+"""In the place of a second print: the name is such a number, and the first print is it."""
+
 Table = NDArray[np.uint64]
-"""Slots of (print, print | column), a power of two of them, then the random key."""
+"""Slots of (print, print | column), a power of two of them, four to a line of the cache; then the
+random key, in the last two slots of a line of its own."""
 
 
 @inner
@@ -85,8 +90,8 @@ def prints(text, start, stop, space, table):
 
 @inner
 def home(first, table):
-    """The slot at which the search for a name begins."""
-    return np.int64(first) & (table.shape[0] - 3)
+    """The slot at which the search for a name begins: the first of a line of the cache."""
+    return (np.int64(first) & (table.shape[0] // LINE - 2)) * LINE
 
 
 @inner
@@ -94,21 +99,24 @@ def find(table, first, second):
     """(slot, column) of a name; the free slot for it and -1 if it is not in the table."""
     slot = home(first, table)
     while True:
-        word = table[slot, 1]
-        if (table[slot, 0] ^ first) | ((word ^ second) & ~_COLUMN) == U(0):
-            return slot, np.int64(word & _COLUMN)
-        if word == _FULL:
-            return slot, np.int64(-1)
-        slot = (slot + 1) & (table.shape[0] - 3)
+        met = matches(table, slot, first, second)
+        if met != U(0):
+            slot += trailing_zeros(met)
+            return slot, np.int64(table[slot, 1] & _COLUMN)
+        for free in range(slot, slot + LINE):
+            if table[free, 1] == _FULL:
+                return free, np.int64(-1)
+        slot = slot + LINE if slot + 2 * LINE < table.shape[0] else 0
 
 
 @inner
-def _find_again(text, unknown, i, table):
-    """(slot, column, first, second) of the name in row i of `unknown`."""
-    space = space_word(text, unknown[i, 3], unknown[i, 4], table)
-    first, second = prints(text, unknown[i, 0], unknown[i, 1], space, table)
-    slot, column = find(table, first, second)
-    return slot, column, first, second
+def column_of(table, first, second):
+    """The column of a name, or -1: `find`, for names that are mostly known and where they should."""
+    slot = home(first, table)
+    met = matches(table, slot, first, second)
+    if met == U(0):
+        return find(table, first, second)[1]
+    return np.int64(table[slot + trailing_zeros(met), 1] & _COLUMN)
 
 
 @inner
@@ -121,39 +129,33 @@ def whole_number(text, start, stop):
     return number if number < DIRECT else np.int64(-1)
 
 
-@inner
-def _number(text, unknown, i):
-    """The number that the name in row i of `unknown` is, in no namespace; otherwise -1."""
-    if unknown[i, 3] < unknown[i, 4]:
-        return np.int64(-1)
-    return whole_number(text, unknown[i, 0], unknown[i, 1])
-
-
 @kernel
-def _largest(text, unknown):
+def _largest(prints):
     """The largest of the names that are whole numbers; -1 if none is."""
     largest = np.int64(-1)
-    for i in range(len(unknown)):
-        largest = max(largest, _number(text, unknown, i))
+    for i in range(len(prints)):
+        if prints[i, 1] == WHOLE:
+            largest = max(largest, np.int64(prints[i, 0]))
     return largest
 
 
 @kernel
-def _insert(text, unknown, done, indices, table, direct, column, room):
+def _insert(unknown, prints, done, indices, table, direct, column, room):
     """Enter names from row `done` on, at most `room` new ones into the table.
 
     Returns the rows of new names, the row reached, and how many went into the table.
     """
-    new = np.empty(len(unknown) - done, dtype=np.int64)
+    new = np.empty(len(prints) - done, dtype=np.int64)
     count = entered = 0
-    for i in range(done, len(unknown)):
-        number = _number(text, unknown, i)
-        if number >= 0:
-            found = np.int64(direct[number])
+    for i in range(done, len(prints)):
+        first, second = prints[i, 0], prints[i, 1]
+        prefetch(table, home(prints[min(i + 16, len(prints) - 1), 0], table))
+        if second == WHOLE:
+            found = np.int64(direct[first])
             if found == -1:
-                direct[number] = column + count
+                direct[first] = column + count
         else:
-            slot, found, first, second = _find_again(text, unknown, i, table)
+            slot, found = find(table, first, second)
             if found == -1:
                 if entered == room:
                     return new[:count], i, entered
@@ -164,29 +166,29 @@ def _insert(text, unknown, done, indices, table, direct, column, room):
             new[count] = i
             count += 1
         indices[unknown[i, 2]] = found
-    return new[:count], len(unknown), entered
+    return new[:count], len(prints), entered
 
 
 @kernel
-def _renumber(text, unknown, new, indices, table, direct, known, columns):
+def _renumber(unknown, prints, new, indices, table, direct, known, columns):
     """The names of the rows `new`, numbered from `known` on, get these columns instead."""
     for i in range(len(unknown)):
         number = indices[unknown[i, 2]] - known
         if number >= 0:
             indices[unknown[i, 2]] = columns[number]
     for n in range(len(new)):
-        number = _number(text, unknown, new[n])
-        if number >= 0:
-            direct[number] = columns[n]
+        first, second = prints[new[n], 0], prints[new[n], 1]
+        if second == WHOLE:
+            direct[first] = columns[n]
         else:
-            slot, _, _, second = _find_again(text, unknown, new[n], table)
+            slot, _ = find(table, first, second)
             table[slot, 1] = second | (U(columns[n]) & _COLUMN)
 
 
 @kernel
 def _rehashed(table, bigger):
     """The bigger table with the names of the first."""
-    for old in range(len(table) - 2):
+    for old in range(len(table) - LINE):
         if table[old, 1] != _FULL:
             slot, _ = find(bigger, table[old, 0], table[old, 1] & ~_COLUMN)
             bigger[slot] = table[old]
@@ -194,7 +196,10 @@ def _rehashed(table, bigger):
 
 
 def _table(slots: int, key: Iterable[int]) -> Table:
-    table = np.full((slots + 2, 2), _FULL)
+    """An empty table, which begins with a line of the cache (64 bytes)."""
+    room = np.full((slots + 2 * LINE, 2), _FULL)
+    start = -room.ctypes.data % 64 // 16
+    table = room[start : start + slots + LINE]
     table[-2:] = np.array(list(key), dtype=np.uint64).reshape(2, 2)
     return table
 
@@ -252,21 +257,44 @@ def _spell_number(out, end, number):
     return end + digits + 2
 
 
+class Spelt(Sequence[str]):
+    """Names as bytes, a line each, which become text when somebody reads them.
+
+    >>> Spelt(b"red\\nblue\\n", 2)
+    ['red', 'blue']
+    """
+
+    def __init__(self, lines: bytes, count: int) -> None:
+        self.lines, self.count = lines, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_decoded(self.lines))
+
+    def __getitem__(self, which: Any) -> Any:
+        return _decoded(self.lines)[which]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
 class Columns:
     """The columns of names, and the table in which kernels find them.
 
-    >>> text = np.frombuffer(b"red blue red" + bytes(8), dtype=np.uint8).copy()
     >>> columns = Columns(["blue"])
-    >>> unknown = np.array([[0, 3, 0, 0, 0], [4, 8, 1, 0, 0], [9, 12, 2, 0, 0]])
-    >>> indices = np.full(3, -1, dtype=np.int32)
-    >>> columns.add(text, unknown, indices)
-    ['red']
-    >>> indices
-    array([1, 0, 1], dtype=int32)
+    >>> columns.count, len(columns.table)
+    (1, 4100)
     """
 
     def __init__(self, names: Sequence[str] = ()) -> None:
-        self.names = list(names)
+        self.names: list[Sequence[str]] = [list(names)]
+        """Of all columns, in runs."""
+        self.count = len(names)
         self.numbers: dict[str, int] | None = None
         """Column by name; only kept where equal names may come from different keys."""
         self.entered = self.used = 0
@@ -274,33 +302,37 @@ class Columns:
         self.table = _table(1 << 12, (secrets.randbits(64) for _ in range(4)))
         self.direct: NDArray[np.int32] = np.full(1, -1, dtype=np.int32)
 
-    def add(self, text: Text, unknown: NDArray[np.int64], indices: NDArray[np.int32]) -> list[str]:
+    def add(
+        self, text: Text, unknown: NDArray[np.int32], prints: Table, indices: NDArray[np.int32]
+    ) -> Sequence[str]:
         """Give columns to names that have none; the names that are new.
 
         `unknown` has rows of (from, to, where, space from, space to): indices[where] is the
         column of the name text[from:to] in a namespace; `from` < 0 is nameless feature -1 - from.
-        A name that is not UTF-8 gets the column -2.
+        `prints` are its fingerprints. A name that is not UTF-8 gets the column -2.
         """
-        known = len(self.names)
-        new = self._enter(text, unknown, indices)
+        if not len(unknown):
+            return ()
+        known = self.count
+        new = self._enter(unknown, prints, indices)
         spelt, doubtful = _spelt(text, unknown, new)
-        names = _decoded(spelt.tobytes())
-        doubtful |= "" in names or known > self.entered - len(new)
-        if self.numbers is None and not doubtful:
-            self.names += names
-        else:
-            columns = self._columns(names)
-            _renumber(text, unknown, new, indices, self.table, self.direct, known, columns)
-        return self.names[known:]
+        names: Sequence[str] = Spelt(spelt.tobytes(), len(new))
+        doubtful |= known > self.entered - len(new) or not _is_text(names.lines)
+        if self.numbers is not None or doubtful:
+            columns, names = self._columns(names)
+            _renumber(unknown, prints, new, indices, self.table, self.direct, known, columns)
+        self.names.append(names)
+        self.count += len(names)
+        return names
 
-    def _columns(self, names: list[str]) -> NDArray[np.int64]:
-        """The columns of names, known and new; -2 for "", a name that is not UTF-8."""
+    def _columns(self, names: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
+        """The columns of names, -2 for "", a name that is not UTF-8; and those that are new."""
         if self.numbers is None:
-            self.numbers = {name: column for column, name in enumerate(self.names)}
-        known = self.numbers
+            every = itertools.chain.from_iterable(self.names)
+            self.numbers = {name: column for column, name in enumerate(every)}
+        known, before = self.numbers, len(self.numbers)
         columns = [-2 if name == "" else known.setdefault(name, len(known)) for name in names]
-        self.names += itertools.islice(known, len(self.names), None)
-        return np.array(columns, dtype=np.int64)
+        return np.array(columns, dtype=np.int64), [*itertools.islice(known, before, None)]
 
     def _grow(self, number: int) -> None:
         """Make room for whole numbers up to that one."""
@@ -310,25 +342,35 @@ class Columns:
             self.direct = longer
 
     def _enter(
-        self, text: Text, unknown: NDArray[np.int64], indices: NDArray[np.int32]
+        self, unknown: NDArray[np.int32], prints: Table, indices: NDArray[np.int32]
     ) -> NDArray[np.int64]:
         """Enter unknown names into the table, numbered on; the rows that were new to it."""
-        self._grow(int(_largest(text, unknown)))
+        self._grow(int(_largest(prints)))
         new: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-        done, number = 0, len(self.names)
+        done, number = 0, self.count
         while done < len(unknown):
-            slots = len(self.table) - 2
+            slots = len(self.table) - LINE
             if 2 * self.used >= slots:
                 bigger = _table(2 * slots, self.table[-2:].reshape(-1))
                 self.table = _rehashed(self.table, bigger)
                 continue
             room = slots // 2 - self.used
             how = indices, self.table, self.direct, number, room
-            more, done, used = _insert(text, unknown, done, *how)
+            more, done, used = _insert(unknown, prints, done, *how)
             self.used, number = self.used + used, number + len(more)
             new.append(more)
-        self.entered += number - len(self.names)
+        self.entered += number - self.count
         return np.concatenate(new)
+
+
+def _is_text(lines: bytes) -> bool:
+    if lines.isascii():
+        return True
+    try:
+        lines.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decoded(lines: bytes) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unitless.numerics import inner, kernel
+from unitless.readers.words import GROUP, ranks_of
 
 U = np.uint64
 INFINITE, NAMELESS = 1, 2
@@ -12,6 +13,9 @@ INFINITE, NAMELESS = 1, 2
 
 BITS = 6
 """The sort looks at six bits a pass: 64 counters suit rows of some ten to some hundred values."""
+
+SHORT = 256
+"""Rows up to this size are sorted by counting, for each column, those below it: vectors do that."""
 
 _MASK = U((1 << BITS) - 1)
 
@@ -34,21 +38,29 @@ def in_order(values, indices, starts, rows):
     for row in range(rows):
         longest = max(longest, starts[row + 1] - starts[row])
     keys, old = np.empty((2, longest), U), np.empty(longest)
+    short, ranks = np.zeros(SHORT + GROUP, np.int32), np.empty(SHORT + GROUP, np.int32)
     counters = np.empty(1 << BITS, dtype=np.int64)
     why = np.zeros(rows, dtype=np.uint8)
     begin, filled = starts[0], starts[0]
     for row in range(rows):
         size = starts[row + 1] - begin
-        most, orderly = _look(values, indices, begin, size)
-        if orderly and filled == begin:
+        most, rising, plain = _look(values, indices, begin, size)
+        if rising and plain and filled == begin:
             filled += size
         elif most < 0:
             why[row] = NAMELESS
+        elif plain and size <= SHORT and _ranked(indices, begin, size, short, ranks):
+            for k in range(size):
+                old[k] = values[begin + k]
+            for k in range(size):
+                place = filled + np.int64(np.uint32(ranks[k]))
+                values[place], indices[place] = old[k], short[k]
+            filled += size
         else:
             for k in range(size):
                 keys[0, k] = U(indices[begin + k]) << U(32) | U(k)
                 old[k] = values[begin + k]
-            side = 0 if orderly else _sort(keys, counters, size, most)
+            side = 0 if rising else _sort(keys, counters, size, most)
             filled, finite = _merged(values, indices, filled, keys[side], old, size)
             why[row] = 0 if finite else INFINITE
         begin, starts[row + 1] = starts[row + 1], filled
@@ -57,13 +69,28 @@ def in_order(values, indices, starts, rows):
 
 @inner
 def _look(values, indices, begin, size):
-    """(largest column, -1 if one is negative; whether the row is as it should be)."""
-    previous, most, least, wrong = np.int64(-1), np.int64(0), np.int64(0), 0
+    """(largest column, -1 if one is negative; whether columns rise; no value is 0 or infinite)."""
+    previous, most, least = np.int64(-1), np.int64(0), np.int64(0)
+    falls, odd = 0, 0
     for k in range(begin, begin + size):
         index = np.int64(indices[k])
-        wrong |= (index <= previous) | (values[k] == 0) | (abs(values[k]) == np.inf)
+        falls |= index <= previous
+        odd |= (values[k] == 0) | (abs(values[k]) == np.inf)
         most, least, previous = max(most, index), min(least, index), index
-    return (np.int64(-1) if least < 0 else most), wrong == 0
+    return (np.int64(-1) if least < 0 else most), falls == 0, odd == 0
+
+
+@inner
+def _ranked(indices, begin, size, short, ranks):
+    """Copy the columns of a row and rank them; whether no two are equal."""
+    for k in range(size):
+        short[k] = indices[begin + k]
+    for k in range(0, size, GROUP):
+        ranks_of(short, k, size, ranks)
+    total = np.int64(0)
+    for k in range(size):
+        total += np.int64(ranks[k])
+    return total == size * (size - 1) // 2
 
 
 @inner

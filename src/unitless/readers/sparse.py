@@ -11,7 +11,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -21,19 +21,19 @@ from numpy.typing import NDArray
 
 from unitless.numerics import inner, kernel
 from unitless.readers.blocks import FINITE, NUMBER, Bad, Block, Options, Position, allowed
-from unitless.readers.bytes import Chunk, Source, Text, last_line
+from unitless.readers.bytes import PADDING, Chunk, Source, Text, last_line
 from unitless.readers.decimals import NO, YES, decimal
-from unitless.readers.words import breaks64, byte, equal64, ones
+from unitless.readers.words import byte, find_breaks
 from unitless.rows import Rows
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-AT, ROW, VALUE, LATE, FOUND, UNKNOWN, LINE, BAD = range(8)
+AT, BREAK, ROW, VALUE, LATE, FOUND, UNKNOWN, LINE, BAD = range(9)
 """A kernel's counts: its place, what it has written, lines it has read, the bad token."""
 
-AHEAD = 64
-"""Names that are looked up together."""
+RING = 64
+"""Names that wait to be looked up, at most."""
 
 PIECE_BYTES = 1 << 20
 """Text that is worth a core of its own."""
@@ -43,6 +43,7 @@ class Piece(NamedTuple):
     """The arrays that a kernel fills.
 
     ======= ==========================================================================
+    breaks  the places of all blanks, colons and the format's own character in the text
     values  of all rows, one row after another
     indices their columns; -1 for names that have none yet
     starts  row i owns values[starts[i] : starts[i + 1]]
@@ -52,11 +53,13 @@ class Piece(NamedTuple):
             into values[where], or marks[-1 - where] if where < 0
     tags    (from, to) of each row's tag (VW)
     unknown (from, to, where, space from, space to): the name of values[where], without a
-            column (VW)
-    prints  fingerprints of the last names, to be looked up; places: as `unknown` (VW)
+            column; unknown_prints: its fingerprint (VW)
+    prints  fingerprints of the last names, to be looked up; places: (from, to, space from,
+            space to) of each (VW)
     ======= ==========================================================================
     """
 
+    breaks: NDArray[np.int32]
     values: Float
     indices: NDArray[np.int32]
     starts: Int
@@ -64,9 +67,10 @@ class Piece(NamedTuple):
     lines: Int
     late: Int
     tags: Int
-    unknown: Int
+    unknown: NDArray[np.int32]
+    unknown_prints: NDArray[np.uint64]
     prints: NDArray[np.uint64]
-    places: Int
+    places: NDArray[np.int32]
 
 
 @dataclass
@@ -76,12 +80,12 @@ class Part:
     text: Text
     start: int
     stop: int
-    piece: Piece
-    counts: Int
+    piece: Piece = field(init=False)
+    counts: Int = field(init=False)
     bad: list[Bad] = field(default_factory=list)
     dropped: set[int] = field(default_factory=set)
     """Rows that were read but belong to bad lines."""
-    new_names: list[str] = field(default_factory=list)
+    new_names: Sequence[str] = ()
     columns: int = 0
 
     def refuse(self, row: int, why: str, text: str, column: int | None = None) -> None:
@@ -95,6 +99,8 @@ class Format(Protocol):
     """What a format has to say."""
 
     name: str
+    extra: np.uint8
+    """The character that separates, beside blanks and colons."""
 
     def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
         """Read rows until `stop` or a bad line: counts[BAD] is then its token, otherwise -1."""
@@ -153,16 +159,6 @@ def refuse_control(text, at, counts):
 
 
 @kernel
-def _sizes(text, start, stop):
-    """(newlines, breaks) of a text, or a few more."""
-    lines = breaks = 0
-    for at in range(start, stop, 64):
-        lines += ones(equal64(text, at, np.uint8(10)))
-        breaks += ones(breaks64(text, at, np.uint8(124)))
-    return lines, breaks
-
-
-@kernel
 def _read_late(text, late, values, marks):
     """Read numbers that were left over; the kind of each."""
     kinds = np.empty(len(late), dtype=np.int64)
@@ -188,14 +184,17 @@ def _parts(chunk: Chunk, cores: int) -> list[Part]:
     ]
     edges = [chunk.start, *cuts, chunk.stop]
     pairs = itertools.pairwise(edges)
-    return [_part(text, start, stop) for start, stop in pairs if start < stop]
+    return [Part(text, start, stop) for start, stop in pairs if start < stop]
 
 
-def _part(text: Text, start: int, stop: int) -> Part:
-    lines, breaks = _sizes(text, start, stop)
-    counts = np.zeros(8, dtype=np.int64)
-    counts[AT] = start
+def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
+    """The breaks of a part, and arrays that are large enough for what stands between them."""
+    places = np.empty(part.stop - part.start + PADDING, dtype=np.int32)
+    breaks, lines = find_breaks(part.text, part.start, part.stop, extra, places)
+    counts = np.zeros(9, dtype=np.int64)
+    counts[AT] = part.start
     piece = Piece(
+        breaks=places,
         values=np.empty(breaks + 1),
         indices=np.empty(breaks + 1, dtype=np.int32),
         starts=np.zeros(lines + 1, dtype=np.int64),
@@ -203,15 +202,17 @@ def _part(text: Text, start: int, stop: int) -> Part:
         lines=np.empty(lines, dtype=np.int64),
         late=np.empty((breaks + 2 * lines, 3), dtype=np.int64),
         tags=np.zeros((lines, 2), dtype=np.int64),
-        unknown=np.empty((breaks + 1, 5), dtype=np.int64),
-        prints=np.empty((AHEAD, 2), dtype=np.uint64),
-        places=np.empty((AHEAD, 4), dtype=np.int64),
+        unknown=np.empty((breaks + 1, 5), dtype=np.int32),
+        unknown_prints=np.empty((breaks + 1, 2), dtype=np.uint64),
+        prints=np.empty((RING, 2), dtype=np.uint64),
+        places=np.empty((RING, 4), dtype=np.int32),
     )
-    return Part(text, start, stop, piece, counts)
+    return piece, counts
 
 
 def _parse(part: Part, form: Format, options: Options) -> None:
     """Run the kernel over the part, going on behind bad lines as long as they are allowed."""
+    part.piece, part.counts = _room(part, form.extra)
     counts = part.counts
     while len(part.bad) <= options.skip_bad:
         form.parse(part.text, part.stop, part.piece, counts)

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from unitless.numerics import inner, kernel
+from unitless.numerics import flat, inner
 from unitless.readers import sparse
 from unitless.readers.blocks import Block, Options, Position
 from unitless.readers.bytes import Source, Text
 from unitless.readers.decimals import integer, short_decimal
-from unitless.readers.sparse import AT, BAD, LATE, LINE, ROW, VALUE, Int, Part, Piece
-from unitless.readers.words import breaks64, byte, load8, next_break
+from unitless.readers.sparse import AT, BAD, BREAK, LATE, LINE, ROW, VALUE, Int, Part, Piece
+from unitless.readers.words import byte, load8
 
 HASH = np.uint8(35)
 LARGEST = 2**31 - 2
@@ -40,6 +40,7 @@ class Svmlight:
     """The format, with the number of columns so far."""
 
     name = "svmlight"
+    extra = HASH
 
     def __init__(self, columns: int) -> None:
         self.columns = columns
@@ -70,15 +71,13 @@ class Svmlight:
         """Rows are in order, or have been refused."""
 
 
-@kernel
+@flat
 def _parse(text, stop, piece, counts):
-    at, row = counts[AT], counts[ROW]
-    base = at
-    left = breaks64(text, base, HASH)
+    at, b, row = counts[AT], counts[BREAK], counts[ROW]
     counts[BAD] = -1
     while at < stop and counts[BAD] < 0:
         late = counts[LATE]
-        at, base, left, k, labelled = _row(text, at, base, left, row, piece, counts)
+        at, b, k, labelled = _row(text, at, b, row, piece, counts)
         if counts[BAD] >= 0:
             counts[LATE] = late
         elif labelled:
@@ -86,20 +85,20 @@ def _parse(text, stop, piece, counts):
             row += 1
             piece.starts[row] = counts[VALUE] = k
         counts[LINE] += 1
-    counts[AT], counts[ROW] = at, row
+    counts[AT], counts[BREAK], counts[ROW] = at, b, row
 
 
 @inner
-def _row(text, at, base, left, row, piece, counts):
-    """One line: (place behind it, base, left, values so far, whether it is a row)."""
-    values, indices, k = piece.values, piece.indices, counts[VALUE]
+def _row(text, at, b, row, piece, counts):
+    """One line, from break b on: (place and break behind it, values so far, is it a row)."""
+    values, indices, breaks, k = piece.values, piece.indices, piece.breaks, counts[VALUE]
     previous, labelled, char = np.int64(-1), False, np.int64(0)
     while char != 10:
-        base, left, end = next_break(text, base, left, HASH)
+        end, b = np.int64(breaks[b]), b + 1
         char = byte(text, end)
         if char == 58:
             index, begin = integer(text, at, end), end + 1
-            base, left, end = next_break(text, base, left, HASH)
+            end, b = np.int64(breaks[b]), b + 1
             char = byte(text, end)
             found, value = short_decimal(text, begin, end)
             if previous < index <= LARGEST and labelled and char != 58:
@@ -123,10 +122,10 @@ def _row(text, at, base, left, row, piece, counts):
         while char == 35 or (
             counts[BAD] >= 0 and char != 10
         ):  # a comment; what follows a bad token
-            base, left, end = next_break(text, base, left, HASH)
+            end, b = np.int64(breaks[b]), b + 1
             char = 35 if byte(text, end) != 10 else np.int64(10)
         at = end + 1
-    return at, base, left, k, labelled
+    return at, b, k, labelled
 
 
 @inner

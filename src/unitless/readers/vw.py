@@ -16,20 +16,29 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from unitless.numerics import inner, kernel, prefetch
+from unitless.numerics import flat, inner, prefetch
 from unitless.readers import sparse
 from unitless.readers.blocks import FINITE, WEIGHT, Block, Options, Position
 from unitless.readers.bytes import Source, Text
 from unitless.readers.decimals import NO, YES, decimal, number_word, short_decimal
-from unitless.readers.names import Columns, find, home, prints, space_word, whole_number
+from unitless.readers.names import (
+    WHOLE,
+    Columns,
+    column_of,
+    home,
+    prints,
+    space_word,
+    whole_number,
+)
 from unitless.readers.order import INFINITE, in_order
 from unitless.readers.sparse import (
-    AHEAD,
     AT,
     BAD,
+    BREAK,
     FOUND,
     LATE,
     LINE,
+    RING,
     ROW,
     UNKNOWN,
     VALUE,
@@ -37,13 +46,12 @@ from unitless.readers.sparse import (
     Part,
     Piece,
 )
-from unitless.readers.words import breaks64, byte, next_break
+from unitless.readers.words import byte
 
 BAR = np.uint8(124)
 TEXT, NUMBER, NOTHING = 0, 1, 2
-WHOLE = np.int32(-2)
-UNSEEN = np.uint64(1)
-"""Of a whole number that has no column yet; no fingerprint ends so."""
+BATCH = RING // 2
+"""Names are looked up so many at a time, as many behind: by then the memory has answered."""
 
 UTF8 = "names are written in UTF-8"
 
@@ -64,6 +72,7 @@ class VowpalWabbit:
     """The format, with the columns of its names."""
 
     name = "vw"
+    extra = BAR
 
     def __init__(self, names: Sequence[str]) -> None:
         self.columns = Columns(names)
@@ -81,9 +90,10 @@ class VowpalWabbit:
         return "label, importance and 'tag were expected before the |"
 
     def finish(self, part: Part) -> None:
-        unknown = part.piece.unknown[: part.counts[UNKNOWN]]
-        part.new_names = self.columns.add(part.text, unknown, part.piece.indices)
-        part.columns = len(self.columns.names)
+        piece, n = part.piece, part.counts[UNKNOWN]
+        unknown, prints = piece.unknown[:n], piece.unknown_prints[:n]
+        part.new_names = self.columns.add(part.text, unknown, prints, piece.indices)
+        part.columns = self.columns.count
 
     def tidy(self, part: Part) -> None:
         piece, rows = part.piece, int(part.counts[ROW])
@@ -96,18 +106,16 @@ class VowpalWabbit:
             part.refuse(row, WEIGHT, str(weights[row]))
 
 
-@kernel
+@flat
 def _parse(text, stop, piece, counts, table, direct):
-    at, row = counts[AT], counts[ROW]
-    base = at
-    left = breaks64(text, base, BAR)
+    at, b, row = counts[AT], counts[BREAK], counts[ROW]
     counts[BAD] = -1
     while at < stop and counts[BAD] < 0:
         late = counts[LATE]
-        at, base, left, char = _label(text, at, base, left, row, piece, counts)
+        at, b, char = _label(text, at, b, row, piece, counts)
         value = piece.starts[row]
         if char == 124:
-            at, base, left = _features(text, at, base, left, piece, counts, table, direct)
+            at, b = _features(text, at, b, piece, counts, table, direct)
         if counts[BAD] >= 0:
             counts[VALUE], counts[LATE] = value, late
         elif char == 124:
@@ -115,16 +123,16 @@ def _parse(text, stop, piece, counts, table, direct):
             row += 1
             piece.starts[row] = counts[VALUE]
         counts[LINE] += 1
-    _look_up(piece, counts, table, counts[VALUE])
-    counts[AT], counts[ROW] = at, row
+    _look_up(piece, counts, table, direct, counts[VALUE])
+    counts[AT], counts[BREAK], counts[ROW] = at, b, row
 
 
 @inner
-def _label(text, at, base, left, row, piece, counts):
-    """The part before the first bar: (place behind the bar, base, left, its last character)."""
+def _label(text, at, b, row, piece, counts):
+    """The part before the first bar: (place and break behind the bar, its last character)."""
     line, begin, char = at, at, np.int64(0)
     while char != 124 and char != 10:
-        base, left, at = next_break(text, base, left, BAR)
+        at, b = np.int64(piece.breaks[b]), b + 1
         char = byte(text, at)
         if char == 9 and begin == line:  # as VW: what stands before the first tab is dropped
             begin = at + 1
@@ -137,7 +145,7 @@ def _label(text, at, base, left, row, piece, counts):
             line += 1
         if line < at:
             sparse.refuse(counts, line)
-    return at + 1, base, left, char
+    return at + 1, b, char
 
 
 @inner
@@ -176,21 +184,20 @@ def _mark(text, start, stop, row, words, piece, counts):
 
 
 @inner
-def _features(text, at, base, left, piece, counts, table, direct):
-    """The namespaces and features of a row, up to its newline: (place behind it, base, left)."""
-    values, indices, k = piece.values, piece.indices, counts[VALUE]
+def _features(text, at, b, piece, counts, table, direct):
+    """The namespaces and features of a row, up to its newline: (place and break behind it)."""
+    breaks, k = piece.breaks, counts[VALUE]
     space, weight, nameless, char = np.uint64(0), 1.0, 0, np.int64(124)
     space_from, space_to = at, at
     while char != 10:
         opens = char == 124
-        base, left, end = next_break(text, base, left, BAR)
+        end, b = np.int64(breaks[b]), b + 1
         char = byte(text, end)
         if opens:
             space, space_from, space_to = space_word(text, at, end, table), at, end
             weight, nameless = 1.0, 0
             if char == 58:
-                begin = end + 1
-                base, left, end = next_break(text, base, left, BAR)
+                begin, end, b = end + 1, np.int64(breaks[b]), b + 1
                 char = byte(text, end)
                 kind, weight = decimal(text, begin, end)
                 if kind != YES or space_from == space_to or char == 58:
@@ -198,8 +205,7 @@ def _features(text, at, base, left, piece, counts, table, direct):
         elif end > at or char == 58:
             name_to, value = end, weight
             if char == 58:
-                begin = end + 1
-                base, left, end = next_break(text, base, left, BAR)
+                begin, end, b = end + 1, np.int64(breaks[b]), b + 1
                 char = byte(text, end)
                 found, value = short_decimal(text, begin, end)
                 value *= weight
@@ -207,7 +213,7 @@ def _features(text, at, base, left, piece, counts, table, direct):
                     form = _form(text, begin, end)
                     if form == TEXT:
                         while char == 58 or char == 124:
-                            base, left, end = next_break(text, base, left, BAR)
+                            end, b = np.int64(breaks[b]), b + 1
                             char = byte(text, end)
                         value, name_to = 1.0, end
                     elif form == NUMBER and char != 58:
@@ -215,28 +221,21 @@ def _features(text, at, base, left, piece, counts, table, direct):
                         sparse.later(piece, counts, begin, end, k)
                     else:
                         sparse.refuse(counts, at)
-            values[k] = value
-            j = k & (AHEAD - 1)
-            quick = _quick(text, at, name_to, space, direct)
-            indices[k] = max(quick, np.int32(-1))
-            if quick < 0:
-                nameless += at == name_to
-                start, name_to = (at, name_to) if at < name_to else (-nameless, -nameless)
-                piece.prints[j, 1] = UNSEEN
-                if quick != WHOLE:
-                    first, second = prints(text, start, name_to, space, table)
-                    prefetch(table, home(first, table))
-                    piece.prints[j, 0], piece.prints[j, 1] = first, second
-                piece.places[j, 0], piece.places[j, 1] = start, name_to
-                piece.places[j, 2], piece.places[j, 3] = space_from, space_to
+            piece.values[k] = value
+            nameless += at == name_to
+            start, stop = (at, name_to) if at < name_to else (-nameless, -nameless)
+            _ask(text, start, stop, space, piece, k, table, direct)
+            j = k & (RING - 1)
+            piece.places[j, 0], piece.places[j, 1] = start, stop
+            piece.places[j, 2], piece.places[j, 3] = space_from, space_to
             k += 1
-            if j == AHEAD - 1:
-                _look_up(piece, counts, table, k)
+            if k - counts[FOUND] == 2 * BATCH:
+                _look_up(piece, counts, table, direct, k - BATCH)
         if char < 32 and char != 10:
             sparse.refuse_control(text, end, counts)
         at = end + 1
     counts[VALUE] = k
-    return at, base, left
+    return at, b
 
 
 @inner
@@ -253,36 +252,36 @@ def _form(text, start, stop):
 
 
 @inner
-def _quick(text, start, stop, space, direct):
-    """The column of a name that is a whole number, in no namespace; WHOLE if new; -1 for others."""
-    if space != np.uint64(0) or start == stop:
-        return np.int32(-1)
-    number = whole_number(text, start, stop)
+def _ask(text, start, stop, space, piece, k, table, direct):
+    """Keep the fingerprint of a name, and ask the memory for where its column will stand."""
+    number = whole_number(text, start, stop) if space == np.uint64(0) else np.int64(-1)
+    first, second = np.uint64(number), WHOLE
     if number < 0:
-        return np.int32(-1)
-    column = direct[number] if number < len(direct) else np.int32(-1)
-    return column if column >= 0 else WHOLE
+        first, second = prints(text, start, stop, space, table)
+        prefetch(table, home(first, table))
+    else:
+        prefetch(direct, number)  # beyond the end it asks for what is not there, and gets nothing
+    j = k & (RING - 1)
+    piece.prints[j, 0], piece.prints[j, 1] = first, second
 
 
-@kernel
-def _look_up(piece, counts, table, k):
-    """Find the columns of the values before k whose names wait in `prints`, all in one go.
-
-    The table is larger than the caches; by now what was asked for has arrived.
-    """
-    unknown, n = piece.unknown, counts[UNKNOWN]
+@flat
+def _look_up(piece, counts, table, direct, k):
+    """Find the columns of the values before k whose names wait in `prints`, all in one go."""
+    unknown, unknown_prints, n = piece.unknown, piece.unknown_prints, counts[UNKNOWN]
     while n > 0 and unknown[n - 1, 2] >= k:  # names of a bad line
         n -= 1
     for i in range(counts[FOUND], k):
-        if piece.indices[i] >= 0:
-            continue
-        j = i & (AHEAD - 1)
-        column = np.int64(-1)
-        if piece.prints[j, 1] != UNSEEN:
-            _, column = find(table, piece.prints[j, 0], piece.prints[j, 1])
+        j = i & (RING - 1)
+        first, second = piece.prints[j, 0], piece.prints[j, 1]
+        if second != WHOLE:
+            column = column_of(table, first, second)
+        else:
+            column = np.int64(direct[first]) if first < np.uint64(len(direct)) else np.int64(-1)
         piece.indices[i] = column
-        if column == -1:
+        if column < 0:
             unknown[n, 0], unknown[n, 1], unknown[n, 2] = piece.places[j, 0], piece.places[j, 1], i
             unknown[n, 3], unknown[n, 4] = piece.places[j, 2], piece.places[j, 3]
+            unknown_prints[n, 0], unknown_prints[n, 1] = first, second
             n += 1
     counts[FOUND], counts[UNKNOWN] = k, n

@@ -8,13 +8,18 @@ sides (`bytes.PADDING`).
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
-from unitless.numerics import inner
+from unitless.numerics import inner, kernel
 
 I1, I8, I32, I64, I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 ZERO, ONE = np.uint64(0), np.uint64(1)
 CHARS = ir.VectorType(I8, 64)
+GROUP = 16
+"""Numbers that `ranks_of` compares at a time."""
+LINE = 4
+"""Pairs of words in a line of the cache."""
 
 
 def _load(context, builder, signature, args, kind):
@@ -24,10 +29,10 @@ def _load(context, builder, signature, args, kind):
     return builder.load(pointer, align=1)
 
 
-def _all(builder, char):
-    """The character sixty-four times."""
-    first = builder.insert_element(ir.Constant(CHARS, None), char, I32(0))
-    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(I32, 64), None))
+def _all(builder, one, kind=CHARS):
+    """A vector of that kind, the same everywhere."""
+    first = builder.insert_element(ir.Constant(kind, None), one, I32(0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(I32, kind.count), None))
 
 
 @intrinsic
@@ -132,13 +137,80 @@ def float_of_bits(typingctx, word):
     return types.float64(types.uint64), codegen
 
 
-@inner
-def next_break(text, base, left, extra):
-    """The next break (see `breaks64`): (base, left, place).
+@intrinsic
+def bits_of_float(typingctx, x):
+    """The bits of a float64."""
 
-    `left` holds the breaks not yet met among the 64 bytes from `base` on.
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], I64)
+
+    return types.uint64(types.float64), codegen
+
+
+@intrinsic
+def ranks_of(typingctx, keys, at, n, ranks):
+    """ranks[k] = how many of keys[:n] are below keys[k], for the `GROUP` k from `at` on (int32)."""
+
+    def codegen(context, builder, signature, args):
+        keys, ranks = (
+            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 3)
+        )
+        lanes = ir.VectorType(I32, GROUP)
+        own, out = (
+            builder.bitcast(builder.gep(data, [args[1]]), lanes.as_pointer())
+            for data in (keys, ranks)
+        )
+        own = builder.load(own, align=4)
+        counts = cgutils.alloca_once_value(builder, ir.Constant(lanes, [0] * GROUP))
+        with cgutils.for_range(builder, args[2], intp=I64) as loop:
+            every = _all(builder, builder.load(builder.gep(keys, [loop.index])), lanes)
+            below = builder.sext(builder.icmp_signed("<", every, own), lanes)  # 0 or -1
+            builder.store(builder.sub(builder.load(counts), below), counts)
+        builder.store(builder.load(counts), out, align=4)
+        return context.get_dummy_value()
+
+    return types.void(keys, types.int64, types.int64, ranks), codegen
+
+
+@intrinsic
+def matches(typingctx, table, at, first, second):
+    """Bit k: table[at + k] is (first, second), but for the lower half of second; k < `LINE`."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        words = ir.VectorType(I64, 2 * LINE)
+        start = builder.gep(data, [builder.mul(args[1], I64(2))])
+        met = builder.load(builder.bitcast(start, words.as_pointer()), align=8)
+        wanted = ir.Constant(words, None)
+        for k in range(2 * LINE):
+            wanted = builder.insert_element(wanted, args[2 + k % 2], I32(k))
+        upper = ir.Constant(words, [2**64 - 1, 2**64 - 2**32] * LINE)
+        wrong = builder.and_(builder.xor(met, wanted), upper)
+        evens, odds = (
+            builder.shuffle_vector(wrong, wrong, ir.Constant(ir.VectorType(I32, LINE), where))
+            for where in ([*range(0, 2 * LINE, 2)], [*range(1, 2 * LINE, 2)])
+        )
+        zero = ir.Constant(ir.VectorType(I64, LINE), [0] * LINE)
+        same = builder.icmp_unsigned("==", builder.or_(evens, odds), zero)
+        return builder.zext(builder.bitcast(same, ir.IntType(LINE)), I64)
+
+    return types.uint64(table, types.int64, types.uint64, types.uint64), codegen
+
+
+@kernel
+def find_breaks(text, start, stop, extra, places):
+    """Fill in the places of all breaks (see `breaks64`) of text[start:stop]: (breaks, newlines).
+
+    Eight places are written at a time, so there is room for eight more behind the last.
     """
-    while left == ZERO:
-        base += 64
+    count, lines = 0, 0
+    for base in range(start, stop, 64):
         left = breaks64(text, base, extra)
-    return base, left & (left - ONE), base + trailing_zeros(left)
+        last = count + ones(left)
+        lines += ones(equal64(text, base, np.uint8(10)))
+        for k in range(count, last, 8):
+            for i in range(8):
+                places[np.uint64(k + i)] = base + trailing_zeros(left)
+                left &= left - ONE
+        count = last
+    return count, lines
