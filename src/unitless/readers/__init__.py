@@ -70,7 +70,7 @@ SPARSE = ("svmlight", "vw")
 """Formats whose rows hold their labels and weights."""
 
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
-_SPARSE_BYTES, _TABLE_BYTES = 1 << 22, 1 << 23
+_SPARSE_BYTES, _TABLE_BYTES = 1 << 21, 1 << 23
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -106,6 +106,7 @@ def open_blocks(
     names: Sequence[str] = (),
     block_bytes: int | None = None,
     read_ahead: bool = True,
+    settle: int = 100,
 ) -> Iterator[Block]:
     """Read a file in blocks of consecutive rows.
 
@@ -136,6 +137,9 @@ def open_blocks(
         Size of a block in the file (in memory for Parquet and Arrow), about.
     read_ahead
         Whether the next block is read in another thread meanwhile.
+    settle
+        Lines of a pipe that are waited for, however slowly they come, before the first block: the
+        types of columns are found out from it. Later a block is what has come when a pipe pauses.
 
     Yields
     ------
@@ -170,7 +174,7 @@ def open_blocks(
     start = _checked(resume, format)
     from unitless.readers.bytes import Source
 
-    blocks = _blocks(Source(file), format, options, start)
+    blocks = _blocks(Source(file, settle), format, options, start)
     if not read_ahead:
         return blocks
     from unitless.readers.ahead import ahead
@@ -196,7 +200,7 @@ def _blocks(
     begun = start.get("rows", 0) > 0
     try:
         source.skip_to(start.get("offset", 0))
-        for block in _filled(module.blocks(source, options, start), skip):
+        for block in _filled(module.blocks(source, options, start), skip, source):
             begun = True
             yield block
     finally:
@@ -205,7 +209,7 @@ def _blocks(
         raise ReadError("there are no rows in this file", file=source.name)
 
 
-def _filled(blocks: Iterator[Block], skip: int) -> Iterator[Block]:
+def _filled(blocks: Iterator[Block], skip: int, source: Source) -> Iterator[Block]:
     """Blocks that have rows, without the first `skip` rows.
 
     Positions behind blocks without rows (bad lines, comments) go to the block before, so that its
@@ -222,6 +226,9 @@ def _filled(blocks: Iterator[Block], skip: int) -> Iterator[Block]:
             if held:
                 yield held
             held, skip, names = block.tail(skip, names) if skip or names else block, 0, ()
+            if source.pauses:  # whoever waits for more need not wait for this
+                yield held
+                held = None
     except ReadError:
         if held:
             yield held

@@ -2,7 +2,7 @@
 
 Compression is recognised by the first bytes, whatever the name says. Text comes in chunks of whole
 lines; where a chunk ends depends only on where it starts, so a file read on from the end of a chunk
-comes in the same chunks as before.
+comes in the same chunks as before. Of a pipe that pauses, a chunk is what has come so far.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import gzip
 import io
 import itertools
 import os
+import select
 import sys
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
@@ -30,7 +32,13 @@ LONGEST = 1 << 26
 PIECE = 4096
 """Bytes of a Zstandard file decompressed at a time: at most 128 MB come out of them."""
 
+FIRST_PAUSE, PAUSE = 1.0, 0.1
+"""Seconds without a byte after which a pipe is said to pause, at its beginning and later."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+HEAD = 4
+"""Bytes by which compression is recognised."""
+
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 Text = NDArray[np.uint8]
@@ -59,8 +67,12 @@ class Source:
     [b'two\\n', b'lines\\n']
     """
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, settle: int = 100) -> None:
         self.raw: Any
+        self.settle = settle
+        """Lines of the first chunk, at least, however slowly they come."""
+        self.pauses = False
+        """Whether it is a pipe from which nothing more has come for a while."""
         self.path: str | None = None
         if file == "-":
             self.name, self.raw = "standard input", sys.stdin.buffer
@@ -72,20 +84,25 @@ class Source:
         self.seekable = self.raw.seekable() and self.raw.tell() == 0
         self.size = self.raw.seek(0, os.SEEK_END) if self.seekable else None
         self.offset = 0
+        self.pipe = None if self.seekable else _descriptor(self.raw)
         self._open()
 
     def _open(self) -> None:
         """Start at the first byte, behind the compression."""
         if self.seekable:
             self.raw.seek(0)
-        head = self.raw.read(4)
+        head = self.raw.read(HEAD)
         if self.seekable:
             self.raw.seek(0)
-        whole = self.raw if self.seekable else _from_start(head, self.raw)
+        whole = self.raw if self.seekable else _Joined(_from_start(head, self.raw))
         self.plain = not head.startswith((GZIP, ZSTANDARD))
         if self.plain:
             self.stream: Any = whole
-        elif head.startswith(GZIP):
+            return
+        self.pipe = None
+        if not self.seekable:
+            whole = io.BufferedReader(whole, 1 << 17)
+        if head.startswith(GZIP):
             self.stream = gzip.GzipFile(fileobj=whole)
         else:
             self.stream = _Joined(_frames(whole))
@@ -104,13 +121,24 @@ class Source:
         piece = bytearray(size)
         return bytes(memoryview(piece)[: self.read_into(memoryview(piece))])
 
-    def read_into(self, view: memoryview) -> int:
-        """Fill the view; it is filled in part only at the end of the file."""
-        filled = 0
-        while filled < len(view) and (got := self._read_some(view[filled:])):
+    def read_into(self, view: memoryview, wait: bool = True) -> int:
+        """Fill the view; it is filled in part only at the end of the file, or when a pipe pauses.
+
+        With `wait` no pause is too long.
+        """
+        filled, self.pauses = 0, False
+        while filled < len(view) and not self.pauses and (got := self._read_some(view[filled:])):
             filled += got
-        self.offset += filled
+            self.offset += got
+            self.pauses = not wait and self._idle()
         return filled
+
+    def _idle(self) -> bool:
+        """Whether nothing comes out of the pipe for a while."""
+        if self.pipe is None or self.offset <= HEAD:
+            return False
+        patience = FIRST_PAUSE if self.settle > 1 else PAUSE
+        return not select.select([self.pipe], [], [], patience)[0]
 
     def _read_some(self, view: memoryview) -> int:
         try:
@@ -133,24 +161,30 @@ class Source:
                     file=self.name,
                 )
 
-    def chunks(self, size: int, cut: Cut | None = None) -> Iterator[Chunk]:
+    def chunks(self, size: int, cut: Cut | None = None, keep: int = 0) -> Iterator[Chunk]:
         """The rest of the file in chunks of at most `size` bytes, more only if a line is longer.
 
         `cut(text, start, stop)` gives the place behind the last line that is whole; `start` if
-        there is none.
+        there is none. The texts of the last `keep` chunks last while the next one is read.
         """
         cut, size = cut or last_line, max(size, len(BYTE_ORDER_MARK))
         window, held, offset = size, 0, self.offset
-        text = _buffer(size)
+        text, used = _buffer(size), deque[Text]()
         while True:
             if held < window:
-                held += self.read_into(text.data[PADDING + held : PADDING + window])
-            if held < window:
+                held += self.read_into(text.data[PADDING + held : PADDING + window], wait=False)
+            if held < window and not self.pauses:
                 break
-            whole = cut(text, PADDING, PADDING + window) - PADDING
+            whole = self._whole(text, cut, held if self.pauses else window)
             if whole:
+                self.settle = 0
                 yield _chunk(text, PADDING + whole, offset, offset + whole)
                 offset, held, window = offset + whole, held - whole, size
+                used.append(text)
+                other = used.popleft() if len(used) > keep else _buffer(size)
+                text = _moved(text, whole, held, other, max(held, window))
+            elif self.pauses:
+                continue
             elif window >= LONGEST:
                 raise ReadError(
                     f"the line or quoted field at byte {offset} is longer than "
@@ -159,11 +193,26 @@ class Source:
                 )
             else:
                 window *= 2
-            text = _moved(text, whole, held, max(held, window))
+                text = _moved(text, 0, held, text, max(held, window))
         if held:
             stop = PADDING + held
             text[stop] = 10
             yield _chunk(text, stop + int(text[stop - 1] != 10), offset, offset + held)
+
+    def _whole(self, text: Text, cut: Cut, held: int) -> int:
+        """How many bytes of those held are whole lines; 0 if a pause comes too early."""
+        if self.pauses and np.count_nonzero(text[PADDING : PADDING + held] == 10) < self.settle:
+            return 0
+        return cut(text, PADDING, PADDING + held) - PADDING
+
+
+def _descriptor(raw: Any) -> int | None:
+    """Of a pipe that can be asked whether something is in it."""
+    try:
+        select.select([raw.fileno()], [], [], 0)
+        return int(raw.fileno())
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def _chunk(text: Text, stop: int, offset: int, end: int) -> Chunk:
@@ -184,13 +233,13 @@ def padded(data: bytes) -> Text:
     return text
 
 
-def _moved(text: Text, start: int, size: int, room: int) -> Text:
-    """The bytes from `start` on at the front of a buffer with that much room."""
+def _moved(text: Text, start: int, size: int, other: Text, room: int) -> Text:
+    """The bytes from `start` on at the front of the other buffer, or of one with that much room."""
     rest = text[PADDING + start : PADDING + start + size].copy()
-    if len(text) != room + 2 * PADDING:
-        text = _buffer(room)
-    text[PADDING : PADDING + size] = rest
-    return text
+    if len(other) != room + 2 * PADDING:
+        other = _buffer(room)
+    other[PADDING : PADDING + size] = rest
+    return other
 
 
 def last_line(text: Text, start: int, stop: int) -> int:
@@ -223,10 +272,10 @@ class _Joined(io.RawIOBase):
         return size
 
 
-def _from_start(head: bytes, raw: Any) -> Any:
-    """A stream that cannot go back, from its first bytes on, which have been read."""
-    pieces = itertools.chain([head], iter(lambda: raw.read(1 << 17), b""))
-    return io.BufferedReader(_Joined(pieces), 1 << 17)
+def _from_start(head: bytes, raw: Any) -> Iterator[bytes]:
+    """The pieces of a stream that cannot go back, as they come; its first bytes have been read."""
+    read = getattr(raw, "read1", raw.read)
+    return itertools.chain([head], iter(lambda: read(1 << 17), b""))
 
 
 def _frames(raw: Any) -> Iterator[bytes]:

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 from unitless.numerics import inner, kernel, prefetch
 from unitless.readers.bytes import Text
 from unitless.readers.decimals import integer
-from unitless.readers.words import LINE, byte, high_product, load8, matches, trailing_zeros
+from unitless.readers.words import (
+    LINE,
+    byte,
+    has_byte,
+    high_product,
+    load8,
+    matches,
+    store8,
+    trailing_zeros,
+)
 
 U = np.uint64
 _FULL = U(0xFFFFFFFFFFFFFFFF)
@@ -211,37 +220,46 @@ def _spelt(text, unknown, new):
     `namespace^name`, `namespace^name^text` and `name` differ as their parts do, unless a part has
     a ^ of its own, or `name^text` without a namespace looks like a `namespace^name`.
     """
-    size = 0
+    size = 8
     for i in new:
         size += unknown[i, 4] - unknown[i, 3] + max(unknown[i, 1] - unknown[i, 0], 24) + 2
     out, end, doubtful = np.empty(size, dtype=np.uint8), 0, False
     for i in new:
-        start, stop, space_from, space_to = (
-            unknown[i, 0],
-            unknown[i, 1],
-            unknown[i, 3],
-            unknown[i, 4],
-        )
-        for at in range(space_from, space_to):
-            out[end] = text[at]
-            doubtful |= text[at] == 94
-            end += 1
+        start, stop = np.int64(unknown[i, 0]), np.int64(unknown[i, 1])
+        space_from, space_to = np.int64(unknown[i, 3]), np.int64(unknown[i, 4])
         if space_from < space_to:
+            end, caret, _ = _copied(text, space_from, space_to, out, end)
+            doubtful |= caret
             out[end] = 94
             end += 1
         if start < 0:
             end = _spell_number(out, end, -1 - start)
             doubtful = True
-        colon = False
-        for at in range(start, stop):
-            first_colon = text[at] == 58 and not colon
-            out[end] = 94 if first_colon else text[at]
-            doubtful |= text[at] == 94 or (first_colon and space_from == space_to)
-            colon |= first_colon
-            end += 1
+        else:
+            name = end
+            end, caret, colon = _copied(text, start, stop, out, end)
+            doubtful |= caret or (colon and space_from == space_to)
+            while colon and out[name] != 58:
+                name += 1
+            if colon:
+                out[name] = 94
         out[end] = 10
         end += 1
     return out[:end], doubtful
+
+
+@inner
+def _copied(text, start, stop, out, end):
+    """Copy text[start:stop] to `end`, eight bytes at a time: (its end, has it a ^, has it a :)."""
+    caret, colon = U(0), U(0)
+    for at in range(start, stop, 8):
+        word = load8(text, at)
+        store8(out, end + (at - start), word)
+        if stop - at < 8:
+            word &= _FULL >> U(64 - 8 * (stop - at))
+        caret |= has_byte(word, 94)
+        colon |= has_byte(word, 58)
+    return end + (stop - start), caret != U(0), colon != U(0)
 
 
 @inner

@@ -1,27 +1,37 @@
 """What the readers of sparse text (svmlight, VW) share: chunks -> pieces -> kernels -> blocks.
 
-A chunk of the file is cut into one piece for every core. A kernel parses each (kernels release the
-GIL); what it leaves over is done here, in the order of the file: numbers of more than eight digits,
-bad lines, line numbers, positions.
+Every core parses a chunk of the file with a kernel (kernels release the GIL). What it leaves over is
+done here, in the order of the file: numbers of more than eight digits, bad lines, names that are
+new, line numbers, positions.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless.numerics import inner, kernel
-from unitless.readers.blocks import FINITE, NUMBER, Bad, Block, Options, Position, allowed
-from unitless.readers.bytes import PADDING, Chunk, Source, Text, last_line
+from unitless.readers.blocks import (
+    FINITE,
+    NUMBER,
+    Bad,
+    Block,
+    Options,
+    Position,
+    ReadError,
+    allowed,
+)
+from unitless.readers.bytes import PADDING, Chunk, Source, Text
 from unitless.readers.decimals import NO, YES, decimal
 from unitless.readers.words import byte, find_breaks
 from unitless.rows import Rows
@@ -35,8 +45,8 @@ AT, BREAK, ROW, VALUE, LATE, FOUND, UNKNOWN, LINE, BAD = range(9)
 RING = 64
 """Names that wait to be looked up, at most."""
 
-PIECE_BYTES = 1 << 20
-"""Text that is worth a core of its own."""
+WORKERS = 4
+"""Chunks that are parsed at the same time, at most; and no more than there are cores."""
 
 
 class Piece(NamedTuple):
@@ -75,11 +85,10 @@ class Piece(NamedTuple):
 
 @dataclass
 class Part:
-    """A piece of a chunk on its way to a block."""
+    """A chunk on its way to a block."""
 
-    text: Text
-    start: int
-    stop: int
+    chunk: Chunk
+    done: float | None
     piece: Piece = field(init=False)
     counts: Int = field(init=False)
     bad: list[Bad] = field(default_factory=list)
@@ -87,6 +96,11 @@ class Part:
     """Rows that were read but belong to bad lines."""
     new_names: Sequence[str] = ()
     columns: int = 0
+
+    @property
+    def text(self) -> Text:
+        """The text that the chunk is a part of."""
+        return self.chunk.text
 
     def refuse(self, row: int, why: str, text: str, column: int | None = None) -> None:
         """The row belongs to a bad line."""
@@ -118,18 +132,53 @@ class Format(Protocol):
 def blocks(source: Source, options: Options, start: Position, form: Format) -> Iterator[Block]:
     """The rows of the file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
-    cores = os.cpu_count() or 1
-    with ThreadPoolExecutor(cores) as pool:
-        for chunk in source.chunks(options.block_bytes):
-            parts = _parts(chunk, cores)
-            every = pool.map if len(parts) > 1 else map
-            list(every(lambda part: _parse(part, form, options), parts))
-            for part in parts:
-                form.finish(part)
-            list(every(form.tidy, parts))
-            for part in parts:
-                place, begin = _behind(part, chunk, place, source, options), place
-                yield _block(part, begin, place, source.done())
+    workers = min(os.cpu_count() or 1, WORKERS)
+    parts: deque[Future[Part]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        for chunk, error in _and_error(source.chunks(options.block_bytes, keep=workers + 1)):
+            if chunk is not None:
+                parts.append(pool.submit(_parsed, chunk, source.done(), form, options))
+            while parts and (chunk is None or source.pauses or len(parts) > workers):
+                part = parts.popleft().result()
+                _finish(part, form, parts)
+                place, begin = _behind(part, place, source, options), place
+                yield _block(part, begin, place)
+            if error is not None:
+                raise error
+
+
+def _and_error(chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk | None, ReadError | None]]:
+    """The chunks, then None, with the error that has ended them: what was read before comes first.
+
+    >>> list(_and_error(iter(())))
+    [(None, None)]
+    """
+    try:
+        for chunk in chunks:
+            yield chunk, None
+    except ReadError as error:
+        yield None, error
+    else:
+        yield None, None
+
+
+def _parsed(chunk: Chunk, done: float | None, form: Format, options: Options) -> Part:
+    """The part of a chunk: as far as it goes while other parts are parsed at the same time."""
+    part = Part(chunk, done)
+    _parse(part, form, options)
+    if not part.counts[UNKNOWN]:
+        form.tidy(part)
+    return part
+
+
+def _finish(part: Part, form: Format, others: Iterable[Future[Part]]) -> None:
+    """Give columns to names that are new; nobody may read their table meanwhile."""
+    unknown = part.counts[UNKNOWN]
+    if unknown:
+        wait(others)
+    form.finish(part)
+    if unknown:
+        form.tidy(part)
 
 
 # Kernels' helpers
@@ -172,27 +221,23 @@ def _read_late(text, late, values, marks):
     return kinds
 
 
-# A chunk's parts
+_own = threading.local()
 
 
-def _parts(chunk: Chunk, cores: int) -> list[Part]:
-    """Pieces of about equal size, of whole lines, at most one for each core."""
-    text, size = chunk.text, chunk.stop - chunk.start
-    pieces = max(1, min(cores, size // PIECE_BYTES))
-    cuts = [
-        last_line(text, chunk.start, chunk.start + size * k // pieces) for k in range(1, pieces)
-    ]
-    edges = [chunk.start, *cuts, chunk.stop]
-    pairs = itertools.pairwise(edges)
-    return [Part(text, start, stop) for start, stop in pairs if start < stop]
+def _places(size: int) -> NDArray[np.int32]:
+    """Room for breaks, which each thread makes once: memory that is new is slow."""
+    if len(getattr(_own, "places", ())) < size:
+        _own.places = np.empty(size, dtype=np.int32)
+    return cast("NDArray[np.int32]", _own.places)
 
 
 def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
     """The breaks of a part, and arrays that are large enough for what stands between them."""
-    places = np.empty(part.stop - part.start + PADDING, dtype=np.int32)
-    breaks, lines = find_breaks(part.text, part.start, part.stop, extra, places)
+    text, start, stop = part.chunk[:3]
+    places = _places(stop - start + PADDING)
+    breaks, lines = find_breaks(text, start, stop, extra, places)
     counts = np.zeros(9, dtype=np.int64)
-    counts[AT] = part.start
+    counts[AT] = start
     piece = Piece(
         breaks=places,
         values=np.empty(breaks + 1),
@@ -215,7 +260,7 @@ def _parse(part: Part, form: Format, options: Options) -> None:
     part.piece, part.counts = _room(part, form.extra)
     counts = part.counts
     while len(part.bad) <= options.skip_bad:
-        form.parse(part.text, part.stop, part.piece, counts)
+        form.parse(part.text, part.chunk.stop, part.piece, counts)
         if counts[BAD] < 0:
             break
         before, token, behind = _around(part, int(counts[BAD]))
@@ -247,7 +292,7 @@ def _late_numbers(part: Part, form: Format) -> None:
 
 def _around(part: Part, at: int) -> tuple[str, str, str]:
     """The line around a place (as much as errors need): before the token there, it, behind it."""
-    before = _shown(part.text[max(part.start, at - 65536) : at]).rpartition("\n")[2]
+    before = _shown(part.text[max(part.chunk.start, at - 65536) : at]).rpartition("\n")[2]
     token, *behind = re.split(r"(?<=.)(?=[\0- ])", _shown(part.text[at : at + 4096]), maxsplit=1)
     return before, token, "".join(behind).partition("\n")[0]
 
@@ -256,15 +301,13 @@ def _shown(text: Text) -> str:
     return text.tobytes().decode("utf-8", "backslashreplace")
 
 
-def _behind(
-    part: Part, chunk: Chunk, place: Position, source: Source, options: Options
-) -> Position:
+def _behind(part: Part, place: Position, source: Source, options: Options) -> Position:
     """The position behind the part, unless more lines are bad than may be."""
     bad = [one._replace(line=one.line + place["line"] + 1) for one in part.bad]
     skipped = allowed(bad, place["skipped"], options.skip_bad, source.name)
     return {
         **place,
-        "offset": min(chunk.offset + part.stop - chunk.start, chunk.end),
+        "offset": part.chunk.end,
         "line": place["line"] + int(part.counts[LINE]),
         "rows": place["rows"] + int(part.counts[ROW]) - len(part.dropped),
         "skipped": skipped,
@@ -272,7 +315,7 @@ def _behind(
     }
 
 
-def _block(part: Part, begin: Position, end: Position, done: float | None) -> Block:
+def _block(part: Part, begin: Position, end: Position) -> Block:
     piece, n = part.piece, int(part.counts[ROW])
     kept = np.ones(n, dtype=bool)
     kept[list(part.dropped)] = False
@@ -291,7 +334,7 @@ def _block(part: Part, begin: Position, end: Position, done: float | None) -> Bl
         weights=rows.weights,
         new_names=part.new_names,
         tags=_tags(part.text, piece.tags[:n][kept]),
-        done=done,
+        done=part.done,
     )
 
 

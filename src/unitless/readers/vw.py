@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from unitless.numerics import flat, inner, prefetch
+from unitless.numerics import flat, inner
 from unitless.readers import sparse
 from unitless.readers.blocks import FINITE, WEIGHT, Block, Options, Position
 from unitless.readers.bytes import Source, Text
@@ -46,7 +46,7 @@ from unitless.readers.sparse import (
     Part,
     Piece,
 )
-from unitless.readers.words import byte
+from unitless.readers.words import ask, byte
 
 BAR = np.uint8(124)
 TEXT, NUMBER, NOTHING = 0, 1, 2
@@ -258,9 +258,9 @@ def _ask(text, start, stop, space, piece, k, table, direct):
     first, second = np.uint64(number), WHOLE
     if number < 0:
         first, second = prints(text, start, stop, space, table)
-        prefetch(table, home(first, table))
+        ask(table, home(first, table))
     else:
-        prefetch(direct, number)  # beyond the end it asks for what is not there, and gets nothing
+        ask(direct, number)  # beyond the end it asks for what is not there, and gets nothing
     j = k & (RING - 1)
     piece.prints[j, 0], piece.prints[j, 1] = first, second
 

@@ -56,6 +56,26 @@ def load8(typingctx, text, at):
 
 
 @intrinsic
+def store8(typingctx, text, at, word):
+    """text[at : at + 8] = the bytes of a number."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), I64.as_pointer())
+        builder.store(args[2], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(text, types.int64, types.uint64), codegen
+
+
+@inner
+def has_byte(word, char):
+    """Whether one of the eight bytes is that character; not 0 if it is."""
+    other = word ^ (np.uint64(0x0101010101010101) * np.uint64(char))
+    return (other - np.uint64(0x0101010101010101)) & ~other & np.uint64(0x8080808080808080)
+
+
+@intrinsic
 def breaks64(typingctx, text, at, extra):
     """Bit k: text[at + k] is at most a space, or a colon, or `extra`."""
 
@@ -84,6 +104,27 @@ def equal64(typingctx, text, at, char):
 def any64(text, at, a, b, c):
     """Bit k: text[at + k] is one of three characters."""
     return equal64(text, at, a) | equal64(text, at, b) | equal64(text, at, c)
+
+
+@intrinsic
+def ask(typingctx, array, index):
+    """Ask the memory for array[index] (first axis), to be read soon.
+
+    (`numerics.prefetch` is for what is to be written: it takes the line away from other cores.)
+    """
+
+    def codegen(context, builder, signature, args):
+        ary = context.make_array(signature.args[0])(context, builder, args[0])
+        step = builder.mul(args[1], builder.extract_value(ary.strides, 0))
+        pointer = builder.inttoptr(
+            builder.add(builder.ptrtoint(ary.data, I64), step), I8.as_pointer()
+        )
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, I32, I32, I32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(function, [pointer, I32(0), I32(3), I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
 
 
 @intrinsic
