@@ -70,7 +70,7 @@ SPARSE = ("svmlight", "vw")
 """Formats whose rows hold their labels and weights."""
 
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
-_SPARSE_BYTES, _TABLE_BYTES = 1 << 21, 1 << 23
+_SPARSE_BYTES, _TABLE_BYTES = 1 << 20, 1 << 23
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import os
 import re
-import threading
-from collections import deque
+import weakref
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, cast
+from mmap import mmap
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,12 +84,52 @@ class Piece(NamedTuple):
     places: NDArray[np.int32]
 
 
+class Scratch:
+    """Arrays that serve one part after another: memory that is new is slow."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+
+    def room(self, name: str, size: int, width: int, dtype: type) -> NDArray[Any]:
+        """An array of at least `size` rows, whatever is in it; zeros the first time."""
+        if len(self.arrays.get(name, ())) < size:
+            shape = (size,) if width == 1 else (size, width)
+            self.arrays[name] = np.zeros(shape, dtype=dtype)
+        return self.arrays[name]
+
+
+class Memory:
+    """Arrays that are given away; when nobody has one any more, its memory serves the next.
+
+    >>> memory = Memory()
+    >>> numbers = memory.array(1000, np.float64)
+    >>> del numbers
+    >>> len(memory.free[np.float64]), len(memory.array(900, np.float64))
+    (1, 900)
+    """
+
+    def __init__(self) -> None:
+        self.free: defaultdict[type, deque[mmap]] = defaultdict(deque)
+
+    def array(self, size: int, dtype: type) -> NDArray[Any]:
+        """An array of that size, whatever is in it."""
+        needed, free = size * np.dtype(dtype).itemsize, self.free[dtype]
+        memory = free.pop() if free else None
+        if memory is None or len(memory) < needed:
+            memory = mmap(-1, needed + needed // 8)
+        made = np.frombuffer(memory, dtype=dtype, count=size)  # views of it keep it alive
+        weakref.finalize(made, free.append, memory).atexit = False
+        return made
+
+
 @dataclass
 class Part:
     """A chunk on its way to a block."""
 
     chunk: Chunk
     done: float | None
+    scratch: Scratch
+    memory: Memory
     piece: Piece = field(init=False)
     counts: Int = field(init=False)
     bad: list[Bad] = field(default_factory=list)
@@ -134,15 +175,20 @@ def blocks(source: Source, options: Options, start: Position, form: Format) -> I
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
     workers = min(os.cpu_count() or 1, WORKERS)
     parts: deque[Future[Part]] = deque()
+    spare, memory = list[Scratch](), Memory()
     with ThreadPoolExecutor(workers) as pool:
         for chunk, error in _and_error(source.chunks(options.block_bytes, keep=workers + 1)):
             if chunk is not None:
-                parts.append(pool.submit(_parsed, chunk, source.done(), form, options))
+                scratch = spare.pop() if spare else Scratch()
+                part = Part(chunk, source.done(), scratch, memory)
+                parts.append(pool.submit(_parsed, part, form, options))
             while parts and (chunk is None or source.pauses or len(parts) > workers):
                 part = parts.popleft().result()
                 _finish(part, form, parts)
                 place, begin = _behind(part, place, source, options), place
-                yield _block(part, begin, place)
+                block = _block(part, begin, place)
+                spare.append(part.scratch)
+                yield block
             if error is not None:
                 raise error
 
@@ -162,9 +208,8 @@ def _and_error(chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk | None, ReadErro
         yield None, None
 
 
-def _parsed(chunk: Chunk, done: float | None, form: Format, options: Options) -> Part:
-    """The part of a chunk: as far as it goes while other parts are parsed at the same time."""
-    part = Part(chunk, done)
+def _parsed(part: Part, form: Format, options: Options) -> Part:
+    """The part, as far as it goes while others are parsed at the same time."""
     _parse(part, form, options)
     if not part.counts[UNKNOWN]:
         form.tidy(part)
@@ -221,36 +266,26 @@ def _read_late(text, late, values, marks):
     return kinds
 
 
-_own = threading.local()
-
-
-def _places(size: int) -> NDArray[np.int32]:
-    """Room for breaks, which each thread makes once: memory that is new is slow."""
-    if len(getattr(_own, "places", ())) < size:
-        _own.places = np.empty(size, dtype=np.int32)
-    return cast("NDArray[np.int32]", _own.places)
-
-
 def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
     """The breaks of a part, and arrays that are large enough for what stands between them."""
-    text, start, stop = part.chunk[:3]
-    places = _places(stop - start + PADDING)
+    (text, start, stop, *_), room = part.chunk, part.scratch.room
+    places = room("breaks", stop - start + PADDING, 1, np.int32)
     breaks, lines = find_breaks(text, start, stop, extra, places)
     counts = np.zeros(9, dtype=np.int64)
     counts[AT] = start
     piece = Piece(
         breaks=places,
-        values=np.empty(breaks + 1),
-        indices=np.empty(breaks + 1, dtype=np.int32),
+        values=part.memory.array(breaks + 1, np.float64),
+        indices=part.memory.array(breaks + 1, np.int32),
         starts=np.zeros(lines + 1, dtype=np.int64),
-        marks=np.empty(2 * lines),
-        lines=np.empty(lines, dtype=np.int64),
-        late=np.empty((breaks + 2 * lines, 3), dtype=np.int64),
-        tags=np.zeros((lines, 2), dtype=np.int64),
-        unknown=np.empty((breaks + 1, 5), dtype=np.int32),
-        unknown_prints=np.empty((breaks + 1, 2), dtype=np.uint64),
-        prints=np.empty((RING, 2), dtype=np.uint64),
-        places=np.empty((RING, 4), dtype=np.int32),
+        marks=room("marks", 2 * lines, 1, np.float64),
+        lines=room("lines", lines, 1, np.int64),
+        late=room("late", breaks + 2 * lines, 3, np.int64),
+        tags=room("tags", lines, 2, np.int64),
+        unknown=room("unknown", breaks + 1, 5, np.int32),
+        unknown_prints=room("unknown_prints", breaks + 1, 2, np.uint64),
+        prints=room("prints", RING, 2, np.uint64),
+        places=room("places", RING, 4, np.int32),
     )
     return piece, counts
 
@@ -317,10 +352,12 @@ def _behind(part: Part, place: Position, source: Source, options: Options) -> Po
 
 def _block(part: Part, begin: Position, end: Position) -> Block:
     piece, n = part.piece, int(part.counts[ROW])
-    kept = np.ones(n, dtype=bool)
-    kept[list(part.dropped)] = False
+    kept: Any = slice(n)
+    if part.dropped:
+        kept = np.ones(n, dtype=bool)
+        kept[list(part.dropped)] = False
     values, indices, starts = _kept(piece, n, kept)
-    labels, weights = piece.marks[: 2 * n : 2][kept], piece.marks[1 : 2 * n : 2][kept]
+    labels, weights = piece.marks[: 2 * n].reshape(n, 2)[kept].T.copy()
     rows = Rows(
         values, indices, starts, part.columns, labels, None if (weights == 1).all() else weights
     )
@@ -338,11 +375,11 @@ def _block(part: Part, begin: Position, end: Position) -> Block:
     )
 
 
-def _kept(piece: Piece, n: int, kept: NDArray[np.bool_]) -> tuple[Float, NDArray[np.int32], Int]:
-    """Values, indices and starts of the rows that are kept."""
+def _kept(piece: Piece, n: int, kept: Any) -> tuple[Float, NDArray[np.int32], Int]:
+    """Values, indices and starts of the rows that are kept: a mask, or all of them."""
     starts = piece.starts[: n + 1]
     values, indices = piece.values[: starts[-1]], piece.indices[: starts[-1]]
-    if kept.all():
+    if isinstance(kept, slice):
         return values, indices, starts
     sizes = np.diff(starts)
     stay = np.repeat(kept, sizes)
