@@ -8,12 +8,13 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.metrics import accuracy_score, brier_score_loss, r2_score, roc_auc_score
 
-from unitless import losses, models
+from unitless import learners, losses, models
 from unitless.evaluation import Evaluation, Tally, results_of, resumed
 from unitless.evaluation.baseline import Sample, best_constant
 from unitless.evaluation.curve import Curve
 from unitless.features import Columns
 from unitless.readers import open_blocks
+from unitless.rows import as_rows
 from unitless.streams import started
 
 N = 400
@@ -146,3 +147,28 @@ def test_a_model_without_scores_starts_new_ones(tmp_path):
     models.save(run.model.learner, tmp_path / "m")
     with pytest.raises(models.ModelFileError, match="evaluate"):
         resumed(tmp_path / "m")
+
+
+def test_rows_without_a_label_may_bring_levels():
+    """They then have their columns before the labelled rows do, so sums run in another order.
+
+    That is all that separates a file with unlabelled rows from its labelled rows alone.
+    """
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal():.3f},{kind},{rng.normal():.3f}" for kind in "abcde" * 60]
+    lines[:3] = [line.rpartition(",")[0] + "," for line in reversed(lines[:3])]
+    (block,) = open_blocks(io.BytesIO("\n".join(["x,kind,y", *lines]).encode()), target="y")
+    run = Evaluation(started(block, target="y", learner="blend"))
+    there = ~np.isnan(block.targets)
+    scores = np.concatenate([step.scores for step in run.over([block])])[there]
+    columns = Columns()
+    encoded = columns.encode(block.frame.filter(there))
+    columns.commit(encoded)
+    names = run.model.feature_names()
+    assert columns.names != names
+    X, y = encoded.X, block.targets[there]
+    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    alone = learners.get("blend")("squared").learn(as_rows(X, y))
+    assert np.abs(alone - scores).max() < 1e-12 * np.abs(scores).max() * len(y)
+    same = [columns.names.index(name) for name in names]
+    assert (learners.get("blend")("squared").learn(as_rows(X[:, same], y)) == scores).all()

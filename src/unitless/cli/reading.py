@@ -40,14 +40,19 @@ def blocks_of(
     resume: bool = False,
     coerce: bool = False,
     skip_bad: int = 0,
+    task: str = "auto",
 ) -> "Iterator[Block]":
     """The blocks of a file, for a fresh model or for one that knows names and columns.
 
-    Without a target that column, if there is one, is no matter: for predictions.
+    Without a target that column, if there is one, is no matter: for predictions. Where nothing is
+    to be found out from the first rows, a slow pipe need not be waited for.
     """
-    from unitless.readers import open_blocks
+    from unitless.readers import SPARSE, format_of, open_blocks
 
     options = dict(reading)
+    sparse = (reading.get("format") or format_of(data)) in SPARSE
+    if model is not None or (sparse and task != "auto"):
+        options["settle"] = 1
     if model is not None:
         options["names"] = model.names or ()
         if resume:

@@ -123,7 +123,7 @@ def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
     if is_text(plan.data, reading):  # a class, and what is ignored, may look like anything
         classes = [plan.target] if plan.target and plan.task in ("binary", "multiclass") else []
         reading["types"] = dict.fromkeys([*classes, *(plan.ignore or ())], "string")
-    blocks = stopper.waiting_for(blocks_of(plan.data, reading, **how))
+    blocks = stopper.waiting_for(blocks_of(plan.data, reading, task=plan.task, **how))
     first = next(blocks)
     columns = Columns(plan.hash_bits, plan.max_levels, plan.interactions or (), plan.text or ())
     model = started(

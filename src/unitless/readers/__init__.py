@@ -53,7 +53,7 @@ from unitless.readers.blocks import Block, Options, Position, ReadError
 if TYPE_CHECKING:
     from unitless.readers.bytes import File, Source
 
-__all__ = ["FORMATS", "Block", "Position", "ReadError", "format_of", "open_blocks"]
+__all__ = ["FORMATS", "SPARSE", "Block", "Position", "ReadError", "format_of", "open_blocks"]
 
 FORMATS = {
     "csv": ("csv", "data", "dat", "txt"),

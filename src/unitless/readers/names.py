@@ -120,7 +120,7 @@ def find(table, first, second):
 
 @inner
 def column_of(table, first, second):
-    """The column of a name, or -1: `find`, for names that are mostly known and where they should."""
+    """The column of a name, or -1: `find`, for names that are mostly known."""
     slot = home(first, table)
     met = matches(table, slot, first, second)
     if met == U(0):

@@ -1,8 +1,8 @@
 """What the readers of sparse text (svmlight, VW) share: chunks -> pieces -> kernels -> blocks.
 
-Every core parses a chunk of the file with a kernel (kernels release the GIL). What it leaves over is
-done here, in the order of the file: numbers of more than eight digits, bad lines, names that are
-new, line numbers, positions.
+Every core parses a chunk of the file with a kernel (kernels release the GIL). What it leaves over
+is done here, in the order of the file: numbers of more than eight digits, bad lines, names that
+are new, line numbers, positions.
 """
 
 from __future__ import annotations
