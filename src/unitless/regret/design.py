@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
 from scipy.sparse import csr_array, hstack
 
 from unitless.learners.protocol import Weights
@@ -36,6 +35,8 @@ class Design(NamedTuple):
 
     def weights(self, w: Float) -> Weights:
         """The weights by feature (zero for a feature that the others make superfluous)."""
+        from scipy.linalg import solve_triangular
+
         u = np.zeros(len(self.norms))
         u[self.order] = w if self.R is None else solve_triangular(self.R, w)
         u = np.ldexp(np.divide(u, self.norms, out=u, where=self.norms > 0), -self.exponents)
@@ -75,6 +76,8 @@ def design(X: Matrix, *, intercept: bool) -> Design:
     columns = scaled[:, seen] * (1 / norms[seen])
     if not isinstance(columns, np.ndarray):
         return Design(columns.tocsr(), None, seen, exponents, norms)
+    from scipy.linalg import qr  # slow to import, and a certificate does without
+
     Q, R, pivots = qr(columns, mode="economic", pivoting=True)
     rank = _rank(np.abs(np.diag(R)), max(columns.shape))
     return Design(Q[:, :rank], R[:rank, :rank], seen[pivots[:rank]], exponents, norms)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, minres
 from scipy.special import xlogy
 
 from unitless import losses
@@ -78,6 +77,8 @@ def _balanced(Z: Any, v: Float, g: Float, low: Float, high: Float) -> Float:
     if isinstance(Z, np.ndarray):
         step = np.linalg.lstsq((Z.T * (v * room)) @ Z, residual, rcond=None)[0]
     else:
+        from scipy.sparse.linalg import LinearOperator, minres
+
         hessian = LinearOperator(
             (Z.shape[1],) * 2, matvec=lambda w: Z.T @ (v * room * (Z @ w)), dtype=np.float64
         )

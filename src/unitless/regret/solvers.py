@@ -1,14 +1,14 @@
 """SciPy's solvers, one call a kind of loss: weights w and slopes g for predictions Z w.
 
 Nothing here is trusted: `unitless.regret.duality` measures how far each answer is from optimal.
-`scipy.optimize` is imported where it is called: it is slow, and a certificate does without.
+`scipy.optimize` and `scipy.sparse.linalg` are imported where they are called: they are slow, and a
+certificate does without.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import lsmr
 
 from unitless import losses
 from unitless.losses import Loss
@@ -40,6 +40,8 @@ def _least_squares(Z: Any, y: Float, v: Float) -> Float:
     root = np.sqrt(v)
     if isinstance(Z, np.ndarray):
         return np.asarray(np.linalg.lstsq(root[:, None] * Z, root * y, rcond=None)[0])
+    from scipy.sparse.linalg import lsmr
+
     return np.asarray(lsmr(Z.multiply(root[:, None]).tocsr(), root * y, atol=1e-14, btol=1e-14)[0])
 
 
