@@ -282,11 +282,11 @@ class Spelt(Sequence[str]):
     ['red', 'blue']
     """
 
-    def __init__(self, lines: bytes, count: int) -> None:
-        self.lines, self.count = lines, count
+    def __init__(self, lines: bytes, size: int) -> None:
+        self.lines, self.size = lines, size
 
     def __len__(self) -> int:
-        return self.count
+        return self.size
 
     def __iter__(self) -> Iterator[str]:
         return iter(_decoded(self.lines))
@@ -334,8 +334,9 @@ class Columns:
         known = self.count
         new = self._enter(unknown, prints, indices)
         spelt, doubtful = _spelt(text, unknown, new)
-        names: Sequence[str] = Spelt(spelt.tobytes(), len(new))
-        doubtful |= known > self.entered - len(new) or not _is_text(names.lines)
+        lines = spelt.tobytes()
+        names: Sequence[str] = Spelt(lines, len(new))
+        doubtful |= known > self.entered - len(new) or not _is_text(lines)
         if self.numbers is not None or doubtful:
             columns, names = self._columns(names)
             _renumber(unknown, prints, new, indices, self.table, self.direct, known, columns)

@@ -114,10 +114,14 @@ class Memory:
     def array(self, size: int, dtype: type) -> NDArray[Any]:
         """An array of that size, whatever is in it."""
         needed, free = size * np.dtype(dtype).itemsize, self.free[dtype]
-        memory = free.pop() if free else None
-        if memory is None or len(memory) < needed:
+        try:
+            memory = free.pop()
+        except IndexError:
             memory = mmap(-1, needed + needed // 8)
-        made = np.frombuffer(memory, dtype=dtype, count=size)  # views of it keep it alive
+        if len(memory) < needed:
+            memory = mmap(-1, needed + needed // 8)
+        # Views of this array keep it alive: it does not own its memory, and has no array for base.
+        made: NDArray[Any] = np.frombuffer(memory, dtype=dtype, count=size)
         weakref.finalize(made, free.append, memory).atexit = False
         return made
 
