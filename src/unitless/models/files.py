@@ -44,10 +44,15 @@ class ModelFileError(ValueError):
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write a file, or leave the old one as it is."""
+    replace(path, packed(header, arrays))
+
+
+def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
+    """What a file with this header and these arrays holds."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     digest = _digest(text, [(name, _dtype(a), list(a.shape), a.data) for name, a in plain.items()])
-    replace(path, save(plain, {NAME: f"{digest} {text}"}))
+    return save(plain, {NAME: f"{digest} {text}"})
 
 
 def replace(path: str | os.PathLike[str], data: bytes) -> None:
@@ -76,10 +81,10 @@ def replace(path: str | os.PathLike[str], data: bytes) -> None:
         if isinstance(error, OSError):  # the disk is full, the folder is closed: say which file
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
-    _flush_folder(target.parent)
+    flush_folder(target.parent)
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """So that the new name outlives a loss of power; not all systems know how."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -91,7 +96,11 @@ def _flush_folder(folder: Path) -> None:
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays of a file, which is what `write` has written."""
-    data = Path(path).read_bytes()
+    return unpacked(path, Path(path).read_bytes())
+
+
+def unpacked(path: str | os.PathLike[str], data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays that were `packed`; errors name the path."""
     text, digest = _texts(path, data)
     try:
         tensors = [(name, t["dtype"], list(t["shape"]), t["data"]) for name, t in deserialize(data)]
@@ -112,6 +121,8 @@ def _texts(path: str | os.PathLike[str], data: bytes) -> tuple[str, str]:
         raise ModelFileError(path, "it is no model file, or its end is missing")
     metadata = _parsed(path, data[8 : 8 + length])
     metadata = metadata.get("__metadata__") if isinstance(metadata, dict) else None
+    if isinstance(metadata, dict) and f"{NAME}.many" in metadata:
+        raise ModelFileError(path, "it holds many models: open it with unitless.models.Many")
     text = metadata.get(NAME) if isinstance(metadata, dict) else None
     if not isinstance(text, str):
         raise ModelFileError(path, "it is a safetensors file, and not one of a Unitless model")

@@ -62,6 +62,17 @@ def save(
     >>> again.predict_one({"height": 1.7}) == learner.predict_one({"height": 1.7})
     True
     """
+    files.replace(path, as_bytes(model, position=position, extra=extra, notes=notes))
+
+
+def as_bytes(
+    model: Any,
+    *,
+    position: dict[str, Any] | None = None,
+    extra: Arrays | None = None,
+    notes: dict[str, Any] | None = None,
+) -> bytes:
+    """What `save` writes."""
     arrays: Arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
     kind, own = _described(model, arrays)
     learner = model if isinstance(model, Learner) else own.pop("fitted")
@@ -73,7 +84,7 @@ def save(
         "position": getattr(model, "position", None) if position is None else position,
         "notes": notes or {}, "model": own,
     }  # fmt: skip
-    files.write(path, written, arrays)
+    return files.packed(written, arrays)
 
 
 def _summary(learner: Learner) -> dict[str, Any]:
@@ -147,7 +158,11 @@ def extra(path: Path) -> Arrays:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    written, arrays = files.read(path)
+    return _known(path, *files.read(path))
+
+
+def _known(path: Path, written: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+    """The same, if its format is one that is known."""
     number = written.get("format")
     if not isinstance(number, int) or number < 1:
         raise ModelFileError(path, "its header has no format number")
@@ -169,8 +184,17 @@ def load(path: Path) -> Any:
         If the file is not a whole model. Nothing in a file is ever executed.
     """
     written, arrays = _read(path)
+    return _rebuilt(path, written, arrays, os.path.getsize(path))
+
+
+def from_bytes(path: Path, data: bytes) -> Any:
+    """The model that `as_bytes` made these of; errors name the path."""
+    return _rebuilt(path, *_known(path, *files.unpacked(path, data)), len(data))
+
+
+def _rebuilt(path: Path, written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     try:
-        return _loaded(written, arrays, os.path.getsize(path))
+        return _loaded(written, arrays, size)
     except ModelFileError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
