@@ -156,12 +156,57 @@ class Columns:
         self._keep(encoded.features, encoded.names)
         self._kinds |= encoded.kinds
 
-    def state(self) -> dict[str, Any]:
-        """All there is to know, as JSON has it."""
-        features: list[Any] = [None] * len(self)
+    def absorb(self, other: "Columns") -> NDArray[np.int64]:
+        """Add what another map knows, behind what is known; the column of each of its features.
+
+        If the other one saw the rows that follow, this is the map that has seen all of them, as
+        long as no column has more than `max_levels` levels.
+
+        >>> import pandas
+        >>> one, two = Columns(), Columns()
+        >>> one.commit(one.encode(pandas.DataFrame({"who": ["ann", "bob"]})))
+        >>> two.commit(two.encode(pandas.DataFrame({"who": ["cid", "ann"]})))
+        >>> one.absorb(two), one.names
+        (array([2, 0]), ['who=ann', 'who=bob', 'who=cid'])
+        """
+        for name, kind in other._kinds.items():
+            if self._kinds.setdefault(name, kind) != kind:
+                raise ValueError(
+                    f"column {name!r} is a {self._kinds[name]} in some rows and a {kind} in others"
+                )
+        features = other._features()
+        new = [(space, slot) for space, slot in features if slot not in self._known.get(space, {})]
+        self._keep(new, placing.new_names(new, self._taken))
+        return np.array([self._known[space][slot] for space, slot in features], dtype=np.int64)
+
+    def overfull(self) -> bool:
+        """Whether a column has more levels than get a feature of their own."""
+        spaces = (space for space in self._known if not is_number(space))
+        return any(len(self._known[space]) > self.max_levels for space in spaces)
+
+    def settled(self) -> "Columns":
+        """A map with the first `max_levels` levels of each column, and no buckets yet."""
+        made = type(self)(self.hash_bits, self.max_levels, (), self.text)
+        made.interactions, made._kinds = list(self.interactions), dict(self._kinds)
+        counts: dict[Space, int] = {}
+        kept: list[Feature] = []
+        for space, slot in self._features():
+            counts[space] = counts.get(space, 0) + (not isinstance(slot, int))
+            if is_number(space) or (not isinstance(slot, int) and counts[space] <= self.max_levels):
+                kept.append((space, slot))
+        made._keep(kept, placing.new_names(kept, made._taken))
+        return made
+
+    def _features(self) -> list[Feature]:
+        """The space and the slot of each feature, by column."""
+        found: list[Any] = [None] * len(self)
         for space, kept in self._known.items():
             for slot, column in kept.items():
-                features[column] = [lists(space), lists(slot)]
+                found[column] = space, slot
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """All there is to know, as JSON has it."""
         return {
             "version": VERSION,
             "hash_bits": self.hash_bits,
@@ -170,7 +215,7 @@ class Columns:
             "text": list(self.text),
             "kinds": dict(self._kinds),
             "names": list(self._names),
-            "features": features,
+            "features": [[lists(space), lists(slot)] for space, slot in self._features()],
         }
 
     @classmethod
