@@ -4,6 +4,7 @@ Numbers of any width become Float64; strings, categories, dates and times become
 stay; members of structs become columns `outer.inner`. An infinite number makes a bad row, which
 is reported as a line; columns of lists, bytes or objects are refused. Memory is that of a row group
 (Parquet) or of some batches (Arrow). A stream or a compressed file is copied to a temporary file.
+A position to start from may say `until`: the row behind which reading ends.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
     """
     place = {"line": 0, "rows": 0, "skipped": 0, "coerced": 0, **start}
     with _on_disk(source) as path:
-        total, batches = _scanned(source.name, path, place["line"], options)
+        until = place.pop("until", None)
+        total, batches = _scanned(source.name, path, place["line"], until, options)
         for batch in batches:
             frame = _plain(batch, source.name)
             lines = np.arange(place["line"] + 1, place["line"] + 1 + frame.height)
@@ -79,9 +81,9 @@ def _on_disk(source: Source) -> Iterator[str]:
 
 
 def _scanned(
-    file: str, path: str, rows: int, options: Options
+    file: str, path: str, rows: int, until: int | None, options: Options
 ) -> tuple[int, Iterator[pl.DataFrame]]:
-    """The number of rows of a file, and its rows from that one on."""
+    """The number of rows of a file, or of those that are wanted, and its rows from that one on."""
     with open(path, "rb") as opened:
         arrow = opened.read(6) == b"ARROW1"
     scan = pl.scan_ipc if arrow else pl.scan_parquet
@@ -89,8 +91,10 @@ def _scanned(
         table = scan(path, glob=False, hive_partitioning=False)
         width = len(table.collect_schema())
         total = table.select(pl.len()).collect().item()
+        total = total if until is None else min(total, until)
+        wanted = table.slice(rows, None if until is None else max(0, total - rows))
         size = max(1, options.block_bytes // (8 * max(1, width)))
-        return total, _batches(file, table.slice(rows).collect_batches(chunk_size=size))
+        return total, _batches(file, wanted.collect_batches(chunk_size=size))
     except (*REFUSED, OSError) as error:
         raise ReadError(f"no Parquet or Arrow IPC file ({error})", file=file) from None
 
