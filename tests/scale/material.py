@@ -64,7 +64,24 @@ def few_rows(rng, n):
     return csr_array(np.column_stack([X, 2 * X[:, ::-1]])), _targets(rng, X[:, 0], X[:, 1])
 
 
-STREAMS = {f.__name__: f for f in (flights, sums, nested, first_rare, few_rows)}
+def twins(rng, n, heavy=1000.0):
+    """Pivots that turn heavy together, so that their difference, a column too, stays light.
+
+    The first rows of the stream settle that p and q are pivots and p - q is not; later p = q but
+    for few rows. Noise of p and q is large beside p - q.
+    """
+    p, q = rng.integers(1, 9, (2, n)) * heavy
+    p[:2], q[:2] = [1, 0], [0, 1]
+    light = rng.random(n) < 0.02
+    light[:2] = True
+    p[2:][light[2:]] = rng.integers(-3, 4, light[2:].sum())
+    q = np.where(light, q * (np.arange(n) < 2), p)
+    other = rng.integers(0, 4, n)
+    numbers = csr_array(np.column_stack([p, q, p - q, 2 * q - 2 * p]))
+    return hstack([numbers, one_hot(other, 4)], format="csr"), _targets(rng, p - q, other)
+
+
+STREAMS = {f.__name__: f for f in (flights, sums, nested, first_rare, few_rows, twins)}
 
 
 def _targets(rng, one, two):

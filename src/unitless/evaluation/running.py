@@ -281,7 +281,7 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
 
 
 def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    if notes:
+    if "lines" in notes:  # those of a run, not of a model made from shards
         for name in COUNTS:
             found = notes.get(name, getattr(run, name))  # an older file may lack the latest
             if type(found) is not type(getattr(run, name)):
