@@ -49,10 +49,20 @@ def begun(learner: Vaw, first: float) -> Vaw:
     return made
 
 
-def merged(one: Vaw, two: Vaw, columns: NDArray[np.int64] | None = None) -> Vaw:
-    """The model of the rows of both: `one`, and `two`, which had `begun` with its first target.
+def renumbered(learner: Vaw, columns: NDArray[np.int64], width: int) -> Vaw:
+    """A copy whose column j is column columns[j] of `width` columns."""
+    made = deepcopy(learner)
+    made._reserve(width)
+    state = made._full.state
+    taken = state.coordinates[: int(state.totals[ACTIVE])]
+    taken[:] = np.append(0, columns + 1)[taken]
+    state.places[:] = -1
+    state.places[taken] = np.arange(len(taken))
+    return made
 
-    Column j of `two` is columns[j] of the result; without `columns` they are the same.
+
+def merged(one: Vaw, two: Vaw) -> Vaw:
+    """The model of the rows of both: `one`, and `two`, which had `begun` with its first target.
 
     >>> from unitless.rows import as_rows
     >>> X, y = np.array([[1.0, 0], [2, 1], [3, 0], [4, 1]]), np.array([1.0, 5, 3, 9])
@@ -65,13 +75,10 @@ def merged(one: Vaw, two: Vaw, columns: NDArray[np.int64] | None = None) -> Vaw:
     [9.] [9.]
     """
     one, two = deepcopy(one), deepcopy(two)
-    if columns is None:
-        columns = np.arange(len(two.state.places) - 1)
     _join_targets(one, two)
-    one._reserve(max([len(one.state.places) - 1, *(columns + 1)]))
+    one._reserve(len(two.state.places) - 1)
     state, other = one._full.state, two._full.state
-    places = np.append(0, columns + 1)
-    coordinates = places[other.coordinates[: int(other.totals[ACTIVE])]]
+    coordinates = other.coordinates[: int(other.totals[ACTIVE])]
     new = int((state.places[coordinates] < 0).sum())
     one._full._reserve_positions(int(state.totals[ACTIVE]) + new)
     state = one._full.state
@@ -89,6 +96,8 @@ def merged(one: Vaw, two: Vaw, columns: NDArray[np.int64] | None = None) -> Vaw:
 def _join_targets(one: Vaw, two: Vaw) -> None:
     """Count, range and unit of all targets; both factors in that unit."""
     mine, others = one._targets, two._targets
+    if mine[COUNT] == 0:
+        mine[[FIRST, LOW, HIGH]] = others[[FIRST, LOW, HIGH]]
     if mine[FIRST] != others[FIRST]:
         raise ValueError(
             f"targets count from {mine[FIRST]:g} in one model and from {others[FIRST]:g} in the "
