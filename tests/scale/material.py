@@ -52,8 +52,8 @@ def first_rare(rng, n):
     common = rng.integers(0, 5, n)
     rare = (np.arange(n) < 3) | (rng.random(n) < 3 / n)
     weight = 1e6 * np.ones(n)
-    X = hstack([csr_array(rare[:, None] * 1.0), one_hot(common, 5) * 1e6,
-                csr_array((~rare)[:, None] * 1.0), csr_array(weight[:, None])], format="csr")  # fmt: skip
+    parts = [csr_array(rare[:, None] * 1.0), one_hot(common, 5) * 1e6]
+    X = hstack([*parts, csr_array(np.column_stack([~rare * 1.0, weight]))], format="csr")
     return X, _targets(rng, common, rare)
 
 
@@ -64,7 +64,7 @@ def few_rows(rng, n):
     return csr_array(np.column_stack([X, 2 * X[:, ::-1]])), _targets(rng, X[:, 0], X[:, 1])
 
 
-def twins(rng, n, heavy=1000.0):
+def twins(rng, n, heavy=3.0):
     """Pivots that turn heavy together, so that their difference, a column too, stays light.
 
     The first rows of the stream settle that p and q are pivots and p - q is not; later p = q but

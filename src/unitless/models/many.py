@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.models.files import ModelFileError, flush_folder
-from unitless.models.saving import as_bytes, from_bytes
+from unitless.models.saving import from_bytes
 
 NAME, FORMAT = "unitless.many", 1
 ROOM = 4096
@@ -33,6 +33,7 @@ class ManyWriter:
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate
+    >>> from unitless.models.saving import as_bytes
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with ManyWriter(f"{folder}/models") as writer:
     ...         writer.add("ann", as_bytes(Coordinate()))
@@ -49,7 +50,7 @@ class ManyWriter:
         self._size = 0
 
     def __enter__(self) -> Self:
-        self._file = open(self._beside, "xb")  # noqa: SIM115
+        self._file = open(self._beside, "xb")
         self._file.write(b" " * ROOM)
         return self
 
@@ -126,7 +127,9 @@ class Many(Mapping[str, Any]):
 
     def __init__(self, path: Pathlike) -> None:
         self.path = os.fspath(path)
-        self._map = np.memmap(path, dtype=np.uint8, mode="r") if os.path.getsize(path) else b""
+        self._map: NDArray[Any] = np.zeros(0, dtype=np.uint8)
+        if os.path.getsize(path):
+            self._map = np.memmap(path, dtype=np.uint8, mode="r")
         try:
             spans, digest = _opened(bytes(self._map[:ROOM]), len(self._map))
             parts = {name: self._part(name, *span) for name, span in spans.items()}

@@ -1,8 +1,8 @@
 """Ray, started and stopped here on this machine alone, or joined where it runs already.
 
-The embedded Ray listens on 127.0.0.1 only. Ray would otherwise turn that into the machine's address;
-a switch that it has for other systems prevents it, and whether it did is looked at before anything
-is started.
+The embedded Ray listens on 127.0.0.1 only. Ray would otherwise turn that into the machine's
+address; a switch that it has for other systems prevents it, and whether it did is looked at before
+anything is started.
 """
 
 import logging

@@ -1,8 +1,8 @@
 """fit_by_key: one model a key, rows of a key in the order of the source.
 
-Two stages. Parts are dealt: the rows of each go to buckets by a hash of their key. Then buckets are
-learned: all rows of a key are in one bucket, part after part, so key after key has its model learned
-and packed. A bucket with many keys is learned in several batches. Neither the number of buckets nor
+Two stages. Parts are dealt: the rows of each go to buckets by a hash of their key. Then buckets
+are learned: all rows of a key are in one bucket, part after part, so key after key has its model
+learned and packed. A bucket with many keys is learned in several batches. Neither the number of buckets nor
 that of batches depends on who works on them, and models are written in their order.
 """
 
@@ -131,7 +131,7 @@ def _fitted(
     refs = [dealing.remote(source, part, key, start.types, count) for part in parts]
     names = {own[0]: str(part) for own, part in zip(refs, parts, strict=True)}
     counts, rows = np.zeros(count, dtype=np.int64), 0
-    with cancelling(ray, list(names)):
+    with cancelling(ray, names):
         for k, (_, (own, keys)) in enumerate(finished(ray, names, retries), start=1):
             counts, rows = counts + keys, rows + own
             told(progress, "dealing", k, len(parts), rows)
@@ -143,7 +143,7 @@ def _fitted(
     shared, learning = ray.put(start), task(ray, learn_keys, retries)
     score, waiting = Score(), deque[Any]()
     window = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
-    with cancelling(ray, []):
+    with cancelling(ray, waiting):
         for k in range(len(batches) + window):
             if k < len(batches):
                 bucket, *which = batches[k]

@@ -42,7 +42,7 @@ class Score(NamedTuple):
 
     def plus(self, other: "Score") -> "Score":
         """Both."""
-        return Score(*(a + b for a, b in zip(self, other, strict=True)))
+        return Score(self.rows + other.rows, self.weight + other.weight, self.loss + other.loss)
 
     @property
     def mean(self) -> float:
@@ -121,6 +121,7 @@ def pieces(model: StreamModel, block: Block) -> Iterator[tuple[Rows, int]]:
 
 def scored(learner: Learner, rows: Rows, scores: Any) -> Score:
     """What predictions were worth."""
+    assert rows.targets is not None
     losses = learner.loss.value(rows.targets, scores)
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
     with np.errstate(over="ignore"):

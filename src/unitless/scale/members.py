@@ -11,6 +11,7 @@ a stretch has rows, and what dies is tried again from the last stretch on::
 
 from copy import deepcopy
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -151,7 +152,9 @@ def mix(blend: Blend, found: list[Piece], *scores: Any) -> tuple[Blend, list[Sco
 
 def _worth(blend: Blend, rows: Rows, scores: Float, there: NDArray[np.bool_]) -> Score:
     """What a member's scores were worth, where it was there."""
-    weights = there * (1.0 if rows.weights is None else rows.weights)
+    weights = there.astype(np.float64)
+    if rows.weights is not None:
+        weights *= rows.weights
     found = scores if blend.counted is None else blend.counted.decode(scores)
     return scored(blend, replace(rows, weights=weights), found)
 
@@ -184,8 +187,7 @@ def _mixed(blend: Blend, rows: Rows, members: list[Any]) -> Float:
 def _stretches(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Runs of rows in which the same members were there."""
     changes = np.flatnonzero((there[1:] != there[:-1]).any(axis=1)) + 1
-    ends = [0, *changes.tolist(), len(there)]
-    return list(zip(ends[:-1], ends[1:], strict=True))
+    return list(pairwise([0, *changes.tolist(), len(there)]))
 
 
 def whole(players: list[Blend], mixed: Blend) -> Blend:
@@ -222,6 +224,7 @@ def by_members(
     players = [ray.put(alone(blend, k)) for k in range(len(names))]
     made: list[Any] = []
     told_of: list[Any] = []
+    done = 0
     books = [Score()] * (1 + len(names))
     with cancelling(ray, made):
         for k, group in enumerate([*groups, *[None] * AHEAD]):
@@ -231,13 +234,15 @@ def by_members(
                 players = [player for player, _ in pairs]
                 mixed, book = mixing.remote(mixed, rows, *(scores for _, scores in pairs))
                 made[:] = [model, mixed, *players]
-                told_of.append((rows, book, str(group[0])))
+                told_of.append((rows, book, group))
             if k >= AHEAD:  # no more than so many under way
-                rows, book, what = told_of.pop(0)
-                result(ray, rows, what, retries)
-                each = result(ray, book, what, retries)
-                books = [a.plus(b) for a, b in zip(books, each, strict=True)]
-                told(progress, "learning", k - AHEAD + 1, len(groups), books[0].rows)
+                rows, book, ended = told_of.pop(0)
+                each = result(ray, book, str(ended[0]), retries)
+                books, done = (
+                    [a.plus(b) for a, b in zip(books, each, strict=True)],
+                    done + len(ended),
+                )
+                told(progress, "learning", done, sum(map(len, groups)), books[0].rows)
         final: StreamModel = result(ray, model, source.name, retries)
         ends = [result(ray, player, source.name, retries) for player in players]
         end = result(ray, mixed, source.name, retries)

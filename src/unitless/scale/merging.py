@@ -160,13 +160,13 @@ def _pivot(state, w, delta, tolerance, theta):
     best, pivot, root, constant = 0.0, -1, np.sqrt(delta), state.places[0]
     for n in range(rank, active):
         left, c = abs(w[n]) * root, np.sqrt(state.squares[n])
+        size = c  # the second test implies the first, and is not cheap
         if left > tolerance * c:
-            if left > tolerance * _size(state.U, rank, n, state.squares, theta):
-                ratio = left / c
-                if ratio > best or (ratio == best and pivot == constant):
-                    best, pivot = ratio, n
-                continue
-        w[n] = 0.0
+            size = _size(state.U, rank, n, state.squares, theta)
+        if left <= tolerance * size:
+            w[n] = 0.0
+        elif left / c > best or (left / c == best and pivot == constant):
+            best, pivot = left / c, n
     return pivot
 
 

@@ -19,7 +19,7 @@ from unitless.learners.blend import Blend
 from unitless.learners.protocol import Learner
 from unitless.learners.vaw import COUNT, Vaw
 from unitless.scale.cluster import running
-from unitless.scale.learning import Score, Start, learned, naming, read, start_of
+from unitless.scale.learning import Score, Start, learned, naming, pieces, read, start_of
 from unitless.scale.merging import begun, merged, renumbered
 from unitless.scale.parts import Part, Source, as_source, parts_of, shards_of
 from unitless.scale.tasks import Watcher, cancelling, finished, result, task, told
@@ -203,11 +203,12 @@ class _Vaw:
             for k, group in enumerate(self.groups)
         ]
         names = {pair[0]: _named(group) for pair, group in zip(pairs, self.groups, strict=True)}
-        reports, rows = {}, 0
-        with cancelling(self.ray, list(names)):
+        sizes = {pair[0]: len(group) for pair, group in zip(pairs, self.groups, strict=True)}
+        reports, done, rows = {}, 0, 0
+        with cancelling(self.ray, names):
             for ref, report in finished(self.ray, names, self.retries):
-                reports[ref], rows = report, rows + report[0].rows
-                told(self.progress, "learning", len(reports), len(names), rows)
+                reports[ref], done, rows = report, done + sizes[ref], rows + report[0].rows
+                told(self.progress, "learning", done, sum(sizes.values()), rows)
         return [reports[ref] for ref, _ in pairs], [learner for _, learner in pairs]
 
     def _first_target(self, start: Start) -> float | None:
@@ -218,11 +219,10 @@ class _Vaw:
         for group in self.groups:
             for part in group:
                 for block in read(self.source, part, start.types):
-                    rows = model.prepared(block).rows
-                    good = ~np.isnan(rows.targets)
-                    good &= True if rows.weights is None else rows.weights > 0
-                    if good.any():
-                        return float(rows.targets[np.argmax(good)])
+                    for rows, _ in pieces(model, block):
+                        counts = np.ones(len(rows)) if rows.weights is None else rows.weights
+                        if counts.any() and rows.targets is not None:
+                            return float(rows.targets[np.argmax(counts > 0)])
         return 0.0
 
     def _joined(self, learners: list[Any], places: list[Any], width: int) -> Vaw:
@@ -238,7 +238,7 @@ class _Vaw:
             level = above + level[len(above) * 2 :]
         what = f"joining the shards of {self.source.name}"
         with cancelling(self.ray, made):
-            root: Vaw = result(self.ray, level[0][0], what, self.retries)
+            root: Vaw = deepcopy(result(self.ray, level[0][0], what, self.retries))
         return root if level[0][1] is None else renumbered(root, level[0][1], width)
 
 

@@ -1,6 +1,6 @@
 """Plain tasks: submitted with retries, waited for, their failures told as one sentence."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ class Progress(NamedTuple):
     stage: str
     done: int
     of: int
+    """Parts of the source; of the keyed ones, when they are learned, batches of keys."""
     rows: int
     """Rows worked on so far, in this stage."""
 
@@ -65,11 +66,11 @@ def finished(ray: Any, refs: Mapping[Any, str], retries: int) -> Iterator[tuple[
 
 
 @contextmanager
-def cancelling(ray: Any, refs: list[Any]) -> Iterator[None]:
+def cancelling(ray: Any, refs: Iterable[Any]) -> Iterator[None]:
     """If it fails, tasks still under way are not let run on."""
     try:
         yield
     except BaseException:
-        for ref in refs:
+        for ref in list(refs):
             ray.cancel(ref, force=True)
         raise
