@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 READING, COLUMNS, LEARNING, OUTPUT = "Reading", "Columns", "Learning", "Output"
+SCALE = "Many processes (needs unitless[ray])"
 Formats = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"]
 Tasks = Literal["auto", "binary", "multiclass", "regression"]
 
@@ -216,3 +217,34 @@ Json = Annotated[
 NoColor = Annotated[
     bool, typer.Option("--no-color", help="Print plain text.", rich_help_panel=OUTPUT)
 ]
+
+# Many processes
+Shards = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", rich_help_panel=SCALE,
+        help="One model (vaw or blend) from N runs of parts: files of a folder or pattern, or row "
+        "groups of Parquet files.",
+    ),
+]  # fmt: skip
+ByKey = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="One model for each value of this column, all in one file.",
+        rich_help_panel=SCALE,
+    ),
+]  # fmt: skip
+Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT", help="A Ray cluster to join; by default one is started here.",
+        rich_help_panel=SCALE,
+    ),
+]  # fmt: skip
+Retries = Annotated[
+    int,
+    typer.Option(
+        metavar="N", help="How often a task is tried again after its worker died.",
+        rich_help_panel=SCALE,
+    ),
+]  # fmt: skip

@@ -2,8 +2,8 @@
 
 Two stages. Parts are dealt: the rows of each go to buckets by a hash of their key. Then buckets
 are learned: all rows of a key are in one bucket, part after part, so key after key has its model
-learned and packed. A bucket with many keys is learned in several batches. Neither the number of buckets nor
-that of batches depends on who works on them, and models are written in their order.
+learned and packed. A bucket with many keys is learned in several batches. Neither the number of
+buckets nor that of batches depends on who works on them, and models are written in their order.
 """
 
 import os
