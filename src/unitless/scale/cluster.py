@@ -13,7 +13,11 @@ from typing import Any
 
 LOOPBACK = ("127.0.0.1", "::1")
 SWITCH = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-VARIABLES = {SWITCH: "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+VARIABLES = {
+    SWITCH: "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+}  # fmt: skip
+"""While Ray runs: nothing beyond this machine, no reports of use, and errors told once."""
 THREADS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Of a worker: there is one for every core."""
 
@@ -43,13 +47,13 @@ def running(address: str | None = None, workers: int | None = None) -> Iterator[
     """
     with _variables(VARIABLES if address is None else {}):
         ray = imported()
-        own = not ray.is_initialized()
-        if own:
-            _join(ray, address) if address is not None else _start(ray, workers)
-    try:
-        yield ray
-    finally:
-        if own:
+        if ray.is_initialized():
+            yield ray
+            return
+        _join(ray, address) if address is not None else _start(ray, workers)
+        try:
+            yield ray
+        finally:
             ray.shutdown()
 
 
@@ -82,7 +86,7 @@ def _start(ray: Any, workers: int | None) -> None:
 
 @contextmanager
 def _variables(wanted: dict[str, str]) -> Iterator[None]:
-    """Set in the environment while Ray starts, and then as they were."""
+    """Set in the environment, and then as they were."""
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:

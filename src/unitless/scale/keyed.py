@@ -32,7 +32,7 @@ BUCKETS, MOST_BUCKETS, BUCKET_BYTES = 16, 256, 1 << 25
 KEYS = 1000
 """Models of a batch, about."""
 EXACT = 2.0**53
-"""Whole numbers beyond this are not all different as float64."""
+"""Whole numbers from here on are not all different as float64."""
 
 
 class Dealt(NamedTuple):
@@ -197,12 +197,12 @@ def keys_of(block: Block, key: str, part: Part) -> tuple[list[str], NDArray[np.i
         raise PartError(f"{part.file}: there is no column {key!r}; there are {listed}")
     column = block.frame.get_column(key)
     numbers = column.dtype == pl.Float64
-    bad = column.is_null() | (column.is_nan() | (column.abs() > EXACT) if numbers else False)
+    bad = column.is_null() | (column.is_nan() | (column.abs() >= EXACT) if numbers else False)
     if bad.any():
         row = int(bad.arg_max() or 0)
         why = "is missing" if column[row] is None or column[row] != column[row] else (
-            f"{column[row]:.17g} is beyond 2^53, where whole numbers cannot be told apart: store "
-            "it as text"
+            f"{column[row]:.17g} is not below 2^53, where whole numbers cannot be told apart: "
+            "store it as text"
         )  # fmt: skip
         raise PartError(
             f"{part.file}, line {block.lines[row]}, column {key!r}: the key {why} "

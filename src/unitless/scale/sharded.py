@@ -5,6 +5,7 @@ do not look at each other. For all else states of shards say nothing that could 
 """
 
 import os
+import warnings
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from unitless import models
 from unitless.features import Columns
+from unitless.features.placing import ManyLevels
 from unitless.learners import get
 from unitless.learners.blend import Blend
 from unitless.learners.protocol import Learner
@@ -183,6 +185,7 @@ class _Vaw:
         reports, learners = self._map(start)
         columns, places = _numbered([report[1] for report in reports])
         if columns is not None and columns.overfull() and len(self.groups) > 1:
+            warnings.warn(_MANY.format(columns.max_levels), ManyLevels, stacklevel=3)
             start = start._replace(model=replace(start.model, columns=columns.settled()))
             del learners
             reports, learners = self._map(start)
@@ -240,6 +243,12 @@ class _Vaw:
         with cancelling(self.ray, made):
             root: Vaw = deepcopy(result(self.ray, level[0][0], what, self.retries))
         return root if level[0][1] is None else renumbered(root, level[0][1], width)
+
+
+_MANY = (
+    "a column has more than {} levels: all but the first are hashed, for which the shards are "
+    "learned once more"
+)
 
 
 def _named(parts: list[Part]) -> str:

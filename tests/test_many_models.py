@@ -1,0 +1,95 @@
+"""Many models in one file: whole at every moment, read one by one, nothing believed."""
+
+import os
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+
+from unitless import models
+from unitless.learners import Coordinate
+from unitless.models import Many, ModelFileError
+from unitless.models.many import ManyWriter
+from unitless.models.saving import as_bytes
+
+
+def learner(k):
+    """One that has learned something of its own."""
+    made = Coordinate()
+    made.learn_one({"x": 1.0 + k}, 1)
+    return made
+
+
+def written(path, names):
+    with ManyWriter(path) as writer:
+        for k, name in enumerate(names):
+            writer.add(name, as_bytes(learner(k)))
+    return path
+
+
+def test_every_model_comes_back_to_the_bit(tmp_path):
+    names = ["b", "a", "", "ä", "b/c", "x" * 300, "10", "9"]
+    many = Many(written(tmp_path / "m", names))
+    assert list(many) == sorted(names, key=lambda name: name.encode())
+    assert len(many) == len(names)
+    for k, name in enumerate(names):
+        assert as_bytes(many[name]) == as_bytes(learner(k))
+    assert "c" not in many
+    with pytest.raises(KeyError):
+        many["zz"]
+
+
+def test_no_models_is_a_file_too(tmp_path):
+    assert len(Many(written(tmp_path / "m", []))) == 0
+
+
+def test_any_reader_of_safetensors_shows_what_is_in_it(tmp_path):
+    with safe_open(written(tmp_path / "m", ["a", "b"]), "np") as opened:
+        assert {*opened.keys()} == {"models", "names", "name_ends", "starts", "ends"}
+        assert opened.get_tensor("names").tobytes() == b"ab"
+
+
+def broken(path):
+    """Fails in the midst of writing."""
+    with ManyWriter(path) as writer:
+        writer.add("b", b"")
+        raise RuntimeError
+
+
+def test_an_error_leaves_the_old_file(tmp_path):
+    path = written(tmp_path / "m", ["a"])
+    with pytest.raises(RuntimeError):
+        broken(path)
+    with pytest.raises(ValueError, match="a model 'a' already"):
+        written(path, ["a", "a"])
+    assert list(Many(path)) == ["a"]
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_a_file_of_many_is_not_one_and_says_so(tmp_path):
+    with pytest.raises(ModelFileError, match=r"open it with unitless\.models\.Many"):
+        models.load(written(tmp_path / "m", ["a"]))
+    models.save(learner(0), tmp_path / "one")
+    with pytest.raises(ModelFileError, match="no file of many models"):
+        Many(tmp_path / "one")
+
+
+def test_damage_is_found(tmp_path):
+    """Flipped bytes and cut files: an error of ours, or the models as they were."""
+    whole = written(tmp_path / "m", ["a", "b", "c"]).read_bytes()
+    good = {name: as_bytes(model) for name, model in Many(tmp_path / "m").items()}
+    rng, path, refused = np.random.default_rng(0), tmp_path / "bad", 0
+    places = [*rng.integers(0, 700, 150), *rng.integers(4096, len(whole), 150)]
+    damaged = [
+        whole[:k] + bytes([whole[k] ^ 1 << int(rng.integers(8))]) + whole[k + 1 :] for k in places
+    ]
+    damaged += [whole[: int(k)] for k in rng.integers(0, len(whole), 50)]
+    for data in damaged:
+        path.write_bytes(data)
+        try:
+            found = {name: as_bytes(model) for name, model in Many(path).items()}
+        except ModelFileError:
+            refused += 1
+        else:
+            assert found == good
+    assert refused > 250
