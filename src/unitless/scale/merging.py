@@ -75,6 +75,18 @@ def merged(one: Vaw, two: Vaw) -> Vaw:
     [9.] [9.]
     """
     one, two = deepcopy(one), deepcopy(two)
+    state, other, coordinates = _aligned(one, two)
+    gamma = float(np.sqrt(1 + state.totals[T] / STEADY))
+    _join(state, other, coordinates, NOISE * gamma)
+    _allow_for_noise(state, gamma)
+    return one
+
+
+def _aligned(one: Vaw, two: Vaw) -> tuple[Any, Any, NDArray[np.int64]]:
+    """Both states with the same targets, features and units, and the features of the second.
+
+    What is counted is counted already: rows, and the columns' norms over both.
+    """
     _join_targets(one, two)
     one._reserve(len(two.state.places) - 1)
     state, other = one._full.state, two._full.state
@@ -87,10 +99,7 @@ def merged(one: Vaw, two: Vaw) -> Vaw:
     c2[state.places[coordinates]] += _norms(other)[: len(coordinates)]
     state.squares[:] = np.minimum(c2, LARGEST * LARGEST)
     state.totals[[T, A, E]] += other.totals[[T, A, E]]
-    gamma = np.sqrt(1 + state.totals[T] / STEADY)
-    _join(state, other, coordinates, NOISE * gamma)
-    _allow_for_noise(state, gamma)
-    return one
+    return state, other, coordinates
 
 
 def _join_targets(one: Vaw, two: Vaw) -> None:

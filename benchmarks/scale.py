@@ -1,0 +1,419 @@
+"""Many processes: `python benchmarks/scale.py PART [--small]`.
+
+`speed` learns jobs of 20 s and more on one core and on two; `overhead` measures parts with next to
+nothing in them, and joins; `sums` adds up the states of shards that must not be added, and joins
+those that may; `noise` measures what rotations leave of dependent columns, beside the rule that
+lets it pass; `nodes` starts a cluster of two nodes on this machine and kills one of them (needs
+some GB in /dev/shm). Each keeps its figures in `results/scale.json`, from which `page` writes
+docs/scale.md, with what 10, 100 and 1000 workers would take.
+"""
+
+import json
+import math
+import os
+import sys
+import tempfile
+import threading
+import time
+from copy import deepcopy
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import psutil
+
+import unitless
+from unitless import learners
+from unitless.models.saving import as_bytes
+from unitless.rows import as_rows
+from unitless.scale import Source, fit_by_key, fit_sharded, running
+from unitless.scale.learning import learned, read, start_of
+from unitless.scale.merging import begun, merged
+from unitless.scale.parts import parts_of
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "scale.json", ROOT / "docs" / "scale.md"
+sys.path.insert(0, str(ROOT / "tests"))
+SMALL = "--small" in sys.argv
+SHARDS, PARTS = 16, 32
+
+
+# Jobs
+
+
+def wide(folder, rows, columns=500):
+    """Whole numbers in many columns: least squares is nearly all of the work."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (rows, columns), dtype=np.uint8)
+    y = X[:, :20] @ rng.normal(size=20) + rng.normal(size=rows)
+    frame = pl.DataFrame(X, schema=[f"x{k}" for k in range(columns)]).with_columns(y=y)
+    frame.write_parquet(folder / "wide.parquet", row_group_size=-(-rows // PARTS))
+    return Source(folder / "wide.parquet", target="y", task="regression")
+
+
+def keyed(folder, rows, keys=24, columns=20):
+    """Rows of 24 customers, mixed."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(rows, columns)).round(2)
+    names = [f"x{k}" for k in range(columns)]
+    frame = pl.DataFrame(X, schema=names).with_columns(
+        customer=pl.Series([f"c{k}" for k in rng.integers(0, keys, rows)]),
+        y=pl.Series(X[:, 0] + rng.normal(size=rows) > 0),
+    )
+    frame.write_parquet(folder / "keyed.parquet", row_group_size=-(-rows // PARTS))
+    return Source(folder / "keyed.parquet", target="y")
+
+
+def one_pass(source, learner="vaw"):
+    """One model, in this process."""
+    parts = parts_of(source)
+    start = start_of(source, learner, parts)
+    model = deepcopy(start.model)
+    for part in parts:
+        for block in read(source, part, start.types):
+            learned(model, block)
+    return model
+
+
+def key_by_key(source, learner="blend"):
+    """One model a key, in this process: the rows of each, then the next."""
+    parts = parts_of(source)
+    start = start_of(source, learner, parts, "customer")
+    frame = pl.read_parquet(source.path)
+    packed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for (name,), rows in frame.group_by("customer", maintain_order=True):
+            rows.write_parquet(f"{folder}/{name}.parquet")
+            own = Source(f"{folder}/{name}.parquet", target="y")
+            model = deepcopy(start.model)
+            for part in parts_of(own):
+                for block in read(own, part, {}):
+                    learned(model, block)
+            packed += len(as_bytes(model))
+    return packed
+
+
+class Memory(threading.Thread):
+    """The most memory of its own that a worker had."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.most, self.ended = 0, threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.2):
+            for process in psutil.Process().children(recursive=True):
+                try:
+                    if process.name().startswith("ray::"):
+                        self.most = max(self.most, process.memory_full_info().uss)
+                except psutil.Error:
+                    pass
+
+
+def timed(job):
+    start = time.perf_counter()
+    job()
+    return round(time.perf_counter() - start, 2)
+
+
+def speed():
+    """Seconds in one process without Ray, and on Ray with one and with two workers."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        sharded = wide(Path(folder), 20_000 if SMALL else 600_000)
+        customers = keyed(Path(folder), 50_000 if SMALL else 2_000_000)
+        jobs = {
+            "fit_sharded, VAW, 500 columns": (
+                lambda: one_pass(sharded), lambda: fit_sharded("vaw", sharded, shards=SHARDS),
+            ),
+            "fit_by_key, Blend, 24 keys, 20 columns": (
+                lambda: key_by_key(customers), lambda: fit_by_key("blend", customers, "customer"),
+            ),
+        }  # fmt: skip
+        for name, (plain, ray) in jobs.items():
+            found[name] = {"one process": timed(plain)} | on_ray(ray)
+            own = found[name]
+            own["speed-up"] = round(own["one process"] / own["2 workers"], 2)
+            print(f"{name:<45}", own, "ok" if own["speed-up"] >= 1.5 else "MISSED", flush=True)
+    return found
+
+
+def on_ray(job):
+    """Seconds with one and with two workers that have started; what starting takes; memory."""
+    found = {}
+    for workers in (1, 2):
+        begin = time.perf_counter()
+        with running(workers=workers) as ray:
+            awake(ray, workers)
+            found["start"] = round(time.perf_counter() - begin, 2)
+            memory = Memory()
+            memory.start()
+            found[f"{workers} worker{'s' * (workers > 1)}"] = timed(job)
+            memory.ended.set()
+            found["MB a worker"] = memory.most >> 20
+    return found
+
+
+def awake(ray, workers):
+    """Wait until as many workers have imported what they need and compiled it."""
+
+    def wake():
+        from unitless.learners.blend import Blend
+
+        X = np.random.default_rng(0).normal(size=(8, 3))
+        Blend().learn(as_rows(X, np.sign(X[:, 0])))
+        time.sleep(2)
+
+    ray.get([ray.remote(wake).remote() for _ in range(workers)])
+
+
+def overhead():
+    """Seconds that a part costs beside its rows, and a join of two factors."""
+    from scale.files import numbers, parquet
+
+    parts = 16 if SMALL else 200
+    with tempfile.TemporaryDirectory() as folder, running(workers=2) as ray:
+        awake(ray, 2)
+        source = numbers(parquet(Path(folder), n=10 * parts, groups=parts))
+        fit_sharded("vaw", source, shards=2)
+        few = timed(lambda: fit_sharded("vaw", source, shards=2))
+        many = timed(lambda: fit_sharded("vaw", source, shards=parts))
+        keyed_few = timed(lambda: fit_by_key("vaw", source, "carrier"))
+    found = {
+        "a shard, with its join": round((many - few) / (parts - 2), 4),
+        "a part of the keyed": round(keyed_few / parts, 4),
+    }
+    for d in (100, 500):
+        one, two = factor(d), begun(factor(d), 0.0)
+        two.learn(as_rows(np.random.default_rng(1).normal(size=(2 * d, d)), np.ones(2 * d)))
+        merged(one, two)
+        found[f"a join, {d} columns"] = min(
+            timed_finely(lambda o=one, t=two: merged(o, t)) for _ in range(3)
+        )
+    print(found, flush=True)
+    return found
+
+
+def factor(d):
+    made = learners.Vaw()
+    X = np.random.default_rng(0).normal(size=(2 * d, d))
+    made.learn(as_rows(X, np.append(0.0, X[1:, 0])))
+    made._targets[1] = 0.0
+    return made
+
+
+def timed_finely(job):
+    start = time.perf_counter()
+    job()
+    return round(time.perf_counter() - start, 4)
+
+
+# What may be added
+
+
+def sums():
+    """Loss on rows held out after adding up states of shards, over that after one pass."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], 2.0 * y[order] - 1
+    found = {}
+    for name, add in (("coordinate", _coordinate), ("full", _full), ("nag", _means)):
+        found[name] = {}
+        for shards in (4, 16):
+            made = [learners.get(name)() for _ in range(shards)]
+            for learner, rows in zip(made, np.array_split(np.arange(400), shards), strict=True):
+                learner.learn(as_rows(X[rows], y[rows]))
+            whole = learners.get(name)()
+            whole.learn(as_rows(X[:400], y[:400]))
+            usual = whole.loss.value(y[400:], whole.predict(as_rows(X[400:]))).mean()
+            p = add(made, X[400:])
+            found[name][shards] = float(whole.loss.value(y[400:], p).mean() / usual)
+    found["vaw"] = {shards: _vaw(shards) for shards in (4, 16)}
+    print(found, flush=True)
+    return found
+
+
+def _coordinate(made, X):
+    """Algorithm 1 with h and s2 summed."""
+    sums = [learner.sums() for learner in made]
+    s2 = sum(own.s**2 for own in sums)
+    h = sum(own.z * own.s for own in sums)
+    t, d, alpha = sum(own.trials for own in sums), sums[0].dimension, made[0].alpha
+    Z = np.column_stack([np.ones(len(X)), X])
+    grown = s2 + Z**2
+    w = h / grown * np.exp(np.minimum((h**2 + Z**2) / (2 * alpha * grown), 700)) / (alpha * t * d)
+    return (w * Z).sum(axis=1)
+
+
+def _full(made, X):
+    """Algorithm 2 with S, h and Gamma summed."""
+    S, h, gamma = 0.0, 0.0, 0.0
+    for learner in made:
+        own = learner.sums()
+        state, width = learner.state, len(learner.state.places)
+        R = np.zeros((len(state.R), width))
+        R[:, state.coordinates[: own.dimension]] = (
+            state.R[:, : own.dimension] / state.units[: own.dimension]
+        )
+        S, h, gamma = S + R.T @ R, h + own.z * own.s, gamma + learner.gamma()
+    Z, alpha = np.column_stack([np.ones(len(X)), X]), made[0].alpha
+    unit = 1 / np.sqrt(np.diag(S))
+    inverse = np.linalg.pinv(S * unit * unit[:, None], hermitian=True) * unit * unit[:, None]
+    exponent = min((h @ inverse @ h - gamma) / (2 * alpha), 700.0)
+    return np.exp(exponent) / alpha * (Z @ inverse @ h)
+
+
+def _means(made, X):
+    """The mean of the weights."""
+    weights = [learner.weights() for learner in made]
+    return np.mean([w.intercept + X @ w.features for w in weights], axis=0)
+
+
+def _vaw(shards):
+    """The largest difference from one pass, relative to the range of the targets."""
+    from scale.material import STREAMS, rows_of
+    from scale.test_merging import both, difference
+
+    rows = rows_of(*STREAMS["flights"](np.random.default_rng(0), 5200))
+    return float(difference(*both(rows, 5000, shards), rows, 5000))
+
+
+def noise():
+    """The largest rest of a dependent column in a join, over the bound that lets it pass, by rows.
+
+    And how many of the joined models have a rank that is too large, by this rule and by the one
+    for rows.
+    """
+    from scale.noise import measured
+
+    found = {}
+    for rows in (1000, 10_000) if SMALL else (1000, 10_000, 100_000, 1_000_000):
+        found[rows] = measured(rows, shards=64, seeds=2 if rows > 10_000 else 6)
+        print(rows, found[rows], flush=True)
+    return found
+
+
+# A cluster of two nodes
+
+
+def nodes():
+    """Kill one of two nodes while shards are learned: the same bits."""
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    other = cluster.add_node(num_cpus=1)
+    killed = threading.Event()
+
+    def kill(progress):
+        if progress.done >= 2 and not killed.is_set():
+            killed.set()
+            cluster.remove_node(other, allow_graceful=False)
+
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            source = wide(Path(folder), 5_000 if SMALL else 50_000, columns=200)
+            made = fit_sharded(
+                "vaw", source, shards=8, address=cluster.address, retries=5, progress=kill
+            )
+            with running(workers=2):
+                again = fit_sharded("vaw", source, shards=8)
+    finally:
+        cluster.shutdown()
+    same = as_bytes(made.model) == as_bytes(again.model)
+    found = {"killed": killed.is_set(), "rows": made.rows, "same bits": same}
+    print(found, "ok" if same and killed.is_set() else "MISSED", flush=True)
+    return found
+
+
+# The page
+
+
+def growth(found):
+    """Minutes of a job of 1000 shards of a minute each, by workers, from the measured parts."""
+    start = max(own["start"] for own in found["speed"].values())
+    cost = found["overhead"]
+    per, keyed_part = cost["a shard, with its join"], cost["a part of the keyed"]
+    rows = {}
+    for workers in (1, 10, 100, 1000):
+        rounds = math.ceil(1000 / workers)
+        joins = (
+            sum(math.ceil(500 / 2**k / workers) for k in range(10)) * cost["a join, 500 columns"]
+        )
+        sharded = start + max(1000 * per, rounds * 60) + joins
+        keys = start + 1000 * keyed_part + max(1000 * per, rounds * 60)
+        rows[workers] = {
+            "1000 shards, VAW, 500 columns (min)": f"{sharded / 60:.1f}",
+            "speed-up": f"{60_000 / sharded:.0f}",
+            "1000 batches of keys (min)": f"{keys / 60:.1f}",
+            "speed-up of these": f"{60_000 / keys:.0f}",
+        }
+    return _table("workers", (*rows[1],), rows)
+
+
+def tables(found):
+    """The page's tables, by name."""
+    made = {"growth": growth(found)} if {"speed", "overhead"} <= {*found} else {}
+    if "speed" in found:
+        columns = ("one process", "1 worker", "2 workers", "speed-up", "start", "MB a worker")
+        made["speed"] = _table("job (seconds)", columns, found["speed"])
+    if "overhead" in found:
+        rows = {name: {"seconds": value} for name, value in found["overhead"].items()}
+        made["overhead"] = _table("what", ("seconds",), rows)
+    if "sums" in found:
+        rows = {
+            name: {f"{k} shards": f"{value:.3g}" for k, value in own.items()}
+            for name, own in found["sums"].items()
+        }
+        made["sums"] = _table("state added up", ("4 shards", "16 shards"), rows)
+    if "noise" in found:
+        made["noise"] = _table("rows", (*next(iter(found["noise"].values())),), found["noise"])
+    if "nodes" in found:
+        made["nodes"] = _table("", (*found["nodes"],), {"one of two nodes": found["nodes"]})
+    return made
+
+
+def _table(head, columns, rows):
+    lines = [f"| {' | '.join((head, *columns))} |", f"|---{'|---:' * len(columns)}|"]
+    lines += [
+        f"| {name} | {' | '.join(str(own[c]) for c in columns)} |" for name, own in rows.items()
+    ]
+    return "\n".join(lines)
+
+
+def page():
+    """Write the tables into docs/scale.md."""
+    text = PAGE.read_text()
+    for name, table in tables(json.loads(RESULTS.read_text())).items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
+    PAGE.write_text(text)
+
+
+JOBS = {job.__name__: job for job in (speed, overhead, sums, noise, nodes)}
+
+
+def main():
+    names = [word for word in sys.argv[1:] if not word.startswith("-")] or list(JOBS)
+    for name in names:
+        if name == "page":
+            page()
+            continue
+        found = JOBS[name]()
+        if not SMALL:
+            kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+            kept[name] = json.loads(json.dumps(found))
+            kept["date"] = f"{datetime.now(UTC):%Y-%m-%d}, {unitless.__version__}"
+            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+
+if __name__ == "__main__":
+    if any(os.environ.get(name) != value for name, value in ONE_THREAD.items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
+    main()
