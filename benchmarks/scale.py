@@ -2,10 +2,10 @@
 
 `speed` learns jobs of 20 s and more on one core and on two; `overhead` measures parts with next to
 nothing in them, and joins; `sums` adds up the states of shards that must not be added, and joins
-those that may; `noise` measures what rotations leave of dependent columns, beside the rule that
-lets it pass; `nodes` starts a cluster of two nodes on this machine and kills one of them (needs
-some GB in /dev/shm). Each keeps its figures in `results/scale.json`, from which `page` writes
-docs/scale.md, with what 10, 100 and 1000 workers would take.
+those that may, on the sets of `data.py`; `noise` measures what rotations leave of dependent
+columns, beside the rule that lets it pass; `nodes` starts a cluster of two nodes on this machine
+and kills one of them. Each keeps its figures in `results/scale.json` (not with --small), from which
+`page` writes docs/scale.md, with what 10, 100 and 1000 workers would take.
 """
 
 import json
@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import psutil
+from data import sets
 
 import unitless
 from unitless import learners
@@ -213,27 +214,45 @@ def timed_finely(job):
 
 
 def sums():
-    """Loss on rows held out after adding up states of shards, over that after one pass."""
-    from sklearn.datasets import load_breast_cancer
-
-    X, y = load_breast_cancer(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))
-    X, y = X[order], 2.0 * y[order] - 1
+    """After adding up the states of shards: loss on rows held out, over that after one pass."""
     found = {}
     for name, add in (("coordinate", _coordinate), ("full", _full), ("nag", _means)):
-        found[name] = {}
         for shards in (4, 16):
-            made = [learners.get(name)() for _ in range(shards)]
-            for learner, rows in zip(made, np.array_split(np.arange(400), shards), strict=True):
-                learner.learn(as_rows(X[rows], y[rows]))
-            whole = learners.get(name)()
-            whole.learn(as_rows(X[:400], y[:400]))
-            usual = whole.loss.value(y[400:], whole.predict(as_rows(X[400:]))).mean()
-            p = add(made, X[400:])
-            found[name][shards] = float(whole.loss.value(y[400:], p).mean() / usual)
-    found["vaw"] = {shards: _vaw(shards) for shards in (4, 16)}
-    print(found, flush=True)
+            ratios = {each.name: _ratio(name, add, each, shards) for each in _sets("binary")}
+            worst = max(ratios, key=ratios.get)
+            found[f"{name}, {shards} shards"] = {
+                "loss / that of one pass, median": f"{np.median([*ratios.values()]):.3g}",
+                "worst": f"{ratios[worst]:.3g} ({worst})",
+            }
+            print(name, shards, found[f"{name}, {shards} shards"], flush=True)
+    for shards in (4, 16, 64):
+        away = {each.name: _vaw(each, shards) for each in _sets("regression")}
+        worst = max(away, key=away.get)
+        found[f"VAW, {shards} shards joined"] = {
+            "loss / that of one pass, median": f"1 within {np.median([*away.values()]):.1g}",
+            "worst": f"1 within {away[worst]:.1g} ({worst})",
+        }
+        print(found[f"VAW, {shards} shards joined"], flush=True)
     return found
+
+
+def _sets(task):
+    """Sets of some hundred columns at most, dense."""
+    for each in sets(task):
+        if each.X.shape[1] <= 130 and len(each.y) >= 400:
+            X = each.X[:20_000]
+            yield each._replace(X=X.toarray() if hasattr(X, "toarray") else X, y=each.y[:20_000])
+
+
+def _ratio(name, add, data, shards):
+    X, y, n = data.X, data.y, len(data.y) * 3 // 4
+    made = [learners.get(name)() for _ in range(shards)]
+    for learner, rows in zip(made, np.array_split(np.arange(n), shards), strict=True):
+        learner.learn(as_rows(X[rows], y[rows]))
+    whole = learners.get(name)()
+    whole.learn(as_rows(X[:n], y[:n]))
+    usual = whole.loss.value(y[n:], whole.predict(as_rows(X[n:]))).mean()
+    return float(whole.loss.value(y[n:], add(made, X[n:])).mean() / usual)
 
 
 def _coordinate(made, X):
@@ -243,7 +262,7 @@ def _coordinate(made, X):
     h = sum(own.z * own.s for own in sums)
     t, d, alpha = sum(own.trials for own in sums), sums[0].dimension, made[0].alpha
     Z = np.column_stack([np.ones(len(X)), X])
-    grown = s2 + Z**2
+    grown = np.maximum(s2 + Z**2, np.finfo(float).tiny)
     w = h / grown * np.exp(np.minimum((h**2 + Z**2) / (2 * alpha * grown), 700)) / (alpha * t * d)
     return (w * Z).sum(axis=1)
 
@@ -260,7 +279,8 @@ def _full(made, X):
         )
         S, h, gamma = S + R.T @ R, h + own.z * own.s, gamma + learner.gamma()
     Z, alpha = np.column_stack([np.ones(len(X)), X]), made[0].alpha
-    unit = 1 / np.sqrt(np.diag(S))
+    c = np.sqrt(np.diag(S))
+    unit = np.divide(1.0, c, out=np.zeros_like(c), where=c > 0)
     inverse = np.linalg.pinv(S * unit * unit[:, None], hermitian=True) * unit * unit[:, None]
     exponent = min((h @ inverse @ h - gamma) / (2 * alpha), 700.0)
     return np.exp(exponent) / alpha * (Z @ inverse @ h)
@@ -272,26 +292,24 @@ def _means(made, X):
     return np.mean([w.intercept + X @ w.features for w in weights], axis=0)
 
 
-def _vaw(shards):
-    """The largest difference from one pass, relative to the range of the targets."""
-    from scale.material import STREAMS, rows_of
-    from scale.test_merging import both, difference
+def _vaw(data, shards):
+    """How far the loss on rows held out is from that after one pass, relative."""
+    from scale.test_merging import both
 
-    rows = rows_of(*STREAMS["flights"](np.random.default_rng(0), 5200))
-    return float(difference(*both(rows, 5000, shards), rows, 5000))
+    X, y, n = data.X, data.y, len(data.y) * 3 // 4
+    losses = []
+    for learner in both(as_rows(X[:n], y[:n]), n, shards):
+        losses.append(learner.loss.value(y[n:], learner.predict(as_rows(X[n:]))).mean())
+    return abs(losses[1] / losses[0] - 1)
 
 
 def noise():
-    """The largest rest of a dependent column in a join, over the bound that lets it pass, by rows.
-
-    And how many of the joined models have a rank that is too large, by this rule and by the one
-    for rows.
-    """
+    """The largest rest of a dependent column in a join, over the bound that lets it pass."""
     from scale.noise import measured
 
     found = {}
-    for rows in (1000, 10_000) if SMALL else (1000, 10_000, 100_000, 1_000_000):
-        found[rows] = measured(rows, shards=64, seeds=2 if rows > 10_000 else 6)
+    for rows in (1000, 10_000) if SMALL else (1000, 10_000, 100_000):
+        found[rows] = measured(rows, shards=64, seeds=1 if rows > 10_000 else 3)
         print(rows, found[rows], flush=True)
     return found
 
@@ -336,7 +354,7 @@ def growth(found):
     """Minutes of a job of 1000 shards of a minute each, by workers, from the measured parts."""
     start = max(own["start"] for own in found["speed"].values())
     cost = found["overhead"]
-    per, keyed_part = cost["a shard, with its join"], cost["a part of the keyed"]
+    per, keyed_part = max(cost["a shard, with its join"], 0.001), cost["a part of the keyed"]
     rows = {}
     for workers in (1, 10, 100, 1000):
         rounds = math.ceil(1000 / workers)
@@ -364,11 +382,7 @@ def tables(found):
         rows = {name: {"seconds": value} for name, value in found["overhead"].items()}
         made["overhead"] = _table("what", ("seconds",), rows)
     if "sums" in found:
-        rows = {
-            name: {f"{k} shards": f"{value:.3g}" for k, value in own.items()}
-            for name, own in found["sums"].items()
-        }
-        made["sums"] = _table("state added up", ("4 shards", "16 shards"), rows)
+        made["sums"] = _table("states", (*next(iter(found["sums"].values())),), found["sums"])
     if "noise" in found:
         made["noise"] = _table("rows", (*next(iter(found["noise"].values())),), found["noise"])
     if "nodes" in found:

@@ -91,13 +91,18 @@ def fit_by_key(
         For a bad row, or one without a key, with file, part and row.
     OSError
         For a file that is not there, and `WorkerLost` if retries did not help.
+
+    >>> fit_by_key("blend", Source("flights", target="carrier"), "carrier")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'carrier' cannot be both key and target
     """
     source = as_source(source)
+    if key == source.target:
+        raise ValueError(f"column {key!r} cannot be both key and target")
     parts = parts_of(source)
     if format_named(source, [parts[0].file]) == "svmlight":
         raise ValueError(f"{source.name}: svmlight has no column {key!r}, nor any other")
-    if key == source.target:
-        raise ValueError(f"column {key!r} cannot be both key and target")
     start = start_of(source, learner, parts, key)
     path = save if save is not None else _temporary()
     with running(address, workers) as ray, ManyWriter(path) as writer:

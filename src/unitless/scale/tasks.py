@@ -14,7 +14,11 @@ class WorkerLost(OSError):
 
 
 class Progress(NamedTuple):
-    """How far it is."""
+    """How far it is.
+
+    >>> Progress("learning", 3, 16, 12_000).rows
+    12000
+    """
 
     stage: str
     done: int
