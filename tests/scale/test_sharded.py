@@ -168,3 +168,28 @@ def test_a_file_that_goes_is_named_by_its_part(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(sharded, "start_of", start_then_lose)
     with pytest.raises(FileNotFoundError, match=r"2\.csv: No such file .*\(part 3 of 3\)"):
         fit_sharded(kind, Source(tmp_path, target="y", task="regression"), shards=3)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "svm", "arrow"])
+def test_every_format_in_files(tmp_path, ending):
+    frame = table(300)
+    for k in range(3):
+        own, path = frame[100 * k : 100 * k + 100], tmp_path / f"{k}.{ending}"
+        if ending in ("csv", "tsv"):
+            own.write_csv(path, separator="," if ending == "csv" else "\t")
+        elif ending == "arrow":
+            own.write_ipc(path)
+        elif ending == "jsonl":
+            own.write_ndjson(path)
+        else:
+            rows = own.select("delay", "distance", "minutes").rows()
+            path.write_text("".join(f"{y} 1:{a} 3:{b}\n" for y, a, b in rows))
+    how = {} if ending == "svm" else {"target": "delay", "ignore": ["late", "how", "weight"]}
+    source = Source(tmp_path, task="regression", **how)
+    made, whole = fit_sharded("vaw", source, shards=3), in_one_pass("vaw", source)
+    assert made.rows == 300
+    weights = made.model.learner.weights(), whole.learner.weights()
+    new = np.ones((1, len(weights[0].features))), np.ones((1, len(weights[1].features)))
+    p, q = (w.intercept + x @ w.features for w, x in zip(weights, new, strict=True))
+    assert abs(p[0] - q[0]) < 1e-10 * 200
+    assert made.model.feature_names() == whole.feature_names()

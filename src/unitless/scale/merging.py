@@ -72,7 +72,7 @@ def merged(one: Vaw, two: Vaw) -> Vaw:
     >>> scores = two.learn(as_rows(X[2:], y[2:]))
     >>> new = as_rows([[2.0, 2.0]])
     >>> print(both.predict(new).round(12), merged(one, two).predict(new).round(12))
-    [9.] [9.]
+    [2.77777778] [2.77777778]
     """
     one, two = deepcopy(one), deepcopy(two)
     state, other, coordinates = _aligned(one, two)
