@@ -33,9 +33,13 @@ def fit_scaled(
             raise ValueError(f"--{name.replace('_', '-')} does not go with {given}")
     console = console_of(options["no_color"], options["quiet"] or options["json"])
     bar = Bar(console)
-    how: dict[str, Any] = {"address": address, "retries": retries, "progress": bar.show}
     with warnings_as_notes(options["quiet"]), Stopper() as stopper:
-        stopper.waits = True  # the work is done elsewhere: a signal interrupts at once
+
+        def watch(progress: Progress) -> None:
+            stopper.check()
+            bar.show(progress)
+
+        how: dict[str, Any] = {"address": address, "retries": retries, "progress": watch}
         if by_key is None:
             found = _sharded(options, shards or 0, how)
         else:
@@ -84,13 +88,17 @@ class Bar:
     def __init__(self, console: Any) -> None:
         self.console, self.start = console, time.perf_counter()
         self.stage, self.since, self.last = "", self.start, self.start
+        self.shown: Progress | None = None
 
     def seconds(self) -> float:
         """Since the beginning."""
         return time.perf_counter() - self.start
 
     def show(self, progress: Progress) -> None:
-        """Some parts further."""
+        """Some parts further, or none."""
+        if progress == self.shown or progress.done == 0:
+            return
+        self.shown = progress
         if progress.stage != self.stage:
             self.stage, self.since = progress.stage, self.last
         self.last = time.perf_counter()

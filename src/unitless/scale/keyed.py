@@ -26,7 +26,7 @@ from unitless.readers import Block
 from unitless.scale.cluster import running
 from unitless.scale.learning import PartError, Score, Start, learned, naming, read, start_of
 from unitless.scale.parts import Part, Source, as_source, format_named, parts_of
-from unitless.scale.tasks import Watcher, cancelling, finished, result, task, told
+from unitless.scale.tasks import Crew, Watcher
 
 BUCKETS, MOST_BUCKETS, BUCKET_BYTES = 16, 256, 1 << 25
 KEYS = 1000
@@ -106,7 +106,8 @@ def fit_by_key(
     start = start_of(source, learner, parts, key)
     path = save if save is not None else _temporary()
     with running(address, workers) as ray, ManyWriter(path) as writer:
-        score = _fitted(ray, source, parts, key, start, retries, progress, writer)
+        crew = Crew(ray, retries, progress)
+        score = _learned(crew, source, _dealt(crew, source, parts, key, start), start, writer)
     keyed = Keyed(path)
     keyed.rows, keyed.loss = score.rows, score.mean
     if save is None:
@@ -120,47 +121,49 @@ def _temporary() -> str:
     return path
 
 
-def _fitted(
-    ray: Any,
-    source: Source,
-    parts: list[Part],
-    key: str,
-    start: Start,
-    retries: int,
-    progress: Watcher | None,
-    writer: ManyWriter,
-) -> Score:
-    """Deal the parts, learn the batches, write the models."""
+class Deal(NamedTuple):
+    """What dealing left."""
+
+    pieces: list[list[Any]]
+    """By part and bucket: references to rows."""
+    keys: NDArray[np.int64]
+    """By bucket, those of different parts counted apart: no less than there are."""
+
+
+def _dealt(crew: Crew, source: Source, parts: list[Part], key: str, start: Start) -> Deal:
+    """Deal all parts."""
     count = _buckets(parts)
-    dealing = task(ray, deal, retries, returns=1 + count)
+    dealing = crew.task(deal, returns=1 + count)
     refs = [dealing.remote(source, part, key, start.types, count) for part in parts]
     names = {own[0]: str(part) for own, part in zip(refs, parts, strict=True)}
     counts, rows = np.zeros(count, dtype=np.int64), 0
-    with cancelling(ray, names):
-        for k, (_, (own, keys)) in enumerate(finished(ray, names, retries), start=1):
+    with crew.cancelling(names):
+        for done, (_, (own, keys)) in enumerate(crew.finished(names), start=1):
             counts, rows = counts + keys, rows + own
-            told(progress, "dealing", k, len(parts), rows)
-    batches = [
-        (bucket, batch, -(-int(keys) // KEYS))
-        for bucket, keys in enumerate(counts)
-        for batch in range(-(-int(keys) // KEYS))
-    ]
-    shared, learning = ray.put(start), task(ray, learn_keys, retries)
-    score, waiting = Score(), deque[Any]()
-    window = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
-    with cancelling(ray, waiting):
-        for k in range(len(batches) + window):
-            if k < len(batches):
-                bucket, *which = batches[k]
-                pieces = [own[1 + bucket] for own in refs]
-                waiting.append(learning.remote(shared, which, *pieces))
-            if k >= window and waiting:
-                what = f"keys of {source.name}, batch {k - window + 1} of {len(batches)}"
-                models, own = result(ray, waiting.popleft(), what, retries)
-                for name, model in models:
-                    writer.add(name, model)
-                score = score.plus(own)
-                told(progress, "learning", k - window + 1, len(batches), score.rows)
+            crew.tell("dealing", done, len(parts), rows)
+    return Deal([own[1:] for own in refs], counts)
+
+
+def _learned(crew: Crew, source: Source, dealt: Deal, start: Start, writer: ManyWriter) -> Score:
+    """Learn batch after batch, some at a time, and write their models in this order."""
+    numbers = [-(-int(keys) // KEYS) for keys in dealt.keys]
+    batches = [(bucket, k, n) for bucket, n in enumerate(numbers) for k in range(n)]
+    shared, learning = crew.ray.put(start), crew.task(learn_keys)
+    window = 2 * max(1, int(crew.ray.cluster_resources().get("CPU", 1)))
+    score, waiting, next_one = Score(), deque[Any](), 0
+    with crew.cancelling(waiting):
+        for done in range(len(batches)):
+            while next_one < min(len(batches), done + window):
+                bucket, *which = batches[next_one]
+                waiting.append(learning.remote(shared, which, *(p[bucket] for p in dealt.pieces)))
+                next_one += 1
+            what = f"keys of {source.name}, batch {done + 1} of {len(batches)}"
+            models, own = crew.result(waiting[0], what)
+            waiting.popleft()
+            for name, model in models:
+                writer.add(name, model)
+            score = score.plus(own)
+            crew.tell("learning", done + 1, len(batches), score.rows)
     return score
 
 

@@ -24,7 +24,7 @@ from unitless.learners.protocol import _checked_weights, arrays_of
 from unitless.rows import Rows, _one_type
 from unitless.scale.learning import Score, Start, naming, pieces, read, scored
 from unitless.scale.parts import Part, Source
-from unitless.scale.tasks import Watcher, cancelling, result, task, told
+from unitless.scale.tasks import Crew
 from unitless.streams import StreamModel
 
 Float = NDArray[np.float64]
@@ -209,43 +209,38 @@ def _longest(panels: list[Any], views: tuple[str, ...]) -> Any:
 
 
 def by_members(
-    ray: Any,
-    source: Source,
-    groups: list[list[Part]],
-    start: Start,
-    retries: int,
-    progress: Watcher | None,
+    crew: Crew, source: Source, groups: list[list[Part]], start: Start
 ) -> tuple[StreamModel, int, int, dict[str, float]]:
     """The model, shards, rows and losses."""
     blend: Any = start.model.learner
     names = [member.name for member in blend.panel.members]
-    loading, playing, mixing = (task(ray, f, retries, returns=2) for f in (load, play, mix))
-    model, mixed = ray.put(start.model), ray.put(blend)
-    players = [ray.put(alone(blend, k)) for k in range(len(names))]
+    loading, playing, mixing = (crew.task(function, returns=2) for function in (load, play, mix))
+    put = crew.ray.put
+    model, mixed = put(start.model), put(blend)
+    players = [put(alone(blend, k)) for k in range(len(names))]
     made: list[Any] = []
-    told_of: list[Any] = []
-    done = 0
-    books = [Score()] * (1 + len(names))
-    with cancelling(ray, made):
-        for k, group in enumerate([*groups, *[None] * AHEAD]):
+    under_way: list[Any] = []
+    books, done = [Score()] * (1 + len(names)), 0
+    with crew.cancelling(made):
+        for group in [*groups, *[None] * AHEAD]:
             if group is not None:
                 model, rows = loading.remote(model, source, group, start.types)
                 pairs = [playing.remote(player, rows) for player in players]
                 players = [player for player, _ in pairs]
                 mixed, book = mixing.remote(mixed, rows, *(scores for _, scores in pairs))
                 made[:] = [model, mixed, *players]
-                told_of.append((rows, book, group))
-            if k >= AHEAD:  # no more than so many under way
-                rows, book, ended = told_of.pop(0)
-                each = result(ray, book, str(ended[0]), retries)
-                books, done = (
-                    [a.plus(b) for a, b in zip(books, each, strict=True)],
-                    done + len(ended),
-                )
-                told(progress, "learning", done, sum(map(len, groups)), books[0].rows)
-        final: StreamModel = result(ray, model, source.name, retries)
-        ends = [result(ray, player, source.name, retries) for player in players]
-        end = result(ray, mixed, source.name, retries)
+                under_way.append((book, group))
+            if group is None or len(under_way) > AHEAD:
+                if not under_way:
+                    continue
+                book, ended = under_way.pop(0)
+                each = crew.result(book, str(ended[0]))
+                books = [a.plus(b) for a, b in zip(books, each, strict=True)]
+                done += len(ended)
+                crew.tell("learning", done, sum(map(len, groups)), books[0].rows)
+        final: StreamModel = crew.result(model, source.name)
+        ends = [crew.result(player, source.name) for player in players]
+        end = crew.result(mixed, source.name)
     final.learner = whole(deepcopy(ends), deepcopy(end))
     losses = {name: book.mean for name, book in zip(["blend", *names], books, strict=True)}
     return final, len(groups), final.rows, losses

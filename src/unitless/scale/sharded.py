@@ -24,7 +24,7 @@ from unitless.scale.cluster import running
 from unitless.scale.learning import Score, Start, learned, naming, pieces, read, start_of
 from unitless.scale.merging import begun, merged, renumbered
 from unitless.scale.parts import Part, Source, as_source, parts_of, shards_of
-from unitless.scale.tasks import Watcher, cancelling, finished, result, task, told
+from unitless.scale.tasks import Crew, Watcher
 from unitless.streams import StreamModel
 
 WHY = {
@@ -104,7 +104,7 @@ def fit_sharded(
     workers
         Tasks at a time of the embedded Ray; by default as many as there are cores.
     progress
-        Called with a `Progress` now and then.
+        Called with a `Progress` at least every second; an error that it raises ends the fit.
 
     Raises
     ------
@@ -128,11 +128,12 @@ blend, or fit_by_key
     groups = shards_of(parts, shards)
     start = start_of(source, learner, parts)
     with running(address, workers) as ray:
+        crew = Crew(ray, retries, progress)
         if kind is Vaw:
-            return _Vaw(ray, source, groups, retries, progress).run(start)
+            return _Vaw(crew, source, groups).run(start)
         from unitless.scale.members import by_members
 
-        return Sharded(*by_members(ray, source, groups, start, retries, progress))
+        return Sharded(*by_members(crew, source, groups, start))
 
 
 def _mergeable(learner: str | Learner) -> type[Learner]:
@@ -178,11 +179,9 @@ def join(one: Vaw, two: Vaw, columns: tuple[NDArray[np.int64] | None, ...], widt
 
 @dataclass
 class _Vaw:
-    ray: Any
+    crew: Crew
     source: Source
     groups: list[list[Part]]
-    retries: int
-    progress: Watcher | None
 
     def run(self, start: Start) -> Sharded:
         """Learn and join; again if columns turn out to have too many levels for one map."""
@@ -203,8 +202,8 @@ class _Vaw:
     def _map(self, start: Start) -> tuple[list[Any], list[Any]]:
         """Reports of the shards, and references to their learners."""
         first = self._first_target(start)
-        learn = task(self.ray, learn_shard, self.retries, returns=2)
-        shared = self.ray.put(start)
+        learn = self.crew.task(learn_shard, returns=2)
+        shared = self.crew.ray.put(start)
         pairs = [
             learn.remote(shared, self.source, group, first if k else None)
             for k, group in enumerate(self.groups)
@@ -212,10 +211,10 @@ class _Vaw:
         names = {pair[0]: _named(group) for pair, group in zip(pairs, self.groups, strict=True)}
         sizes = {pair[0]: len(group) for pair, group in zip(pairs, self.groups, strict=True)}
         reports, done, rows = {}, 0, 0
-        with cancelling(self.ray, names):
-            for ref, report in finished(self.ray, names, self.retries):
+        with self.crew.cancelling(names):
+            for ref, report in self.crew.finished(names):
                 reports[ref], done, rows = report, done + sizes[ref], rows + report[0].rows
-                told(self.progress, "learning", done, sum(sizes.values()), rows)
+                self.crew.tell("learning", done, sum(sizes.values()), rows)
         return [reports[ref] for ref, _ in pairs], [learner for _, learner in pairs]
 
     def _first_target(self, start: Start) -> float | None:
@@ -234,7 +233,7 @@ class _Vaw:
 
     def _joined(self, learners: list[Any], places: list[Any], width: int) -> Vaw:
         """The root of a binary tree: neighbours are joined, then neighbours of these."""
-        joined = task(self.ray, join, self.retries)
+        joined = self.crew.task(join)
         level = list(zip(learners, places, strict=True))
         made: list[Any] = []
         while len(level) > 1:
@@ -244,8 +243,8 @@ class _Vaw:
                 above.append((made[-1], None))
             level = above + level[len(above) * 2 :]
         what = f"joining the shards of {self.source.name}"
-        with cancelling(self.ray, made):
-            root: Vaw = deepcopy(result(self.ray, level[0][0], what, self.retries))
+        with self.crew.cancelling(made):
+            root: Vaw = deepcopy(self.crew.result(level[0][0], what))
         return root if level[0][1] is None else renumbered(root, level[0][1], width)
 
 

@@ -2,7 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+PATIENCE = 0.5
+"""Seconds after which whoever watches is told again, and may end it all by an error."""
 
 
 class WorkerLost(OSError):
@@ -29,52 +33,69 @@ class Progress(NamedTuple):
 
 
 Watcher = Callable[[Progress], None]
+STARTING = Progress("starting", 0, 1, 0)
 
 
-def told(watcher: Watcher | None, *progress: Any) -> None:
-    """Tell the watcher, if there is one."""
-    if watcher is not None:
-        watcher(Progress(*progress))
+@dataclass
+class Crew:
+    """Ray, how often a task is tried again, and who watches."""
 
+    ray: Any
+    retries: int
+    watcher: Watcher | None = None
+    last: Progress = STARTING
 
-def task(ray: Any, function: Callable[..., Any], retries: int, returns: int = 1) -> Any:
-    """The function as a task; `.remote(...)` submits it. A dead worker's task is tried again."""
-    if retries < 0:
-        raise ValueError(f"retries = {retries}: at least 0")
-    options = {"max_retries": retries, "num_returns": returns, "name": function.__name__}
-    return ray.remote(function).options(**options)
+    def task(self, function: Callable[..., Any], returns: int = 1) -> Any:
+        """The function as a task; `.remote(...)` submits it."""
+        if self.retries < 0:
+            raise ValueError(f"retries = {self.retries}: at least 0")
+        options = {"max_retries": self.retries, "num_returns": returns, "name": function.__name__}
+        return self.ray.remote(function).options(**options)
 
+    def tell(self, stage: str, done: int, of: int, rows: int) -> None:
+        """Tell the watcher, if there is one."""
+        self.last = Progress(stage, done, of, rows)
+        self._tell_again()
 
-def result(ray: Any, ref: Any, what: str, retries: int) -> Any:
-    """What a task returned. Its own errors are raised as they are, they name part and row."""
-    try:
-        return ray.get(ref)
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, ValueError | OSError):
-            raise error.cause from None
-        raise
-    except ray.exceptions.RayError as error:
-        raise WorkerLost(
-            f"{what}: the worker died {retries + 1} times, so nothing was made; was it killed, or "
-            f"is there too little memory? ({type(error).__name__})"
-        ) from None
+    def _tell_again(self) -> None:
+        if self.watcher is not None:
+            self.watcher(self.last)
 
+    def finished(self, refs: Mapping[Any, str]) -> Iterator[tuple[Any, Any]]:
+        """(ref, result) as tasks end; refs are given with what each is, for errors."""
+        waiting = list(refs)
+        while waiting:
+            done, waiting = self.ray.wait(waiting, num_returns=1, timeout=PATIENCE)
+            if not done:
+                self._tell_again()
+            for ref in done:
+                yield ref, self._taken(ref, refs[ref])
 
-def finished(ray: Any, refs: Mapping[Any, str], retries: int) -> Iterator[tuple[Any, Any]]:
-    """(ref, result) as tasks end; refs are given with what each is, for errors."""
-    waiting = list(refs)
-    while waiting:
-        done, waiting = ray.wait(waiting, num_returns=1)
-        for ref in done:
-            yield ref, result(ray, ref, refs[ref], retries)
+    def result(self, ref: Any, what: str) -> Any:
+        """What a task returned; `what` it is, for errors."""
+        return next(self.finished({ref: what}))[1]
 
+    def _taken(self, ref: Any, what: str) -> Any:
+        """The result of a task that has ended. Its own errors are raised as they are."""
+        errors = self.ray.exceptions
+        try:
+            return self.ray.get(ref)
+        except errors.RayTaskError as error:
+            if isinstance(error.cause, ValueError | OSError):
+                raise error.cause from None
+            raise
+        except errors.RayError as error:
+            raise WorkerLost(
+                f"{what}: the worker died {self.retries + 1} times, so nothing was made; was it "
+                f"killed, or is there too little memory? ({type(error).__name__})"
+            ) from None
 
-@contextmanager
-def cancelling(ray: Any, refs: Iterable[Any]) -> Iterator[None]:
-    """If it fails, tasks still under way are not let run on."""
-    try:
-        yield
-    except BaseException:
-        for ref in list(refs):
-            ray.cancel(ref, force=True)
-        raise
+    @contextmanager
+    def cancelling(self, refs: Iterable[Any]) -> Iterator[None]:
+        """If it fails, tasks still under way are not let run on."""
+        try:
+            yield
+        except BaseException:
+            for ref in list(refs):
+                self.ray.cancel(ref, force=True)
+            raise
