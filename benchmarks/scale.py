@@ -425,7 +425,9 @@ def main():
             RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 
 
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+ONE_THREAD = {
+    f"{name}_THREADS": "1" for name in ("OMP_NUM", "OPENBLAS_NUM", "NUMBA_NUM", "POLARS_MAX")
+}
 
 if __name__ == "__main__":
     if any(os.environ.get(name) != value for name, value in ONE_THREAD.items()):

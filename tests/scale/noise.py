@@ -1,12 +1,13 @@
 """What is left of dependent columns when factors are joined, measured: it must be called noise."""
 
+import math
 from copy import deepcopy
 
 import numpy as np
 
 from scale.material import STREAMS, rows_of
 from unitless.learners.full import ACTIVE, RANK, T
-from unitless.learners.rotations import root_unit, rotate_noted
+from unitless.learners.rotations import rotate_noted
 from unitless.learners.vaw import Vaw
 from unitless.scale import merging
 from unitless.scale.merging import NOISE, STEADY, begun, merged
@@ -22,7 +23,7 @@ def rests(one, two):
     places, theta, U = state.places[coordinates], np.zeros(width), state.U.reshape(-1)
     c = np.sqrt(state.squares[rank:active])
     for row in range(int(other.totals[RANK])):
-        unit = root_unit(other.D[row])
+        unit = math.ldexp(1.0, math.frexp(other.D[row])[1] // 2)
         W[:], deltas[0] = 0.0, other.D[row] / unit / unit
         W[0, places[row:]] = other.U[row, row : len(places)] * unit
         for k in range(rank):

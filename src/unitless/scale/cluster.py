@@ -19,7 +19,7 @@ VARIABLES = {
 }  # fmt: skip
 """While Ray runs: nothing beyond this machine, no reports of use, errors told once, and tasks that
 need too much memory not tried for ever."""
-THREADS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+THREADS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 """Of a worker: there is one for every core."""
 
 
@@ -58,11 +58,13 @@ def running(address: str | None = None, workers: int | None = None) -> Iterator[
             ray.shutdown()
 
 
-QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+COMMON: dict[str, Any] = {
+    "log_to_driver": False, "logging_level": logging.ERROR, "runtime_env": {"env_vars": THREADS},
+}  # fmt: skip
 
 
 def _join(ray: Any, address: str) -> None:
-    ray.init(address=address, **QUIET)
+    ray.init(address=address, **COMMON)
 
 
 def _start(ray: Any, workers: int | None) -> None:
@@ -79,7 +81,7 @@ def _start(ray: Any, workers: int | None) -> None:
             )
         ray.init(
             address="local", num_cpus=workers, include_dashboard=False, _node_ip_address=here,
-            runtime_env={"env_vars": THREADS}, **QUIET,
+            **COMMON,
         )  # fmt: skip
     finally:
         ray_constants.ENABLE_RAY_CLUSTER = before
