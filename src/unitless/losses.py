@@ -25,7 +25,6 @@ itself. Values and derivatives beyond the largest float saturate there; none is 
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -257,23 +256,44 @@ def get(loss: str | Loss) -> Loss:
     raise ValueError(f"unknown loss {loss!r}; choose one of {', '.join(NAMES)}, softmax")
 
 
-_DOMAINS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "signs": (lambda y: abs(y) == 1, "-1 or +1 (OnlineClassifier codes labels for you)"),
-    "reals": (lambda y: abs(y) < math.inf, "a finite number"),
-    "slopes": (lambda y: abs(y) <= 1, "a slope in [-1, 1]"),
-    "classes": (lambda y: (y >= 0) & (y == np.floor(y)), "a class number 0, 1, 2, ..."),
+_NEEDED = {
+    "signs": "-1 or +1 (OnlineClassifier codes labels for you)",
+    "reals": "a finite number",
+    "slopes": "a slope in [-1, 1]",
+    "classes": "a class number 0, 1, 2, ...",
 }
+
+
+@inner
+def fits(code, y):
+    """Whether the target is one of the loss's domain; kernels of one row ask as well."""
+    if code == SOFTMAX:
+        return (y >= 0) & (y == np.floor(y))
+    if code == LINEAR:
+        return abs(y) <= 1
+    if code in (LOGISTIC, HINGE, SMOOTHED_HINGE):
+        return abs(y) == 1
+    return abs(y) <= _LARGEST
+
+
+@kernel
+def _first_unfit(code, targets, classes):
+    """The first row whose target does not fit, or -1."""
+    for row in range(targets.size):
+        y = targets[row]
+        if not fits(code, y) or (code == SOFTMAX and y >= classes):
+            return row
+    return -1
 
 
 def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> None:
     """Refuse a target outside the loss's domain."""
-    fits, needed = _DOMAINS[loss.targets]
+    needed = _NEEDED[loss.targets]
     try:
-        if fits(target) is True:
-            return
-        good = bool(fits(target))  # a NumPy scalar
+        good = bool(fits.py_func(loss.code, target))
         if loss.code == SOFTMAX and good and target >= classes:
             needed, good = f"a class number below {classes}", False
+        good = good and math.isfinite(target)  # no complex number either
     except (TypeError, ValueError):
         good = False
     if not good:
@@ -284,9 +304,6 @@ def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> N
 
 def check_targets(loss: Loss, targets: NDArray[np.float64], classes: int = 1) -> None:
     """Refuse a block in which one target is outside the loss's domain, naming its row."""
-    good = _DOMAINS[loss.targets][0](targets)
-    if loss.code == SOFTMAX:
-        good &= targets < classes
-    if not good.all():
-        row = int(np.argmin(good))
+    row = _first_unfit(loss.code, targets, classes)
+    if row >= 0:
         check_target(loss, float(targets[row]), row, classes)

@@ -66,16 +66,19 @@ class Rows:
 
 @kernel
 def _first_infinity(flat):
-    """Position of the first infinite value, or -1."""
-    for block in range(0, flat.size, 4096):
-        run = flat[block : block + 4096]
-        bad = 0
-        for i in range(run.size):
-            bad |= abs(run[i]) == np.inf
-        if bad:
-            for i in range(run.size):
-                if abs(run[i]) == np.inf:
-                    return block + i
+    """Position of the first infinite value, or -1.
+
+    Read at four places at once: at one alone, the machine waits for its memory half of the time.
+    """
+    bad, run = False, flat.size // 4
+    for k in range(run):
+        i = np.uint64(k)
+        bad |= (abs(flat[i]) == np.inf) | (abs(flat[np.uint64(k + run)]) == np.inf)
+        i = np.uint64(k + 2 * run)
+        bad |= (abs(flat[i]) == np.inf) | (abs(flat[np.uint64(k + 3 * run)]) == np.inf)
+    for k in range(0 if bad else 4 * run, flat.size):
+        if abs(flat[k]) == np.inf:
+            return k
     return -1
 
 

@@ -149,7 +149,7 @@ class Learner(ABC):
                 names.refuse_infinity()
                 self._reserve(len(names.columns) + len(names.unknown))
                 names.add_unknown()
-            score = self._learn_one(names.values, names.indices, y, weight)
+            score = self._learn_one(names.values, names.indices, float(y), weight)
             if isinstance(score, float) and score != score:
                 names.refuse_infinity()
         finally:

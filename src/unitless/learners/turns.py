@@ -31,5 +31,7 @@ class Turn(RLock):
     False
     """
 
+    __slots__ = ()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Turn, ()
