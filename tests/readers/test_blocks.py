@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import polars as pl
+import pyarrow.ipc
 import pytest
 import zstandard
 from hypothesis import given, settings
@@ -24,15 +25,23 @@ RNG = np.random.default_rng(0)
 N = 120
 
 
+def write_arrow(frame, file, batch):
+    """An Arrow file in batches of so many rows; polars can do that since 1.36 only."""
+    table = frame.to_arrow()
+    with pyarrow.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=batch)
+
+
 def made(format):
     """A file of N rows, with all that makes positions difficult."""
     x, word = RNG.standard_normal(N), RNG.choice(["red", "green", "blue"], N)
     if format in ("parquet", "arrow"):
         file = io.BytesIO()
         frame = pl.DataFrame({"x": x, "word": word})
-        frame.write_parquet(file, row_group_size=50) if format == "parquet" else frame.write_ipc(
-            file, record_batch_size=50
-        )
+        if format == "parquet":
+            frame.write_parquet(file, row_group_size=50)
+        else:
+            write_arrow(frame, file, 50)
         return file.getvalue()
     gap = "\t" if format == "tsv" else ","
     lines = {

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from readers.naive import read
+from readers.test_blocks import write_arrow
 from readers.test_bytes import drip
 from unitless.readers import ReadError, open_blocks, parquet
 
@@ -66,7 +67,7 @@ def test_batches(format, group):
     if format == "parquet":
         frame.write_parquet(file, row_group_size=group)
     else:
-        frame.write_ipc(file, record_batch_size=group)
+        write_arrow(frame, file, group)
     blocks = read(file.getvalue(), format=format, block_bytes=1600)
     assert len(blocks) >= 10
     whole = pl.concat([block.frame for block in blocks])

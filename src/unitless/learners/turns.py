@@ -31,7 +31,5 @@ class Turn(RLock):
     False
     """
 
-    __slots__ = ()
-
     def __reduce__(self) -> tuple[Any, ...]:
         return Turn, ()
