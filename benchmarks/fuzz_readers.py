@@ -2,14 +2,16 @@
 
 Every input is made of its format and seed (tests/readers/fuzzing.py), so that a failure, which is
 printed, is repeated by `tried(format, seed)`. Inputs run by the ten thousand in a process of their
-own: one that crashes, or takes a minute for a hundred inputs, has failed. The counts go, with date
-and version, to `results/reliability.json` as each format ends; `reliability.py page` tells them.
+own; an input that crashes it, or a hundred that take a minute, have failed, and another goes on
+behind them. The counts go, with date and version, to `results/reliability.json` as each format
+ends; `reliability.py page` tells them.
 """
 
 import faulthandler
 import json
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -25,13 +27,14 @@ INPUTS = {
 PROCESS, ROUND, HANG = 10_000, 100, 60
 
 
-def inputs(format, first, stop):
-    """Try the seeds of a process; print how many were read, and how many failed."""
+def inputs(format, first, stop, note):
+    """Try some seeds; keep the counts, and the seed at hand, in a file, in case of a crash."""
     from readers.fuzzing import tried
 
     warnings.simplefilter("error")
     read = failed = 0
     for seed in range(first, stop):
+        note.write_text(json.dumps({"seed": seed, "read": read, "failed": failed}))
         if seed % ROUND == 0:
             faulthandler.dump_traceback_later(HANG, exit=True)
         try:
@@ -40,38 +43,39 @@ def inputs(format, first, stop):
             failed += 1
             told = f"{type(error).__name__}: {str(error)[:200]}"
             print(f"FAILED {format} {seed}: {told}", file=sys.stderr, flush=True)
-    faulthandler.cancel_dump_traceback_later()
-    print(json.dumps({"read": read, "failed": failed}))
+    note.write_text(json.dumps({"seed": stop, "read": read, "failed": failed}))
 
 
-def fuzzed(format):
+def fuzzed(format, folder):
     """The counts of one format."""
-    counts = {"inputs": INPUTS[format], "read": 0, "failed": 0}
-    for first in range(0, INPUTS[format], PROCESS):
-        stop = min(first + PROCESS, INPUTS[format])
-        words = [sys.executable, __file__, format, str(first), str(stop)]
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
+    counts, seed = {"inputs": INPUTS[format], "read": 0, "failed": 0}, 0
+    note = Path(folder, "note")
+    while seed < INPUTS[format]:
+        stop = min(seed + PROCESS, INPUTS[format])
+        done = subprocess.run([sys.executable, __file__, format, str(seed), str(stop), note])
+        found = json.loads(note.read_text())
+        counts["read"] += found["read"]
+        counts["failed"] += found["failed"]
+        seed = found["seed"]
         if done.returncode:
-            print(f"FAILED {format} {first}-{stop}: exit code {done.returncode}", file=sys.stderr)
+            print(f"FAILED {format} {seed}: exit code {done.returncode}", file=sys.stderr)
             counts["failed"] += 1
-            continue
-        found = json.loads(done.stdout.splitlines()[-1])
-        for key, count in found.items():
-            counts[key] += count
-        print(format, stop, counts, flush=True)
+            seed += 1
+        print(format, seed, counts, flush=True)
     return counts
 
 
 def main(formats):
     """Fuzz these formats, and keep the counts beside those of the others."""
     for format in formats:
-        made = reliability.made() | fuzzed(format)
+        with tempfile.TemporaryDirectory() as folder:
+            made = reliability.made() | fuzzed(format, folder)
         known = reliability.results().get("fuzz", {}).get("formats", {})
         reliability.kept("fuzz", {"formats": known | {format: made}})
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[2].isdigit():
-        inputs(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    if len(sys.argv) == 5 and sys.argv[2].isdigit():
+        inputs(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
     else:
         main(sys.argv[1:] or [*INPUTS])

@@ -14,8 +14,8 @@ from unitless.readers import ReadError, open_blocks
 from unitless.readers.records import BEHIND, UNCLOSED
 
 ALPHABETS = {
-    "csv": b'a1.,;"\n\r\t |-e\xff\x00N',
-    "tsv": b'a1."\n\r\t -e\xff\x00N',
+    "csv": b'ax^1.,;"\n\r\t |-e\xff\x00N',
+    "tsv": b'ax^1."\n\r\t -e\xff\x00N',
     "jsonl": b'{}[]:",ab1.e-\n\\u nulltrue\xff',
     "svmlight": b"1:.-+e# \nq\r\t\xff\x00",
     "vw": b"1:.|-+e' a\n^#\r\t\xff\x00",

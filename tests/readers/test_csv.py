@@ -290,3 +290,16 @@ def test_real_files(shared_data, name, options, shape, strings, missing):
         assert frame.shape == shape
         assert frame.dtypes.count(pl.String) == strings
         assert sum(frame.null_count().row(0)) == missing
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("first", ["x^2", "x\x01", "x\u0700", "(\u007f"])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_text_that_begins_like_compressed_data(first, columns, header):
+    """Zlib begins with x^ as well, and polars would decompress it, with or without an error."""
+    rest = ",1.5" * (columns - 1)
+    lines = ["a,b"[: 2 * columns - 1]] * header + [first + rest, "y" + rest] * 3
+    for block_bytes in (15, 1 << 20):
+        blocks = read("\n".join(lines).encode(), header=header, block_bytes=block_bytes)
+        found = [row for block in blocks for row in block.frame.rows()]
+        assert found == [(text, 1.5)[:columns] for text in (first, "y")] * 3

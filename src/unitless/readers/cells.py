@@ -23,6 +23,10 @@ MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"
 UNREAD = [text for text in MISSING if text.lower() != "nan"]
 """Those that polars does not take for a number by itself."""
 
+COMPRESSED = b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd"
+"""What polars takes for the beginning of compressed data: x^2 is text here. A record in front of
+it, which is then left out, keeps polars from it."""
+
 FIRST = 200
 """Records whose cells are looked at before the rest of the first block."""
 
@@ -62,7 +66,11 @@ class Cells:
         """The frame; all columns of one kind, if given; cells that do not fit are null if lax."""
         columns = {name: TYPES[kind or own or ""] for name, own in self.layout.columns.items()}
         quote = self.layout.quote
-        return pl.read_csv(
+        shielded = data.startswith(COMPRESSED)
+        if shielded:
+            data = ("0" + self.layout.separator * (len(columns) - 1) + "\n").encode() + data
+            rows = rows and rows + 1
+        frame = pl.read_csv(
             data,
             has_header=False,
             schema=columns,
@@ -72,6 +80,7 @@ class Cells:
             ignore_errors=lax,
             n_rows=rows,
         )
+        return frame[1:] if shielded else frame
 
     def _quick(self, data: bytes, rows: int) -> pl.DataFrame | None:
         """The frame if all is well, None if not."""
