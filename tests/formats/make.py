@@ -1,7 +1,8 @@
 """Make the models of a release: python tests/formats/make.py, once a release, and never again.
 
 Each model is kept with what it predicted, in `expected.json`; test_formats.py loads them for ever.
-A new format number gets a folder of its own beside `1`.
+A new format number gets a folder of its own beside `1`. A model that is there is not made again:
+what it says must not follow the code.
 """
 
 import io
@@ -13,7 +14,7 @@ import pandas
 
 from unitless import OnlineClassifier, models
 from unitless.evaluation import Evaluation
-from unitless.learners import Coordinate, Full, Nag
+from unitless.learners import Blend, Coordinate, Full, Nag
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 from unitless.streams import started
@@ -22,13 +23,16 @@ FOLDER = Path(__file__).parent / str(models.FORMAT)
 NEW = np.array([[0.5, -2000.0, 0.0], [np.nan, 10.0, 1.0]])
 
 
-def rows(targets):
-    """Some rows in several units, with a gap."""
+def rows(loss):
+    """60 rows in several units, with a gap; models are saved after 40."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3)) * [1.0, 1000.0, 1e-6]
     X[3, 1] = np.nan
-    y = rng.integers(0, 3, 40).astype(float) if targets == "classes" else np.sign(X[:, 0])
-    return as_rows(X, y)
+    classes = rng.integers(0, 3, 40).astype(float)
+    X = np.vstack([X, rng.normal(size=(20, 3)) * [1.0, 1000.0, 1e-6]])
+    classes = np.append(classes, rng.integers(0, 3, 20))
+    y = {"softmax": classes, "squared": 5 + X[:, 0] + 1e6 * X[:, 2]}
+    return as_rows(X, y.get(loss, np.sign(X[:, 0])))
 
 
 def frame(n=30):
@@ -50,25 +54,47 @@ def stream():
     return run
 
 
+BLENDS = {"blend-binary": "logistic", "blend-regression": "squared", "blend-multiclass": "softmax"}
+
+
+def blend(name):
+    """A Blend, after a first part of its rows."""
+    loss = BLENDS[name]
+    learner = Blend(loss, classes=3) if loss == "softmax" else Blend(loss)
+    learner.learn(rows(loss)[:40])
+    return learner
+
+
+def learners():
+    """name -> a learner that has learned."""
+    made = {"coordinate": Coordinate(), "full": Full(), "nag": Nag("softmax", classes=3)}
+    for name, learner in made.items():
+        learner.learn(rows("softmax" if name == "nag" else "logistic")[:40])
+    return made | {name: blend(name) for name in BLENDS}
+
+
 def main():
-    """Write the files."""
+    """Write the files that are not there."""
     FOLDER.mkdir(exist_ok=True)
-    expected = {}
-    for learner, targets in (
-        (Coordinate(), ""),
-        (Full(), ""),
-        (Nag("softmax", classes=3), "classes"),
-    ):
-        learner.learn(rows(targets))
-        models.save(learner, FOLDER / learner.name)
-        expected[learner.name] = learner.predict(as_rows(NEW)).tolist()
-    model = OnlineClassifier("coordinate").fit(frame(), np.where(frame()["size"] > 0, "yes", "no"))
-    models.save(model, FOLDER / "classifier")
-    expected["classifier"] = model.decision_function(frame(3)).tolist()
-    run = stream()
-    run.save(FOLDER / "stream")
-    expected["stream"] = run.model.learner.predict(as_rows(NEW[:, :2])).tolist()
-    (FOLDER / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
+    path = FOLDER / "expected.json"
+    expected = json.loads(path.read_text()) if path.exists() else {}
+    for name, learner in learners().items():
+        if name not in expected:
+            models.save(learner, FOLDER / name)
+            expected[name] = learner.predict(as_rows(NEW)).tolist()
+            if name in BLENDS:
+                more = rows(BLENDS[name])[40:]
+                expected[f"{name} continued"] = learner.learn(more).tolist()
+    if "classifier" not in expected:
+        labels = np.where(frame()["size"] > 0, "yes", "no")
+        model = OnlineClassifier("coordinate").fit(frame(), labels)
+        models.save(model, FOLDER / "classifier")
+        expected["classifier"] = model.decision_function(frame(3)).tolist()
+    if "stream" not in expected:
+        run = stream()
+        run.save(FOLDER / "stream")
+        expected["stream"] = run.model.learner.predict(as_rows(NEW[:, :2])).tolist()
+    path.write_text(json.dumps(expected, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from formats.make import NEW, frame
+from formats.make import BLENDS, NEW, frame, rows
 from unitless import models
 from unitless.evaluation import resumed
 from unitless.rows import as_rows
@@ -29,6 +29,23 @@ def test_it_loads_and_says_what_it_said(path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("path", [path for path in CASES if path.name in BLENDS], ids=lambda path: path.name)
+def test_a_blend_continues_as_it_did_and_to_the_bit(path, tmp_path):
+    expected = json.loads((path.parent / "expected.json").read_text())[f"{path.name} continued"]
+    more = rows(BLENDS[path.name])[40:]
+    straight, resumed = models.load(path), models.load(path)
+    scores = straight.learn(more)
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+    parts = []
+    for k in range(20):
+        parts.append(resumed.learn(more[k : k + 1]))
+        models.save(resumed, tmp_path / "model")
+        resumed = models.load(tmp_path / "model")
+    assert np.concatenate(parts).tobytes() == scores.tobytes()
+    models.save(straight, tmp_path / "straight")
+    assert (tmp_path / "straight").read_bytes() == (tmp_path / "model").read_bytes()
+
+
 def test_every_format_is_kept():
     assert [folder.name for folder in FOLDERS] == [str(k + 1) for k in range(models.FORMAT)]
-    assert len(CASES) >= 5
+    assert {path.name for path in CASES} >= {"coordinate", "stream", *BLENDS}
