@@ -2,10 +2,10 @@
 
 `kills` ends 200 checkpointed runs with kill -9 and resumes them; `disk` fills a small file system
 (root only: it mounts one); `corruption` tries 105 000 damaged model files; `numbers` learns
-millions of extreme rows; `guard` times what the checks of every row cost. Each keeps its figures,
-with date and version, in `results/reliability.json`, from which `page` writes docs/reliability.md.
-Tests run a small part of each: tests/faults. (`kills` flushes thousands of files: set TMPDIR to a
-folder in memory if the disk is slow.)
+millions of extreme rows, and `search` looks for the worst of them; `guard` times what the checks of
+every row cost. Each keeps its figures, with date and version, in `results/reliability.json`, from
+which `page` writes docs/reliability.md. Tests run a small part of each: tests/faults. (`kills`
+flushes thousands of files: set TMPDIR to a folder in memory if the disk is slow.)
 """
 
 import json
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,14 +25,16 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "reliability.json"
 FAULTS = ROOT / "tests" / "faults"
 RUNS = [
-    ("coordinate", "csv", 80), ("full", "svm", 60), ("newton", "jsonl", 40),
-    ("coordinate", "jsonl", 20),
+    ("coordinate", "csv", 70), ("full", "svm", 50), ("newton", "jsonl", 30),
+    ("coordinate", "jsonl", 20), ("blend", "csv", 30),
 ]  # fmt: skip
 """Learner, format and kills: 200."""
 FILES, PARTS = 105_000, 7
 """Damaged files, in so many processes one after the other."""
 ROWS, BLOCK, LARGEST = 1_000_000, 200, sys.float_info.max
 """Extreme rows a learner, learned so many at a time."""
+STREAMS = 1000
+"""Streams of 200 rows a learner and loss, in the search for the worst."""
 MARKS = "<!-- figures -->", "<!-- end of figures -->"
 
 
@@ -134,6 +137,24 @@ def numbers():
         counts["rows"] += rows
         counts["learners"][name] = rows
         print(name, rows, counts["non_finite"], flush=True)
+    return counts
+
+
+def search():
+    """A hill climb over streams towards overflow, for each learner and loss."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    warnings.simplefilter("error")
+    from faults.search import PAIRS, climbed
+
+    counts = {"rows": 0, "streams": 0, "non_finite": 0, "highest": {}}
+    for name, loss in PAIRS:
+        streams = STREAMS // (10 if name == "blend" else 1)
+        found = climbed(name, loss, streams, seed=streams)
+        counts["rows"] += found["rows"]
+        counts["streams"] += streams
+        counts["non_finite"] += len(found["bad"])
+        counts["highest"][f"{name} {loss}"] = found["highest"]
+        print(name, loss, found["rows"], found["highest"], found["bad"][:1], flush=True)
     return counts
 
 
@@ -242,8 +263,8 @@ def kept(name, figures):
 
 def lines(found):
     """The table of docs/reliability.md."""
-    parts = "kills", "corruption", "disk", "numbers", "fuzz", "guard"
-    k, c, d, n, f, g = (found[name] for name in parts)
+    parts = "kills", "corruption", "disk", "numbers", "search", "fuzz", "guard"
+    k, c, d, n, s, f, g = (found[name] for name in parts)
     said = {
         "kills": f"{k['kills']} runs killed, {k['kills'] - k['no_checkpoint']} of them after a "
         f"checkpoint, {k['left']} while one was being written; {k['wrong']} resumed runs ended in "
@@ -255,6 +276,9 @@ def lines(found):
         f"{d['damaged']} old files damaged, {d['left']} temporary files left",
         "numbers": f"{n['rows']:,} rows for {len(n['learners'])} learners, values from 5e-324 to "
         f"1.7e308, labels against the prediction: {n['non_finite']} non-finite scores or states",
+        "search": f"{s['rows']:,} rows in {s['streams']:,} streams, each bred from the worst so "
+        f"far, for {len(s['highest'])} pairs of learner and loss: {s['non_finite']} streams with a "
+        f"non-finite score or state; the largest number reached is 2^{highest(s):.0f}",
         "fuzz": f"{total(f, 'inputs'):,} inputs for the readers ("
         + ", ".join(f"{name} {part['inputs']:,}" for name, part in sorted(f["formats"].items()))
         + f"): {total(f, 'read'):,} were read, all others refused by a `ReadError`; "
@@ -267,6 +291,11 @@ def lines(found):
     rows = [f"| `{name}` | {text} | {found[name]['date']}, {found[name]['package']} |"
             for name, text in said.items()]  # fmt: skip
     return ["| part | figures | date, version |", "|---|---|---|", *rows]
+
+
+def highest(search):
+    """The exponent of the largest number of all learners."""
+    return max(search["highest"].values())
 
 
 def total(fuzz, key):
@@ -291,6 +320,6 @@ if __name__ == "__main__":
     else:
         parts = {
             "kills": kills, "corruption": corruption, "disk": disk, "numbers": numbers,
-            "guard": guard,
+            "search": search, "guard": guard,
         }  # fmt: skip
         kept(name, parts[name]() | {"seconds": round(time.monotonic() - begin)})

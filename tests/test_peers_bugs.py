@@ -1,10 +1,7 @@
-"""Bugs that users of Vowpal Wabbit, River and scikit-learn reported, each tried here by its number.
-
-River 1729 (states of two learners cannot be merged) has no test: neither can ours, and no method
-says so.
-"""
+"""Bugs that users of Vowpal Wabbit, River and scikit-learn reported, each tried by its number."""
 
 import io
+import threading
 import warnings
 
 import numpy as np
@@ -262,6 +259,31 @@ def test_river_382_large_numbers_in_dict_rows_give_no_nan():
         for _ in range(200):
             x = {"small": rng.normal(), "large": rng.normal() * 1e150, "year": 2026.0}
             assert np.isfinite(learner.learn_one(x, x["small"]))
+
+
+@pytest.mark.parametrize("name", ["coordinate", "full", "nag"])
+def test_river_1729_several_threads_feed_one_model(name):
+    """They asked for `learn_one` in parallel, or else to merge states, and can have neither.
+
+    States cannot be merged here either, and no method pretends to: what a row teaches depends on
+    all rows before it. Instead one model may be fed by any number of threads, which take turns: no
+    row is lost, doubled or half learned. (All learn the same row, so that no order shows.)
+    """
+    rows, x = 400, {"a": 1.5, "b": -2.0, "c": None}
+    alone, shared = get(name)(), get(name)()
+    for _ in range(4 * rows):
+        alone.learn_one(x, 1)
+    feeders = [
+        threading.Thread(target=lambda: [shared.learn_one(x, 1) for _ in range(rows)])
+        for _ in range(4)
+    ]
+    for feeder in feeders:
+        feeder.start()
+    for feeder in feeders:
+        feeder.join()
+    assert shared.predict_one(x) == alone.predict_one(x)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(shared.state, alone.state, strict=True))
+    assert not {"merge", "__add__", "__iadd__", "__or__"} & {*dir(shared)}
 
 
 # scikit-learn

@@ -29,7 +29,9 @@ def test_it_loads_and_says_what_it_said(path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("path", [path for path in CASES if path.name in BLENDS], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [path for path in CASES if path.name in BLENDS], ids=lambda path: path.name
+)
 def test_a_blend_continues_as_it_did_and_to_the_bit(path, tmp_path):
     expected = json.loads((path.parent / "expected.json").read_text())[f"{path.name} continued"]
     more = rows(BLENDS[path.name])[40:]

@@ -33,6 +33,7 @@ from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
 from unitless.numerics import fma, inner
 
 FLATTEST = 1e-3  # the least curvature of the logistic loss that is believed: a probability squared
+STEEPEST = 2.0**900  # b stops there: sample weights that leap could raise it for ever
 S = 1
 
 

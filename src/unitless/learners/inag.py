@@ -38,6 +38,7 @@ from unitless.learners.nag import (
     checked_rate,
     over_roots,
     root_of_t_over_n,
+    slope_along,
 )
 from unitless.learners.rules import INAG, House
 from unitless.losses import (

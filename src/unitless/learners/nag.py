@@ -52,6 +52,16 @@ def normalised_score(total, x, f, term):
     return sum_of(scores)
 
 
+STEEPEST = 2.0**480
+"""Gradients stop growing there, so that a sum of 2^60 of their squares stays finite."""
+
+
+@inner
+def slope_along(v, g, x):
+    """v g x, the gradient of one weight; within bounds, where v, g and x are each at their end."""
+    return min(max(v * g * x, -STEEPEST), STEEPEST)
+
+
 @inner
 def over_root(x, S):
     """x / sqrt(S), 0 where S is 0 (where g x is 0 as well)."""

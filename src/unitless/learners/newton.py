@@ -57,6 +57,7 @@ FAR = 2.0**26  # squares: weights learned from values 2^13 times smaller say not
 CERTAIN = 2.0**100  # a precision so many times larger leaves no digit of the variance
 LEAST = 2.0**-1000  # squares: a value in its unit is near 1, and this is no value
 SOON, LATER, EARLY = 1.25, 2.0, 256  # the prior is set anew when t has grown by this factor
+STEEPEST = 2.0**600  # weights stop there: a column that grows 2^9 times a row could raise them
 MOST = 4096  # coordinates: P then takes 128 MB
 
 
@@ -143,7 +144,7 @@ def step(U, D, w, f, S, e, c, first, Px, term):
     for k in range(e.size):
         own, a = w[k * m : k * m + m], e[k] / (1.0 + c * S[m])
         for j in range(m):
-            own[j] = fma(a, Px[j], own[j])
+            own[j] = min(max(fma(a, Px[j], own[j]), -STEEPEST), STEEPEST)
 
 
 @inner
@@ -177,7 +178,7 @@ def refresh(rule, U, D, W, s2, woke, prior, t, f, S, e, Px, term):
             if c < 0 and (1.0 + c * s) * prior[i] < new / 2:
                 continue  # s < 1 / (lambda prior) was lost in rounding
             for k in range(e.size):
-                e[k] = -c * W[k * m + i]
+                e[k] = min(max(-c * W[k * m + i], -STEEPEST), STEEPEST)
             step(U, D, W, f, S, e, c, i, Px, term)
             prior[i] = new
 
@@ -288,7 +289,7 @@ def _slopes(rule, y, z, g):
             mean += abs(g[k]) * (1 - abs(g[k])) / g.size
         return max(mean, FLATTEST)
     if rule.loss == SQUARED:
-        g[0] = z[0] - y
+        g[0] = min(max(z[0], -TALLEST), TALLEST) - y
         return 1.0
     g[0] = derivative(rule.loss, 0.0, y, z[0])
     return curvature(g[0])
@@ -396,8 +397,9 @@ class Newton(Scaled):
         factors = np.copysign(np.maximum(np.abs(factors), 2.0**-400), factors)
         U[coordinates] *= factors[:, None]
         U[:, coordinates] /= factors
-        D[coordinates] /= factors**2
-        W[:, coordinates] /= factors
+        with np.errstate(over="ignore"):
+            D[coordinates] = np.minimum(D[coordinates] / factors**2, 1 / LEAST)
+            W[:, coordinates] = np.clip(W[:, coordinates] / factors, -STEEPEST, STEEPEST)
 
     def _weights_scaled(self) -> NDArray[np.float64]:
         W = self.state.W[:, : len(self._units)]
