@@ -27,7 +27,7 @@ import numpy as np
 
 from unitless.lanes import LANES, every, load, store, where
 from unitless.lanes import total as sum_of
-from unitless.learners.rowwise import Rowwise
+from unitless.learners.rowwise import TALLEST, Rowwise
 from unitless.learners.rules import DIAGONAL, House
 from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
 from unitless.numerics import fma, inner
@@ -68,7 +68,8 @@ def predict(rule, total, v, x, f, term):
 @inner
 def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
-    e, c = (y - p, 1.0) if rule.loss == SQUARED else (-g, curvature(g))
+    near = min(max(p, -TALLEST), TALLEST)
+    e, c = (y - near, 1.0) if rule.loss == SQUARED else (-g, curvature(g))
     e, c = e * v, c * v
     step = e / (1 + c * total[S])
     for k in range(0, n, LANES):
@@ -76,7 +77,8 @@ def update(rule, total, v, y, p, g, x, f, term):
         a = fma(rule.knob * M, M, A)
         ratio = fma(c * value, value, a) / where(a > 0.0, a, 1.0)
         store(f, n + k, fma(c * value, value, A))
-        store(f, 2 * n + k, fma(value, step, load(f, 2 * n + k)) * ratio)
+        b = fma(value, step, load(f, 2 * n + k)) * ratio
+        store(f, 2 * n + k, min(max(b, -STEEPEST), STEEPEST))
 
 
 class Diagonal(Rowwise):

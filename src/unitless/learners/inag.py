@@ -122,7 +122,8 @@ def update(rule, total, v, y, p, g, x, f, term):
         rho *= math.sqrt(total[M2] / total[COUNT])
     moves = every(0.0)
     for k in range(0, n, LANES):
-        z, M, q = load(x, k), load(f, k), v * g * load(x, k)
+        z, M = load(x, k), load(f, k)
+        q = slope_along(v, g, z)
         root = over_roots(z, fma(q, q, load(f, 2 * n + k)))
         moves += root * (z / where(M > 0.0, M, 1.0))
         store(term, k, root)
@@ -130,7 +131,7 @@ def update(rule, total, v, y, p, g, x, f, term):
     a = step(rule, y, p, g, s, v) if s > 0 and g != 0 else 0.0
     counted = a if s > 0 and kinked(rule) else v * g
     for k in range(0, n, LANES):
-        c = counted * load(x, k)
+        c = slope_along(1.0, counted, load(x, k))
         store(f, n + k, load(f, n + k) + rho * a * load(term, k))
         store(f, 2 * n + k, fma(c, c, load(f, 2 * n + k)))
 

@@ -91,7 +91,7 @@ def update(rule, total, v, y, p, g, x, f, term):
     n = x.size
     rate = rule.knob * root_of_t_over_n(total)
     for k in range(0, n, LANES):
-        q = v * g * load(x, k)
+        q = slope_along(v, g, load(x, k))
         S = fma(q, q, load(f, 2 * n + k))
         store(f, n + k, load(f, n + k) - rate * over_roots(q, S))
         store(f, 2 * n + k, S)
