@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from timing import fastest, report  # isort: skip  (pins threads, so it comes before NumPy)
 
+import numba
 import numpy as np
 import scipy.sparse as sp
 from river import linear_model, preprocessing
@@ -20,6 +22,9 @@ from sklearn.linear_model import SGDClassifier
 from vowpalwabbit import Workspace
 
 from unitless.learners import Blend, Coordinate, Full
+from unitless.learners.blending import recipes
+from unitless.learners.blending.logistic import LogisticMixer
+from unitless.learners.blending.panel import Panel
 from unitless.rows import as_rows
 
 rng = np.random.default_rng(0)
@@ -183,19 +188,54 @@ def blend() -> None:
         y = _labels(X.shape[0])
         wide = X.shape[1] > 1000
         rows = as_rows(X if wide else X.toarray(), y)
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = _vw_text(X, y, folder)
-            seconds = fastest(
-                {
-                    "ours": lambda rows=rows: Blend().learn(rows),
-                    "vw": lambda arguments=arguments: Workspace(arguments).finish(),
-                },
-                5,
-            )
-        print(f"  {name}: {seconds['ours'] / len(y) * 1e6:.2f} us a row")
-        report(
-            f"Blend / VW from text, {name}", seconds["ours"] / seconds["vw"], limit, at_most=True
-        )
+        for cores in (1, 2):
+            with tempfile.TemporaryDirectory() as folder, _cores(cores):
+                arguments = _vw_text(X, y, folder)
+                seconds = fastest(
+                    {
+                        "ours": lambda rows=rows: Blend().learn(rows),
+                        "vw": lambda arguments=arguments: Workspace(arguments).finish(),
+                    },
+                    5,
+                )
+            each = ", ".join(f"{who} {time / len(y) * 1e6:.2f}" for who, time in seconds.items())
+            print(f"  {name}, us a row: {each}")
+            work = f"Blend / VW from text, {name}, cores each: {cores}"
+            report(work, seconds["ours"] / seconds["vw"], limit, at_most=True)
+
+
+@contextmanager
+def _cores(count: int) -> Iterator[None]:
+    """Both rivals on so many cores: VW parses in a thread, the Blend has its members in threads."""
+    before, threads = os.sched_getaffinity(0), numba.config.NUMBA_NUM_THREADS
+    os.sched_setaffinity(0, sorted(before)[-count:])
+    numba.config.NUMBA_NUM_THREADS = count
+    yield
+    os.sched_setaffinity(0, before)
+    numba.config.NUMBA_NUM_THREADS = threads
+
+
+def members() -> None:
+    """The cost of a blend as its members are doubled, and doubled again."""
+    X = rng.standard_normal((20_000, 10))
+    rows = as_rows(X, _labels(len(X)))
+
+    def several(times: int) -> Callable[[], object]:
+        panel = recipes.LOGISTIC * times
+
+        def run() -> object:
+            blend = Blend()
+            blend.panel = Panel(panel, loss=blend.loss, intercept=True)
+            blend.mixer = LogisticMixer(panel, blend.loss)
+            return blend.learn(rows)
+
+        return run
+
+    seconds = fastest({str(times): several(times) for times in (1, 2, 4)}, 5)
+    for times in (2, 4):
+        ratio = seconds[str(times)] / seconds["1"] / times
+        count = times * len(recipes.LOGISTIC)
+        report(f"Blend, cost a member, {count} members over 12", ratio, 1.0, at_most=True)
 
 
 def compile_times() -> None:
@@ -226,7 +266,7 @@ def compile_times() -> None:
 
 BENCHMARKS = [
     coordinate_sparse, coordinate_dense, coordinate_growth, full, dicts, memory, blend,
-    compile_times,
+    members, compile_times,
 ]  # fmt: skip
 
 if __name__ == "__main__":
