@@ -32,7 +32,7 @@ from unitless.learners.baselines.raw import Raw
 from unitless.learners.protocol import checked_wealth
 from unitless.learners.rowwise import T, rule_for
 from unitless.losses import Loss
-from unitless.numerics import inner, lane_sum
+from unitless.numerics import lane_sum, shared
 
 
 class Normal(NamedTuple):
@@ -42,7 +42,7 @@ class Normal(NamedTuple):
     bound: float
 
 
-@inner
+@shared
 def normal_weight(rule, t, theta):
     """w, from theta, in trial t."""
     L = rule.bound

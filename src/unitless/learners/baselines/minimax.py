@@ -33,7 +33,7 @@ from unitless.learners.baselines.raw import Raw
 from unitless.learners.protocol import checked_wealth
 from unitless.learners.rowwise import T, rule_for
 from unitless.losses import Loss
-from unitless.numerics import inner, lane_sum
+from unitless.numerics import lane_sum, shared
 
 
 class Game(NamedTuple):
@@ -44,7 +44,7 @@ class Game(NamedTuple):
     horizon: float
 
 
-@inner
+@shared
 def left(rule, t):
     """The factor that all weights of trial t share: what the trials after it may still do."""
     r = 1 / math.sqrt(rule.horizon)
