@@ -78,7 +78,7 @@ def coordinate_sparse() -> None:
                 "sgd": _sgd(X, y),
                 "vw": _vw_cache(X, y, folder),
             },
-            5,
+            9,
         )
     ours = seconds["ours"]
     print(f"  Coordinate on CSR: {ours / X.nnz * 1e9:.1f} ns a value")
@@ -114,7 +114,7 @@ def coordinate_growth() -> None:
         learner = Coordinate()
         learner.learn(rows)  # the cost of a value, not of the first allocation
         jobs[bits] = lambda learner=learner, rows=rows: learner.learn(rows)
-    seconds = fastest(jobs, 5)
+    seconds = fastest(jobs, 9)
     cost = {bits: seconds[bits] / values[bits] for bits in jobs}
     print(f"  ns a value: {', '.join(f'2^{b} {c * 1e9:.1f}' for b, c in cost.items())}")
     report("Coordinate, cost a value, 2^20 / 2^18", cost[20] / cost[18], 1.5, at_most=True)
