@@ -91,10 +91,11 @@ class Scratch:
         self.arrays: dict[str, NDArray[Any]] = {}
 
     def room(self, name: str, size: int, width: int, dtype: type) -> NDArray[Any]:
-        """An array of at least `size` rows, whatever is in it; zeros the first time."""
+        """An array of at least `size` rows, whatever is in it."""
         if len(self.arrays.get(name, ())) < size:
+            size += size // 4  # the next part may be a little larger
             shape = (size,) if width == 1 else (size, width)
-            self.arrays[name] = np.zeros(shape, dtype=dtype)
+            self.arrays[name] = np.empty(shape, dtype=dtype)
         return self.arrays[name]
 
 
@@ -275,7 +276,8 @@ def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
     (text, start, stop, *_), room = part.chunk, part.scratch.room
     places = room("breaks", stop - start + PADDING, 1, np.int32)
     breaks, lines = find_breaks(text, start, stop, extra, places)
-    counts = np.zeros(9, dtype=np.int64)
+    counts, tags = np.zeros(9, dtype=np.int64), room("tags", lines, 2, np.int64)
+    tags[:lines] = 0
     counts[AT] = start
     piece = Piece(
         breaks=places,
@@ -285,7 +287,7 @@ def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
         marks=room("marks", 2 * lines, 1, np.float64),
         lines=room("lines", lines, 1, np.int64),
         late=room("late", breaks + 2 * lines, 3, np.int64),
-        tags=room("tags", lines, 2, np.int64),
+        tags=tags,
         unknown=room("unknown", breaks + 1, 5, np.int32),
         unknown_prints=room("unknown_prints", breaks + 1, 2, np.uint64),
         prints=room("prints", RING, 2, np.uint64),
