@@ -324,6 +324,18 @@ def test_ctrl_c_saves_the_model_of_the_last_finished_piece(tmp_path):
     assert model.rows <= model.position["skip"]
 
 
+def test_a_slow_pipe_shows_its_rows_and_ends_cleanly(tmp_path):
+    words = ("--format", "vw", "--task", "binary", "-l", "zero", "--save", tmp_path / "m")
+    with process("evaluate", "-", *words, stdin=subprocess.PIPE) as run:
+        run.stdin.write(b"1 | a\n-1 | b\n1 | a b\n-1 | c\n")
+        run.stdin.flush()  # and stays open
+        assert any(line.split()[:1] == [b"4"] for line in iter(run.stdout.readline, b""))
+        run.send_signal(signal.SIGINT)
+        assert run.wait(timeout=60) == 130
+        assert run.stderr.read() == b"unitless: interrupted\n"
+    assert models.load(tmp_path / "m").rows == 4
+
+
 def test_ctrl_c_interrupts_the_wait_for_input():
     """While rows are learned it is only noted; a second one is heard at once."""
 

@@ -85,6 +85,9 @@ class Source:
         self.size = self.raw.seek(0, os.SEEK_END) if self.seekable else None
         self.offset = 0
         self.pipe = None if self.seekable else _descriptor(self.raw)
+        if file == "-" and self.pipe is not None:
+            # No buffer: its lock, held by a thread that waits, would keep Python from ending.
+            self.raw = open(self.pipe, "rb", buffering=0, closefd=False)  # noqa: SIM115
         self._open()
 
     def _open(self) -> None:
@@ -92,6 +95,8 @@ class Source:
         if self.seekable:
             self.raw.seek(0)
         head = self.raw.read(HEAD)
+        while not self.seekable and len(head) < HEAD and (more := self.raw.read(HEAD - len(head))):
+            head += more
         if self.seekable:
             self.raw.seek(0)
         whole = self.raw if self.seekable else _Joined(_from_start(head, self.raw))
