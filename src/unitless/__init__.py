@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     from unitless import losses as losses
     from unitless import models as models
     from unitless import regret as regret
+    from unitless import scale as scale
     from unitless.estimators.classifier import OnlineClassifier as OnlineClassifier
     from unitless.estimators.regressor import OnlineRegressor as OnlineRegressor
 
 __version__ = "0.1.0"
-__all__ = ["OnlineClassifier", "OnlineRegressor", "learners", "losses", "models", "regret"]
+__all__ = ["OnlineClassifier", "OnlineRegressor", "learners", "losses", "models", "regret", "scale"]
 
 _WHERE = {
     "OnlineClassifier": "unitless.estimators.classifier",
