@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from unitless import losses as losses
     from unitless import models as models
     from unitless import regret as regret
-    from unitless import scale as scale
     from unitless.estimators.classifier import OnlineClassifier as OnlineClassifier
     from unitless.estimators.regressor import OnlineRegressor as OnlineRegressor
 

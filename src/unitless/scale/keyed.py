@@ -217,11 +217,8 @@ def keys_of(block: Block, key: str, part: Part) -> tuple[list[str], NDArray[np.i
             f"(part {part.number} of {part.of})"
         )
     distinct = column.unique(maintain_order=True)
-    codes = column.to_frame("key").join(
-        pl.DataFrame({"key": distinct, "code": np.arange(len(distinct))}), on="key",
-        how="left", maintain_order="left",
-    )  # fmt: skip
-    return [_text(each) for each in distinct], codes["code"].to_numpy().astype(np.int64)
+    codes = column.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
+    return [_text(each) for each in distinct], codes.to_numpy()
 
 
 def _text(key: Any) -> str:
