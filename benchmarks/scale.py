@@ -161,12 +161,19 @@ def awake(ray, workers):
 
     def wake():
         from unitless.learners.blend import Blend
+        from unitless.scale import keyed, sharded
 
         X = np.random.default_rng(0).normal(size=(8, 3))
-        Blend().learn(as_rows(X, np.sign(X[:, 0])))
-        time.sleep(2)
+        for learner in (Blend(), learners.Vaw()):
+            learner.learn(as_rows(X, np.sign(X[:, 0])))
+        assert keyed
+        assert sharded
+        time.sleep(1)
+        return os.getpid()
 
-    ray.get([ray.remote(wake).remote() for _ in range(workers)])
+    seen = set()
+    while len(seen) < workers:
+        seen.update(ray.get([ray.remote(wake).remote() for _ in range(workers)]))
 
 
 def overhead():
