@@ -1,6 +1,7 @@
 """A command starts and stops its own Ray; without Ray it says what to install."""
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 from scale.files import numbers, parquet
 from scale.here import stay_here
 from test_imports import loaded_by
+from unitless.learners import Tracker
 from unitless.scale import fit_sharded
 
 CODE = """
@@ -64,3 +66,14 @@ def test_importing_the_package_does_not_import_ray():
     modules, _ = loaded_by("import unitless, unitless.scale; unitless.scale.fit_sharded")
     assert "unitless" in modules
     assert "ray" not in modules
+
+
+def test_a_learner_sent_to_a_fresh_process_knows_its_rule(tmp_path):
+    """Workers get learners, they make none: what making one loads must be loaded all the same."""
+    path = tmp_path / "learner"
+    path.write_bytes(pickle.dumps(Tracker()))
+    code = f"import pickle, sys; pickle.load(open({str(path)!r}, 'rb'))"
+    loaded = "print('unitless.learners.house' in sys.modules)"
+    command = [sys.executable, "-c", f"{code}; {loaded}"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stdout.strip() == "True"

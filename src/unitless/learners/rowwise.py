@@ -80,6 +80,12 @@ def rule_for(kind: type, predict_row: Any, update_row: Any) -> None:
         return chosen(rule, update_row)
 
 
+def _know(rule: Any) -> None:
+    """Load what the kernel of the house's rule calls; a pickle may be opened before all else."""
+    if isinstance(rule, House):
+        import_module("unitless.learners.house")
+
+
 @inner
 def _slots(n):
     """The slots of a row of n values and the constant, rounded up to whole lanes."""
@@ -284,8 +290,7 @@ class Rowwise(Scaled):
         self._records = np.zeros(self.classes * len(self.fields))
         self._spare = self._records
         self._made_rule = self._rule()
-        if isinstance(self._made_rule, House):
-            import_module("unitless.learners.house")
+        _know(self._made_rule)
         self._units = np.ones(1)
 
     @property
@@ -303,6 +308,7 @@ class Rowwise(Scaled):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._spare = self._records  # a copy shares no memory between the two
+        _know(self._made_rule)
 
     @property
     def _columns(self) -> int:
