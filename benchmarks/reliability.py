@@ -264,8 +264,8 @@ def kept(name, figures):
 SAID = {
     "kills": lambda k: (
         f"{k['kills']} runs killed, {k['kills'] - k['no_checkpoint']} of them after "
-        f"a checkpoint, {k['left']} while one was being written; {k['wrong']} resumed runs ended in "
-        "another model"
+        f"a checkpoint, {k['left']} while one was being written; {k['wrong']} resumed runs "
+        "ended in another model"
     ),
     "corruption": lambda c: (
         f"{c['files']} damaged or forged files: {c['loaded']} loaded and could "
@@ -283,14 +283,14 @@ SAID = {
     ),
     "search": lambda s: (
         f"{s['rows']:,} rows in {s['streams']:,} streams, each bred from the worst "
-        f"so far, for {len(s['highest'])} pairs of learner and loss: {s['non_finite']} streams with a "
-        f"non-finite score or state; the largest number reached is 2^{highest(s):.0f}"
+        f"so far, for {len(s['highest'])} pairs of learner and loss: {s['non_finite']} streams "
+        f"with a non-finite score or state; the largest number reached is 2^{highest(s):.0f}"
     ),
     "fuzz": lambda f: (
         f"{total(f, 'inputs'):,} inputs for the readers ("
         + ", ".join(f"{name} {part['inputs']:,}" for name, part in sorted(f["formats"].items()))
-        + f"): {total(f, 'read'):,} were read; {total(f, 'failed')} crashed, hung, raised another error "
-        "than `ReadError` or lost a row"
+        + f"): {total(f, 'read'):,} were read; {total(f, 'failed')} crashed, hung, raised another "
+        "error than `ReadError` or lost a row"
     ),
     "guard": lambda g: (
         f"guard on over guard off: {g['block_on_over_off']} for a block of 20000 "

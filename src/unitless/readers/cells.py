@@ -65,6 +65,8 @@ class Cells:
     ) -> pl.DataFrame:
         """The frame; all columns of one kind, if given; cells that do not fit are null if lax."""
         columns = {name: TYPES[kind or own or ""] for name, own in self.layout.columns.items()}
+        if not data:  # which polars before 2 refuses
+            return pl.DataFrame(schema=columns)
         quote = self.layout.quote
         shielded = data.startswith(COMPRESSED)
         if shielded:
