@@ -292,6 +292,9 @@ SAID = {
         + f"): {total(f, 'read'):,} were read; {total(f, 'failed')} crashed, hung, raised another "
         "error than `ReadError` or lost a row"
     ),
+    "lowest_versions": lambda v: (
+        f"{v['tests']} tests with {', '.join(v['versions'])}: {v['failed']} failed"
+    ),
     "guard": lambda g: (
         f"guard on over guard off: {g['block_on_over_off']} for a block of 20000 "
         f"rows of 50 columns ({g['block_ns_a_value']} ns a value, coordinate), "
