@@ -504,7 +504,7 @@ class Coordinate(Learner):
 
         A usual row goes straight to the kernel, which looks at target and values as it computes.
         If it says that it did nothing (the score is not finite), the row is learned, or refused
-        with all the words, in the way of any learner. So the guard costs a row no measurable time.
+        with all the words, in the way of any learner. docs/reliability.md has the cost.
         """
         self._turn.acquire()
         try:
