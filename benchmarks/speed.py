@@ -240,7 +240,7 @@ def members() -> None:
 
 def compile_times() -> None:
     """Seconds: to compile ahead all that `OnlineClassifier` needs, and of starts in fresh
-    processes, with nothing compiled before (for information) and with everything.
+    processes, with everything compiled before and (for information) with nothing.
     """
     script = (
         "import time; start = time.time(); import numpy as np; from unitless import "
@@ -251,12 +251,18 @@ def compile_times() -> None:
         "import time; start = time.time(); from unitless.learners.compiling import compile_ahead; "
         "compile_ahead(); print(time.time() - start)"
     )
+    floor = (
+        "import time; start = time.time(); import numba, sklearn.base; "
+        "from numba.core.registry import cpu_target; cpu_target.target_context.refresh(); "
+        "print(time.time() - start)"
+    )
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         for name, code, folder, limit in (
             ("compiled ahead", ahead, one, 25.0),
             ("warm start", script, one, 1.5),
+            ("warm start", script, one, 1.5),
+            ("of it Numba and scikit-learn alone", floor, one, float("inf")),
             ("cold start", script, two, float("inf")),
-            ("warm start", script, two, 1.5),
         ):
             run = [sys.executable, "-c", code]
             environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
