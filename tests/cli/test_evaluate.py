@@ -258,9 +258,9 @@ def test_stopped_in_mid_file_and_resumed_is_the_same_model(unitless, tmp_path, f
             raise RuntimeError("killed")
         write(*args)
 
-    write = models.files.write
+    write = models.files.replace
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models.files, "write", dying)
+        patch.setattr(models.files, "replace", dying)
         with pytest.raises(RuntimeError, match="killed"):
             unitless("evaluate", path, *words, *options, stopped, "--predictions", page)
     assert models.load(stopped).position["skip"] == 300
