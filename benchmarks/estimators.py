@@ -78,7 +78,7 @@ def overhead() -> None:
                     "ours": _blocks(OnlineClassifier(name), X, y, size),
                     "kernel": _kernel(name, X, y, size),
                 },
-                100 if name == "coordinate" else 3,  # the fastest is a quiet moment
+                300 if name == "coordinate" else 3,  # the fastest is a quiet moment
             )
             print(f"  {name}, blocks of {size}: {seconds['ours'] / n * 1e6:.2f} us a row")
             limit = 1.2 if (name, size) == ("coordinate", 10_000) else np.inf
