@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -43,7 +44,7 @@ class Dealt(NamedTuple):
     keys: list[str]
     """Distinct, by code."""
     codes: NDArray[np.int64]
-    """Of each row."""
+    """Of each row, sorted: the rows of a key lie together, in the order of the source."""
 
 
 class Keyed(Many):
@@ -183,9 +184,10 @@ def deal(
     for block in read(source, part, types):
         keys, codes = keys_of(block, key, part)
         hashes = np.array([_hash(each) % count for each in keys], dtype=np.int64)
-        for bucket in np.unique(hashes):
-            chosen = np.flatnonzero(hashes[codes] == bucket)
-            dealt[bucket].append(Dealt(part, taken(block, chosen), keys, codes[chosen]))
+        order = np.lexsort((codes, hashes[codes]))  # rows of a key stay in their order
+        block, codes = taken(block, order), codes[order]
+        for bucket, rows_of in _runs(hashes[codes]):
+            dealt[bucket].append(Dealt(part, taken(block, rows_of), keys, codes[rows_of]))
             seen[bucket].update(k for k, own in zip(keys, hashes, strict=True) if own == bucket)
         rows += len(block)
     return (rows, np.array([len(each) for each in seen])), *dealt
@@ -232,7 +234,7 @@ def _text(key: Any) -> str:
     return str(int(key)) if isinstance(key, float) and key == int(key) else str(key)
 
 
-def taken(block: Block, rows: NDArray[np.int64]) -> Block:
+def taken(block: Block, rows: NDArray[np.int64] | slice) -> Block:
     """Some rows of a table's block."""
     assert block.frame is not None
     return replace(
@@ -244,24 +246,44 @@ def taken(block: Block, rows: NDArray[np.int64]) -> Block:
     )
 
 
+def joined(blocks: list[Block]) -> Block:
+    """Blocks of one part as one: few rows at a time cost a learner more than their number."""
+    import polars as pl
+
+    if len(blocks) == 1:
+        return blocks[0]
+
+    def together(arrays: list[Any]) -> Any:
+        return None if arrays[0] is None else np.concatenate(arrays)
+
+    return replace(
+        blocks[-1],
+        frame=pl.concat([block.frame for block in blocks if block.frame is not None]),
+        lines=together([block.lines for block in blocks]),
+        targets=together([block.targets for block in blocks]),
+        weights=together([block.weights for block in blocks]),
+        start=blocks[0].start,
+    )
+
+
 def learn_keys(start: Start, which: list[int], *pieces: list[Dealt]) -> tuple[Any, Score]:
     """A task: the models of one of several batches of a bucket, packed, and what they scored."""
     models, score = [], Score()
     for name, stretches in _by_key(which, pieces).items():
         model = deepcopy(start.model)
-        for dealt, rows in stretches:
-            block = taken(dealt.block, rows)
-            with naming(dealt.part, block):
+        for part, own in groupby(stretches, key=lambda stretch: stretch[0].part):
+            block = joined([taken(dealt.block, rows) for dealt, rows in own])
+            with naming(part, block):
                 score = score.plus(learned(model, block))
         model.position = {}
         models.append((name, as_bytes(model)))
     return models, score
 
 
-def _by_key(which: list[int], pieces: Any) -> dict[str, list[tuple[Dealt, NDArray[np.int64]]]]:
+def _by_key(which: list[int], pieces: Any) -> dict[str, list[tuple[Dealt, slice]]]:
     """Where the rows of each key of the batch are, in the order of the source."""
     batch, batches = which
-    found: dict[str, list[tuple[Dealt, NDArray[np.int64]]]] = {}
+    found: dict[str, list[tuple[Dealt, slice]]] = {}
     for dealt in (each for piece in pieces for each in piece):
         for code, rows in _runs(dealt.codes):
             name = dealt.keys[code]
@@ -270,9 +292,9 @@ def _by_key(which: list[int], pieces: Any) -> dict[str, list[tuple[Dealt, NDArra
     return found
 
 
-def _runs(codes: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """(code, its rows) in order of first appearance."""
-    order = np.argsort(codes, kind="stable")
-    there, starts = np.unique(codes[order], return_index=True)
-    spans = np.split(order, starts[1:])
-    yield from zip(there.tolist(), spans, strict=True)
+def _runs(codes: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
+    """(code, its rows) of codes that are sorted."""
+    there, starts = np.unique(codes, return_index=True)
+    ends = np.append(starts[1:], len(codes))
+    for code, start, end in zip(there.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        yield code, slice(start, end)
