@@ -306,3 +306,21 @@ def test_debug_one_before_anything_is_learned():
     assert "0.00000" in Classifier().debug_one({"a": 1})
     assert "0.00000" in Classifier(multiclass=True).debug_one({"a": 1})
     assert "0.00000" in Regressor().debug_one({})
+
+
+def test_a_dict_row_says_how_many_columns_it_has(monkeypatch):
+    """Kernels trust it: with fewer they would look for unknown features behind their memory."""
+    seen, predict = [], learners.Coordinate._predict
+
+    def watched(self, values, indices, starts, columns, *rest):
+        seen.append((max(indices, default=-1), columns))
+        return predict(self, values, indices, starts, columns, *rest)
+
+    monkeypatch.setattr(learners.Coordinate, "_predict", watched)
+    model = Classifier("coordinate", multiclass=True)
+    assert model.predict_proba_one({f"f{k}": 1.0 for k in range(18)}) == {}
+    for label in ("a", "b"):
+        model.learn_one({f"{label}{k}": 1.0 for k in range(18)}, label)
+    model.predict_proba_one({f"c{k}": 1.0 for k in range(18)})
+    assert seen
+    assert all(last < columns for last, columns in seen)

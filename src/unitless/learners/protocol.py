@@ -163,7 +163,7 @@ class Learner(ABC):
     def _predict_one(self, values: Float, indices: NDArray[np.int32], weight: float) -> float:
         if np.isinf(values).any():
             return math.nan
-        block = values, indices, np.array([0, len(values)]), 0
+        block = values, indices, np.array([0, len(values)]), int(indices.max(initial=-1)) + 1
         scores = self._predict(*block, np.array([float(weight)]), self._room(1))
         return scores[0] if scores.ndim == 2 else float(scores[0])
 
@@ -172,7 +172,7 @@ class Learner(ABC):
     ) -> float:
         if np.isinf(values).any():
             return math.nan
-        block = values, indices, np.array([0, len(values)]), 0
+        block = values, indices, np.array([0, len(values)]), int(indices.max(initial=-1)) + 1
         scores = self._learn(*block, np.array([float(y)]), np.array([float(weight)]), self._room(1))
         return scores[0] if scores.ndim == 2 else float(scores[0])
 
