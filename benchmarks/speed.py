@@ -210,9 +210,11 @@ def _cores(count: int) -> Iterator[None]:
     before, threads = os.sched_getaffinity(0), numba.config.NUMBA_NUM_THREADS
     os.sched_setaffinity(0, sorted(before)[-count:])
     numba.config.NUMBA_NUM_THREADS = count
-    yield
-    os.sched_setaffinity(0, before)
-    numba.config.NUMBA_NUM_THREADS = threads
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+        numba.config.NUMBA_NUM_THREADS = threads
 
 
 def members() -> None:

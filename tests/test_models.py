@@ -226,7 +226,7 @@ def forged(saved, tmp_path, name="full", **changes):
         for folder in folders:
             place = place[folder]
         place[last] = value
-    files.write(tmp_path / "m", header, arrays)
+    files.replace(tmp_path / "m", files.packed(header, arrays))
     return outcome(tmp_path / "m")
 
 

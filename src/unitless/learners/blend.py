@@ -148,18 +148,20 @@ class Blend(Learner):
             self.mixer.learn(found, targets[first:last], own, scores[first:last])
 
         self.panel.learn(block, targets, weights, tell)
+        return self._shown(scores, weights, new)
+
+    def _shown(self, scores, weights, new):
+        """Scores in the targets' unit; with `new`, those made before any target was known are 0."""
         if self.counted is not None:
             scores[:] = self.counted.decode(scores)
-            if new:  # made before any target was known
+            if new:
                 first = np.flatnonzero(weights)[:1] if len(weights) else [0]
                 scores[: first[0] + 1 if len(first) else None] = 0.0
         return scores
 
     def _predict(self, values, indices, starts, columns, weights, scores):
         self._look((values, indices, starts, columns), 0, len(scores), weights, scores)
-        if self.counted is not None:
-            scores[:] = self.counted.decode(scores)
-        return scores
+        return self._shown(scores, weights, new=False)
 
     def _look(self, block, first, last, weights, scores):
         """Fill in the scores of these rows, each as if it were the next trial with its weight."""

@@ -42,11 +42,6 @@ class ModelFileError(ValueError):
         return ModelFileError, (self.path, self.why)
 
 
-def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
-    """Write a file, or leave the old one as it is."""
-    replace(path, packed(header, arrays))
-
-
 def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
     """What a file with this header and these arrays holds."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
@@ -95,7 +90,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    """The header and the arrays of a file, which is what `write` has written."""
+    """The header and the arrays of a file, as `packed` made them."""
     return unpacked(path, Path(path).read_bytes())
 
 

@@ -167,21 +167,15 @@ def _mixed(blend: Blend, rows: Rows, members: list[Any]) -> Float:
     for k, (scores, _) in enumerate(members):
         if len(scores):
             table[:, k] = scores
-    there, out = (
-        np.column_stack([there for _, there in members]),
-        np.zeros(_shape(blend, len(rows))),
-    )
+    there = np.column_stack([there for _, there in members])
+    out = np.zeros(_shape(blend, len(rows)))
     for first, last in _stretches(there):
         if there[first].any():  # rows of weight 0 are nobody's
             blend.mixer.drop(there[first])
             own = weights[first:last] if len(weights) else weights
             blend.mixer.learn(table[first:last], targets[first:last], own, out[first:last])
-    if blend.counted is not None:
-        out[:] = blend.counted.decode(out)
-        if new:  # made before any target was known
-            known = np.flatnonzero(weights)[:1] if len(weights) else [0]
-            out[: known[0] + 1 if len(known) else None] = 0.0
-    return out
+    shown: Float = blend._shown(out, weights, new)
+    return shown
 
 
 def _stretches(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
