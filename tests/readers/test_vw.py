@@ -88,7 +88,7 @@ def audit(path):
             for feature in filter(None, line.strip("\t").split("\t")):
                 name, _, value, _ = feature.rsplit(":", 3)
                 row[name] = row.get(name, 0.0) + float(value)
-            rows.append(row)
+            rows.append({name: value for name, value in row.items() if value})  # a:1 a:-1
     return rows
 
 
