@@ -4,7 +4,7 @@ A compiler that vectorises a loop leaves a scalar rest, tests at run time whethe
 and loads a record of two numbers one by one. A kernel written in `lanes` does what it says:
 `+ - * /`, `min`, `max`, `abs`, comparisons, `where` and `numerics.fma` act on all eight numbers,
 and a float among them stands for eight equal ones. Each lane is rounded as a scalar would be, so a
-formula written for both types gives both the same bits.
+formula written for both types gives both the same bits. `words` are eight uint64, for text.
 
 Nothing here looks at the ends of an array: there must be eight numbers from `i` on.
 """
@@ -27,6 +27,7 @@ LANES = 8
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
 _EIGHT = ir.VectorType(ir.DoubleType(), LANES)
 _PAIR = ir.VectorType(ir.DoubleType(), 2)
+EIGHT_WORDS = ir.VectorType(_I64, LANES)
 
 
 class Lanes(types.Type):
@@ -37,12 +38,21 @@ class Lanes(types.Type):
         return Conversion.safe if other is types.float64 else None
 
 
+class Words(types.Type):
+    """The type of eight uint64."""
+
+    def can_convert_from(self, typingctx: Any, other: types.Type) -> Any:
+        """A number stands for eight of it."""
+        return Conversion.safe if other is types.uint64 else None
+
+
 class Mask(types.Type):
     """The type of eight answers."""
 
 
-lanes, mask = Lanes(name="lanes"), Mask(name="mask")
-_STORED = {Lanes: _EIGHT, Mask: ir.VectorType(ir.IntType(1), LANES)}
+lanes, words, mask = Lanes(name="lanes"), Words(name="words"), Mask(name="mask")
+_SCALARS = {lanes: types.float64, words: types.uint64}
+_STORED = {Lanes: _EIGHT, Words: EIGHT_WORDS, Mask: ir.VectorType(ir.IntType(1), LANES)}
 for _kind, _vector in _STORED.items():
 
     @register_model(_kind)
@@ -52,6 +62,7 @@ for _kind, _vector in _STORED.items():
 
 
 @lower_cast(types.float64, Lanes)
+@lower_cast(types.uint64, Words)
 def _repeated(context, builder, fromty, toty, value):
     return _all(builder, value)
 
@@ -74,8 +85,8 @@ def _operate(
 
     class Typed(AbstractTemplate):
         def generic(self, args, kws):
-            floats = operands is lanes and types.float64
-            if operands in args and all(kind in (operands, floats) for kind in args):
+            allowed = operands, _SCALARS.get(operands)
+            if operands in args and all(kind in allowed for kind in args):
                 return signature(result, *[operands] * len(args))
             return None
 
@@ -99,6 +110,17 @@ _operate(operator.lt, mask, lanes, lambda b, x, y: b.fcmp_ordered("<", x, y))
 _operate(operator.gt, mask, lanes, lambda b, x, y: b.fcmp_ordered(">", x, y))
 _operate(operator.eq, mask, lanes, lambda b, x, y: b.fcmp_ordered("==", x, y))
 _operate(operator.ne, mask, lanes, lambda b, x, y: b.fcmp_unordered("!=", x, y))
+_operate(operator.add, words, words, lambda b, x, y: b.add(x, y))
+_operate(operator.sub, words, words, lambda b, x, y: b.sub(x, y))
+_operate(operator.mul, words, words, lambda b, x, y: b.mul(x, y))
+_operate(operator.and_, words, words, lambda b, x, y: b.and_(x, y))
+_operate(operator.or_, words, words, lambda b, x, y: b.or_(x, y))
+_operate(operator.xor, words, words, lambda b, x, y: b.xor(x, y))
+_operate(operator.lshift, words, words, lambda b, x, y: b.shl(x, y))
+_operate(operator.rshift, words, words, lambda b, x, y: b.lshr(x, y))
+_operate(operator.lt, mask, words, lambda b, x, y: b.icmp_unsigned("<", x, y))
+_operate(operator.eq, mask, words, lambda b, x, y: b.icmp_unsigned("==", x, y))
+_operate(operator.ne, mask, words, lambda b, x, y: b.icmp_unsigned("!=", x, y))
 _operate(operator.and_, mask, mask, lambda b, x, y: b.and_(x, y))
 _operate(operator.or_, mask, mask, lambda b, x, y: b.or_(x, y))
 
@@ -117,7 +139,18 @@ def where(typingctx, condition, a, b):
     def codegen(context, builder, sig, args):
         return builder.select(*args)
 
-    return lanes(mask, lanes, lanes), codegen
+    kind = words if words in (a, b) or types.uint64 in (a, b) else lanes
+    return kind(mask, kind, kind), codegen
+
+
+@intrinsic
+def bits(typingctx, condition):
+    """Bit k: the condition holds in lane k."""
+
+    def codegen(context, builder, sig, args):
+        return builder.zext(builder.bitcast(args[0], ir.IntType(LANES)), _I64)
+
+    return types.uint64(mask), codegen
 
 
 @intrinsic

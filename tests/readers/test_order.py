@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from unitless.readers.order import SHORT, in_order
+from unitless.readers.order import SHORT, SPARE, in_order
 
 
 def ordered(values, indices):
@@ -26,6 +26,7 @@ def test_rows_of_all_sizes(columns):
     values = np.where(rng.random(len(indices)) < 0.01, 0.0, rng.standard_normal(len(indices)))
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     wanted = [ordered(values[a:b], indices[a:b]) for a, b in pairwise(starts)]
+    values, indices = np.pad(values, (0, SPARE)), np.pad(indices, (0, SPARE))
     assert not in_order(values, indices, starts, len(rows)).any()
     found = [
         list(zip(indices[a:b].tolist(), values[a:b].tolist(), strict=True))

@@ -256,6 +256,18 @@ def test_many_names():
     assert [set(row[2]) for row in found] == rows
 
 
+def test_names_are_entered_while_others_are_looked_up():
+    """Blocks are parsed at the same time, and most of them bring names that are new."""
+    rng = np.random.default_rng(1)
+    names = [str(k) if k % 3 else f"word{k}" for k in range(40000)]
+    rows = [{names[k]: 0.5 for k in row} for row in rng.integers(0, 40000, (8000, 20)).tolist()]
+    data = "".join("1 | " + " ".join(f"{name}:0.5" for name in row) + "\n" for row in rows)
+    blocks = read(data.encode(), format="vw", block_bytes=1 << 15)
+    assert [row[2] for row in sparse_rows(blocks)] == rows
+    wanted = list(dict.fromkeys(name for row in rows for name in row))
+    assert [name for block in blocks for name in block.new_names] == wanted
+
+
 def test_whole_numbers_are_names_as_they_are_written():
     data = b"1 | 7:1 007:2 +7:3 7.0:4 0:5 00:6 12345678901:7\n" * 2
     for row in sparse_rows(read(data, format="vw", block_bytes=50)):

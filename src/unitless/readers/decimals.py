@@ -23,10 +23,10 @@ NO, YES, ODD = 0, 1, 2
 """Not a number; a number; a number, nan or inf, whose value Python has to find."""
 
 U = np.uint64
-_ZEROS = U(0x3030303030303030)
+ZEROS = U(0x3030303030303030)
 _SIXES = U(0x7676767676767676)  # added to a byte above 9, it sets the byte's top bit
 _TOPS = U(0x8080808080808080)
-_DOT = U(0x2E ^ 0x30)
+DOT = U(0x2E ^ 0x30)
 _TENS = 10.0 ** np.arange(23)
 _FURTHEST = 300
 
@@ -66,7 +66,7 @@ def not_digits(word):
 def _tail(text, start, stop):
     """text[start:stop], one to eight characters, less '0' each, behind zeros."""
     spare = U(8 * (8 - (stop - start)))
-    return ((load8(text, stop - 8) ^ _ZEROS) >> spare) << spare
+    return ((load8(text, stop - 8) ^ ZEROS) >> spare) << spare
 
 
 @inner
@@ -101,9 +101,9 @@ def short_decimal(text, start, stop):
     if strange != U(0):  # squeeze the point out
         point = U(trailing_zeros(strange) & 56)
         more = strange & (strange - U(1)) != U(0)
-        if more or (word >> point) & U(255) != _DOT or size == 1:
+        if more or (word >> point) & U(255) != DOT or size == 1:
             return False, 0.0
-        word ^= _DOT << point
+        word ^= DOT << point
         word += (word & ((U(1) << point) - U(1))) * U(255)  # what stood before it moves up
         places = U(7) - (point >> U(3))
     value = np.float64(np.int64(eight_digits(word))) / _TENS[places]
@@ -146,7 +146,7 @@ def _unsigned(text, start, stop):
 def _run(text, at, stop, digits, significant):
     """Read digits from `at` on: where they end, their value after `digits`, how many count."""
     while stop - at >= 8:
-        word = load8(text, at) ^ _ZEROS
+        word = load8(text, at) ^ ZEROS
         if not_digits(word) != U(0):
             break
         leading = (trailing_zeros(word) >> 3) if digits == U(0) else 0

@@ -1,9 +1,11 @@
 """Names -> columns for text kernels: a hash table keyed by bytes, and the names themselves.
 
-In the table a name and its namespace are a fingerprint of 96 bits under a random key: two of a
-million names are taken for one another with a probability below 1e-16, nobody can write a file
-whose names crowd one corner, and a look-up touches one cache line. Kernels look up, and list what
-they do not find; `Columns.add` gives it columns, in the order of the file.
+In the table a name and its namespace are a fingerprint of 95 bits under a random key. It is made by
+three functions that are strongly universal (MULTILINEAR-HM of Lemire and Kaser, "Strongly universal
+string hashing is fast", 2014): two of a million names are taken for one another with a probability
+below 1e-16, and nobody can write a file whose names crowd one corner. A look-up touches one line of
+the cache. Kernels look up, and list what they do not find; `Columns.add` gives it columns, in the
+order of the file. Kernels may look up meanwhile: a name half entered is one not found.
 """
 
 from __future__ import annotations
@@ -33,21 +35,25 @@ from unitless.readers.words import (
 U = np.uint64
 _FULL = U(0xFFFFFFFFFFFFFFFF)
 _COLUMN = U(0xFFFFFFFF)
+_PRINT = U(0x7FFFFFFF00000000)  # of a second print: not all bits set, as where nothing stands
 DIRECT = 1 << 22
 """Names that are whole numbers below this have a table without hashing."""
 
 WHOLE = U(1)
 """In the place of a second print: the name is such a number, and the first print is it."""
 
+KEY = 4 * LINE
+"""Slots of the key, two words each: seven for each function, then two and two for long names."""
+
 Table = NDArray[np.uint64]
 """Slots of (print, print | column), a power of two of them, four to a line of the cache; then the
-random key, in the last two slots of a line of its own."""
+random key, in lines of its own."""
 
 
 @inner
-def _folded(a, b):
-    """Both halves of the product, mixed."""
-    return (a * b) ^ high_product(a, b)
+def _key(table, i):
+    """Word i of the key."""
+    return table[table.shape[0] - KEY + i // 2, i % 2]
 
 
 @inner
@@ -67,40 +73,77 @@ def _many(text, start, stop, seed, salt):
 
 
 @inner
-def space_word(text, start, stop, table):
-    """64 bits that stand for a namespace."""
-    if stop - start <= 8:
-        return _few(text, start, stop) ^ U(stop - start)
-    last = table.shape[0] - 1
-    return _many(text, start, stop, table[last, 0], table[last, 1])
+def _folded(a, b):
+    """Both halves of the product, mixed."""
+    return (a * b) ^ high_product(a, b)
 
 
 @inner
-def prints(text, start, stop, space, table):
-    """The two words of a name's fingerprint; the lower half of the second is left to the column.
+def _hashed(table, f, low, high, space):
+    """Function f of a name: its upper half is the hash.
 
-    `start` < 0 is the nameless feature -1 - start.
+    `low` and `high` are the name's two words, `space` is `_space` of its namespace; of one name, or
+    of eight.
     """
-    size, last = stop - start, table.shape[0] - 1
+    a, b = _key(table, 7 * f) + (low & _COLUMN), _key(table, 7 * f + 1) + (low >> U(32))
+    c, d = _key(table, 7 * f + 2) + (high & _COLUMN), _key(table, 7 * f + 3) + (high >> U(32))
+    return a * b + c * d + space
+
+
+@inner
+def _space(table, f, word):
+    """What a namespace adds to function f."""
+    a, b = _key(table, 7 * f + 4) + (word & _COLUMN), _key(table, 7 * f + 5) + (word >> U(32))
+    return _key(table, 7 * f + 6) + a * b
+
+
+@inner
+def space_hashes(text, start, stop, table):
+    """What a namespace adds to each function."""
+    word = _few(text, start, stop)
+    if stop - start > 8:
+        word = _many(text, start, stop, _key(table, 21), _key(table, 22))
+    return _space(table, 0, word), _space(table, 1, word), _space(table, 2, word)
+
+
+@inner
+def name_words(text, start, stop, table):
+    """Two words that stand for a name: the name itself, where it has no more than 16 bytes.
+
+    No name has bytes of zero, so no two short names have the same words. `start` < 0 is the
+    nameless feature -1 - start.
+    """
     if start < 0:
-        low, high = U(-1 - start), U(0)
-    elif size <= 8:
-        low, high = _few(text, start, stop), U(0)
-    elif size <= 16:
-        low, high = load8(text, start), _few(text, start + 8, stop)
-    else:
-        low = _many(text, start, stop, table[last, 0], table[last, 1])
-        high = _many(text, start, stop, table[last - 1, 0], table[last - 1, 1])
-    space ^= U(size) << U(56)
-    first = _folded(low ^ table[last, 0], high ^ space ^ table[last, 1])
-    second = _folded(high ^ table[last - 1, 0], low ^ space ^ table[last - 1, 1])
-    return first, second & ~_COLUMN
+        return U(-1 - start), U(0)
+    if stop - start <= 8:
+        return _few(text, start, stop), U(0)
+    if stop - start <= 16:
+        return load8(text, start), _few(text, start + 8, stop)
+    low = _many(text, start, stop, _key(table, 21), _key(table, 22))
+    return low, _many(text, start, stop, _key(table, 23), _key(table, 24))
+
+
+@inner
+def prints(low, high, spaces, table):
+    """The two words of a fingerprint; the lower half of the second is left to the column.
+
+    Of one name, or of eight at once.
+    """
+    first = _hashed(table, 0, low, high, spaces[0]) & ~_COLUMN
+    first = first | (_hashed(table, 1, low, high, spaces[1]) >> U(32))
+    return first, _hashed(table, 2, low, high, spaces[2]) & _PRINT
+
+
+@inner
+def mask_of(table):
+    """The bits of a first print that say in which line of the cache a name is looked for first."""
+    return U((table.shape[0] - KEY) // LINE - 1)
 
 
 @inner
 def home(first, table):
     """The slot at which the search for a name begins: the first of a line of the cache."""
-    return (np.int64(first) & (table.shape[0] // LINE - 2)) * LINE
+    return np.int64(first & mask_of(table)) * LINE
 
 
 @inner
@@ -115,7 +158,7 @@ def find(table, first, second):
         for free in range(slot, slot + LINE):
             if table[free, 1] == _FULL:
                 return free, np.int64(-1)
-        slot = slot + LINE if slot + 2 * LINE < table.shape[0] else 0
+        slot = slot + LINE if slot + LINE < table.shape[0] - KEY else 0
 
 
 @inner
@@ -136,6 +179,21 @@ def whole_number(text, start, stop):
         return np.int64(-1)
     number = integer(text, start, stop)
     return number if number < DIRECT else np.int64(-1)
+
+
+@inner
+def is_doubtful(text, start, stop):
+    """Whether a name might be spelt like another one, or might not be text; see `_spelt`.
+
+    (It may say so of names that are neither; without a name there is always a doubt.)
+    """
+    odd = U(start < 0)
+    for at in range(start, stop, 8):
+        word = load8(text, at)
+        if stop - at < 8:
+            word &= _FULL >> U(64 - 8 * (stop - at))
+        odd |= has_byte(word, 94) | has_byte(word, 58) | (word & U(0x8080808080808080))
+    return odd != U(0)
 
 
 @kernel
@@ -197,7 +255,7 @@ def _renumber(unknown, prints, new, indices, table, direct, known, columns):
 @kernel
 def _rehashed(table, bigger):
     """The bigger table with the names of the first."""
-    for old in range(len(table) - LINE):
+    for old in range(len(table) - KEY):
         if table[old, 1] != _FULL:
             slot, _ = find(bigger, table[old, 0], table[old, 1] & ~_COLUMN)
             bigger[slot] = table[old]
@@ -206,10 +264,10 @@ def _rehashed(table, bigger):
 
 def _table(slots: int, key: Iterable[int]) -> Table:
     """An empty table, which begins with a line of the cache (64 bytes)."""
-    room = np.full((slots + 2 * LINE, 2), _FULL)
+    room = np.full((slots + KEY + LINE, 2), _FULL)
     start = -room.ctypes.data % 64 // 16
-    table = room[start : start + slots + LINE]
-    table[-2:] = np.array(list(key), dtype=np.uint64).reshape(2, 2)
+    table = room[start : start + slots + KEY]
+    table[-KEY:] = np.array(list(key), dtype=np.uint64).reshape(KEY, 2)
     return table
 
 
@@ -306,7 +364,7 @@ class Columns:
 
     >>> columns = Columns(["blue"])
     >>> columns.count, len(columns.table)
-    (1, 4100)
+    (1, 4112)
     """
 
     def __init__(self, names: Sequence[str] = ()) -> None:
@@ -317,8 +375,13 @@ class Columns:
         """Column by name; only kept where equal names may come from different keys."""
         self.entered = self.used = 0
         """Names met so far, and those of them in the table."""
-        self.table = _table(1 << 12, (secrets.randbits(64) for _ in range(4)))
+        self.table = _table(1 << 12, (secrets.randbits(64) for _ in range(2 * KEY)))
         self.direct: NDArray[np.int32] = np.full(1, -1, dtype=np.int32)
+
+    @property
+    def simple(self) -> bool:
+        """Whether names without a doubt are new where the table does not have them."""
+        return self.numbers is None and self.count == self.entered
 
     def add(
         self, text: Text, unknown: NDArray[np.int32], prints: Table, indices: NDArray[np.int32]
@@ -327,17 +390,19 @@ class Columns:
 
         `unknown` has rows of (from, to, where, space from, space to): indices[where] is the
         column of the name text[from:to] in a namespace; `from` < 0 is nameless feature -1 - from.
-        `prints` are its fingerprints. A name that is not UTF-8 gets the column -2.
+        `prints` are its fingerprints. A name that is not UTF-8 gets the column -2. Nobody may look
+        up meanwhile, unless the columns are `simple` and no name `is_doubtful`: those that are may
+        get another column than the one first entered.
         """
         if not len(unknown):
             return ()
-        known = self.count
+        known, simple = self.count, self.simple
         new = self._enter(unknown, prints, indices)
         spelt, doubtful = _spelt(text, unknown, new)
         lines = spelt.tobytes()
         names: Sequence[str] = Spelt(lines, len(new))
-        doubtful |= known > self.entered - len(new) or not _is_text(lines)
-        if self.numbers is not None or doubtful:
+        doubtful |= not simple or not _is_text(lines)
+        if doubtful:
             columns, names = self._columns(names)
             _renumber(unknown, prints, new, indices, self.table, self.direct, known, columns)
         self.names.append(names)
@@ -368,9 +433,9 @@ class Columns:
         new: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
         done, number = 0, self.count
         while done < len(unknown):
-            slots = len(self.table) - LINE
+            slots = len(self.table) - KEY
             if 2 * self.used >= slots:
-                bigger = _table(2 * slots, self.table[-2:].reshape(-1))
+                bigger = _table(2 * slots, self.table[-KEY:].reshape(-1))
                 self.table = _rehashed(self.table, bigger)
                 continue
             room = slots // 2 - self.used

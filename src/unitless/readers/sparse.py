@@ -12,7 +12,7 @@ import os
 import re
 import weakref
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from mmap import mmap
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.lanes import LANES
 from unitless.numerics import inner, kernel
 from unitless.readers.blocks import (
     FINITE,
@@ -34,17 +35,23 @@ from unitless.readers.blocks import (
 )
 from unitless.readers.bytes import PADDING, Chunk, Source, Text
 from unitless.readers.decimals import NO, YES, decimal
+from unitless.readers.order import SPARE
 from unitless.readers.words import byte, find_breaks
 from unitless.rows import Rows
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-AT, BREAK, ROW, VALUE, LATE, FOUND, UNKNOWN, LINE, BAD = range(9)
-"""A kernel's counts: its place, what it has written, lines it has read, the bad token."""
+AT, BREAK, ROW, VALUE, LATE, LINE, BAD, FOUND, MIDDLE, HALF, UNKNOWN, DOUBT = range(12)
+"""A kernel's counts: its place, what it has written, lines it has read, the bad token; of VW, which
+values' names are looked up and which wait in either half of the ring, unknown ones, doubts."""
 
-RING = 64
-"""Names that wait to be looked up, at most."""
+BATCH = 32
+"""Names are looked up so many at a time, as many behind: by then the memory has answered."""
+ROOM = BATCH + LANES
+"""Names in each half of the ring, at most."""
+RING = 4 * 2 * ROOM
+"""Words of the ring."""
 
 WORKERS = 4
 """Chunks that are parsed at the same time, at most; and no more than there are cores."""
@@ -65,8 +72,7 @@ class Piece(NamedTuple):
     tags    (from, to) of each row's tag (VW)
     unknown (from, to, where, space from, space to): the name of values[where], without a
             column; unknown_prints: its fingerprint (VW)
-    prints  fingerprints of the last names, to be looked up; places: (from, to, space from,
-            space to) of each (VW)
+    ring    the last names, to be looked up: fields of two halves each (VW)
     ======= ==========================================================================
     """
 
@@ -80,8 +86,7 @@ class Piece(NamedTuple):
     tags: Int
     unknown: NDArray[np.int32]
     unknown_prints: NDArray[np.uint64]
-    prints: NDArray[np.uint64]
-    places: NDArray[np.int32]
+    ring: NDArray[np.uint64]
 
 
 class Scratch:
@@ -142,6 +147,7 @@ class Part:
     """Rows that were read but belong to bad lines."""
     new_names: Sequence[str] = ()
     columns: int = 0
+    tidy: bool = False
 
     @property
     def text(self) -> Text:
@@ -168,6 +174,9 @@ class Format(Protocol):
     def why(self, token: str, before: str, behind: str) -> str:
         """Why a token is bad, which stands between these in its line."""
 
+    def alone(self, part: Part) -> bool:
+        """Whether no other part may be parsed while names of this one that are new get columns."""
+
     def finish(self, part: Part) -> None:
         """Name what is unknown and count the columns, in the order of the file."""
 
@@ -179,17 +188,21 @@ def blocks(source: Source, options: Options, start: Position, form: Format) -> I
     """The rows of the file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
     workers = min(os.cpu_count() or 1, WORKERS)
-    parts: deque[Future[Part]] = deque()
+    parsed, tidied = deque[Future[Part]](), deque[Future[Part]]()
     spare, memory = list[Scratch](), Memory()
     with ThreadPoolExecutor(workers) as pool:
-        for chunk, error in _and_error(source.chunks(options.block_bytes, keep=workers + 1)):
+        for chunk, error in _and_error(source.chunks(options.block_bytes, keep=workers + 2)):
             if chunk is not None:
                 scratch = spare.pop() if spare else Scratch()
                 part = Part(chunk, source.done(), scratch, memory)
-                parts.append(pool.submit(_parsed, part, form, options))
-            while parts and (chunk is None or source.pauses or len(parts) > workers):
-                part = parts.popleft().result()
-                _finish(part, form, parts)
+                parsed.append(pool.submit(_parsed, part, form, options))
+            waiting = 0 if chunk is None or source.pauses else workers
+            while len(parsed) > waiting or (tidied and not waiting):
+                if parsed:
+                    tidied.append(pool.submit(_tidied, _named(parsed, form), form))
+                if parsed and len(tidied) == 1:
+                    continue  # it is put in order while the next one is named
+                part = tidied.popleft().result()
                 place, begin = _behind(part, place, source, options), place
                 block = _block(part, begin, place)
                 spare.append(part.scratch)
@@ -216,19 +229,24 @@ def _and_error(chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk | None, ReadErro
 def _parsed(part: Part, form: Format, options: Options) -> Part:
     """The part, as far as it goes while others are parsed at the same time."""
     _parse(part, form, options)
-    if not part.counts[UNKNOWN]:
-        form.tidy(part)
+    return part if part.counts[UNKNOWN] else _tidied(part, form)
+
+
+def _named(parsed: deque[Future[Part]], form: Format) -> Part:
+    """The next part, with columns for names that are new."""
+    part = parsed.popleft().result()
+    if part.counts[UNKNOWN] and form.alone(part):
+        wait(parsed)
+    form.finish(part)
     return part
 
 
-def _finish(part: Part, form: Format, others: Iterable[Future[Part]]) -> None:
-    """Give columns to names that are new; nobody may read their table meanwhile."""
-    unknown = part.counts[UNKNOWN]
-    if unknown:
-        wait(others)
-    form.finish(part)
-    if unknown:
+def _tidied(part: Part, form: Format) -> Part:
+    """The part, its rows in order."""
+    if not part.tidy:
         form.tidy(part)
+        part.tidy = True
+    return part
 
 
 # Kernels' helpers
@@ -276,13 +294,13 @@ def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
     (text, start, stop, *_), room = part.chunk, part.scratch.room
     places = room("breaks", stop - start + PADDING, 1, np.int32)
     breaks, lines = find_breaks(text, start, stop, extra, places)
-    counts, tags = np.zeros(9, dtype=np.int64), room("tags", lines, 2, np.int64)
+    counts, tags = np.zeros(12, dtype=np.int64), room("tags", lines, 2, np.int64)
     tags[:lines] = 0
     counts[AT] = start
     piece = Piece(
         breaks=places,
-        values=part.memory.array(breaks + 1, np.float64),
-        indices=part.memory.array(breaks + 1, np.int32),
+        values=part.memory.array(breaks + SPARE, np.float64),
+        indices=part.memory.array(breaks + SPARE, np.int32),
         starts=np.zeros(lines + 1, dtype=np.int64),
         marks=room("marks", 2 * lines, 1, np.float64),
         lines=room("lines", lines, 1, np.int64),
@@ -290,8 +308,7 @@ def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
         tags=tags,
         unknown=room("unknown", breaks + 1, 5, np.int32),
         unknown_prints=room("unknown_prints", breaks + 1, 2, np.uint64),
-        prints=room("prints", RING, 2, np.uint64),
-        places=room("places", RING, 4, np.int32),
+        ring=room("ring", RING, 1, np.uint64),
     )
     return piece, counts
 

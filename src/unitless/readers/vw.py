@@ -16,29 +16,38 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from unitless.lanes import LANES, bits, store
 from unitless.numerics import flat, inner
-from unitless.readers import sparse
+from unitless.readers import eights, names, sparse
 from unitless.readers.blocks import FINITE, WEIGHT, Block, Options, Position
 from unitless.readers.bytes import Source, Text
 from unitless.readers.decimals import NO, YES, decimal, number_word, short_decimal
 from unitless.readers.names import (
+    DIRECT,
     WHOLE,
     Columns,
     column_of,
     home,
+    is_doubtful,
+    mask_of,
+    name_words,
     prints,
-    space_word,
+    space_hashes,
     whole_number,
 )
 from unitless.readers.order import INFINITE, in_order
 from unitless.readers.sparse import (
     AT,
     BAD,
+    BATCH,
     BREAK,
+    DOUBT,
     FOUND,
+    HALF,
     LATE,
     LINE,
-    RING,
+    MIDDLE,
+    ROOM,
     ROW,
     UNKNOWN,
     VALUE,
@@ -48,10 +57,11 @@ from unitless.readers.sparse import (
 )
 from unitless.readers.words import ask, byte
 
+U = np.uint64
 BAR = np.uint8(124)
 TEXT, NUMBER, NOTHING = 0, 1, 2
-BATCH = RING // 2
-"""Names are looked up so many at a time, as many behind: by then the memory has answered."""
+FIRST, SECOND, NAME, SPACE = range(0, sparse.RING, 2 * ROOM)
+"""The fields of the ring: both prints of a name, where it stands, where its namespace stands."""
 
 UTF8 = "names are written in UTF-8"
 
@@ -74,8 +84,8 @@ class VowpalWabbit:
     name = "vw"
     extra = BAR
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.columns = Columns(names)
+    def __init__(self, known: Sequence[str]) -> None:
+        self.columns = Columns(known)
 
     def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
         _parse(text, stop, piece, counts, self.columns.table, self.columns.direct)
@@ -89,10 +99,13 @@ class VowpalWabbit:
             return "name, name:number or name:text was expected"
         return "label, importance and 'tag were expected before the |"
 
+    def alone(self, part: Part) -> bool:
+        return bool(part.counts[DOUBT]) or not self.columns.simple
+
     def finish(self, part: Part) -> None:
         piece, n = part.piece, part.counts[UNKNOWN]
-        unknown, prints = piece.unknown[:n], piece.unknown_prints[:n]
-        part.new_names = self.columns.add(part.text, unknown, prints, piece.indices)
+        unknown, found = piece.unknown[:n], piece.unknown_prints[:n]
+        part.new_names = self.columns.add(part.text, unknown, found, piece.indices)
         part.columns = self.columns.count
 
     def tidy(self, part: Part) -> None:
@@ -123,7 +136,7 @@ def _parse(text, stop, piece, counts, table, direct):
             row += 1
             piece.starts[row] = counts[VALUE]
         counts[LINE] += 1
-    _look_up(piece, counts, table, direct, counts[VALUE])
+    _look_up_all(text, piece, counts, table, direct)
     counts[AT], counts[BREAK], counts[ROW] = at, b, row
 
 
@@ -187,15 +200,16 @@ def _mark(text, start, stop, row, words, piece, counts):
 def _features(text, at, b, piece, counts, table, direct):
     """The namespaces and features of a row, up to its newline: (place and break behind it)."""
     breaks, k = piece.breaks, counts[VALUE]
-    space, weight, nameless, char = np.uint64(0), 1.0, 0, np.int64(124)
+    spaces, weight, nameless, char = (U(0), U(0), U(0)), 1.0, 0, np.int64(124)
     space_from, space_to = at, at
     while char != 10:
         opens = char == 124
         end, b = np.int64(breaks[b]), b + 1
         char = byte(text, end)
         if opens:
-            space, space_from, space_to = space_word(text, at, end, table), at, end
+            spaces, space_from, space_to = space_hashes(text, at, end, table), at, end
             weight, nameless = 1.0, 0
+            counts[DOUBT] |= is_doubtful(text, at, end)
             if char == 58:
                 begin, end, b = end + 1, np.int64(breaks[b]), b + 1
                 char = byte(text, end)
@@ -224,16 +238,20 @@ def _features(text, at, b, piece, counts, table, direct):
             piece.values[k] = value
             nameless += at == name_to
             start, stop = (at, name_to) if at < name_to else (-nameless, -nameless)
-            _ask(text, start, stop, space, piece, k, table, direct)
-            j = k & (RING - 1)
-            piece.places[j, 0], piece.places[j, 1] = start, stop
-            piece.places[j, 2], piece.places[j, 3] = space_from, space_to
-            k += 1
-            if k - counts[FOUND] == 2 * BATCH:
-                _look_up(piece, counts, table, direct, k - BATCH)
+            space = space_from, space_to
+            _ask(text, start, stop, space, spaces, piece, k, counts, table, direct)
+            k = _one_more(text, k, 1, piece, counts, table, direct)
         if char < 32 and char != 10:
             sparse.refuse_control(text, end, counts)
         at = end + 1
+        m = np.int64(LANES)
+        while m == LANES and char == 32 and byte(text, np.int64(breaks[b])) == 58:
+            space = space_from, space_to
+            m = _ask_eight(text, b, weight, space, spaces, piece, k, counts, table, direct)
+            if m > 0:
+                k, b = _one_more(text, k, m, piece, counts, table, direct), b + 2 * m
+                at = np.int64(breaks[b - 1]) + 1
+                char = byte(text, at - 1)
     counts[VALUE] = k
     return at, b
 
@@ -251,37 +269,122 @@ def _form(text, start, stop):
     return NUMBER if start < stop and 48 <= byte(text, start) <= 57 else TEXT
 
 
+# Names wait in a ring of two halves. While one fills, the memory answers for the other; then that
+# one is looked up, and they change places.
+
+
 @inner
-def _ask(text, start, stop, space, piece, k, table, direct):
+def _slot(k, counts):
+    """Where value k is in the half that fills."""
+    return counts[HALF] * ROOM + k - counts[MIDDLE]
+
+
+@inner
+def _ask(text, start, stop, space, spaces, piece, k, counts, table, direct):
     """Keep the fingerprint of a name, and ask the memory for where its column will stand."""
-    number = whole_number(text, start, stop) if space == np.uint64(0) else np.int64(-1)
-    first, second = np.uint64(number), WHOLE
+    number = whole_number(text, start, stop) if space[0] == space[1] else np.int64(-1)
+    first, second = U(number), WHOLE
     if number < 0:
-        first, second = prints(text, start, stop, space, table)
+        low, high = name_words(text, start, stop, table)
+        first, second = prints(low, high, spaces, table)
         ask(table, home(first, table))
     else:
         ask(direct, number)  # beyond the end it asks for what is not there, and gets nothing
-    j = k & (RING - 1)
-    piece.prints[j, 0], piece.prints[j, 1] = first, second
+    ring, slot = piece.ring, _slot(k, counts)
+    ring[FIRST + slot], ring[SECOND + slot] = first, second
+    ring[NAME + slot], ring[SPACE + slot] = _span(start, stop), _span(space[0], space[1])
+
+
+@inner
+def _ask_eight(text, b, weight, space, spaces, piece, k, counts, table, direct):
+    """Eight features `name:number` from break b on; how many of them were as simple as that.
+
+    They are all whole numbers, or all other names of at most 16 bytes.
+    """
+    breaks, ring, slot = piece.breaks, piece.ring, _slot(k, counts)
+    last = eights.load_chars(text, breaks, b + 1, 0)
+    newline = bits(last == eights.NEWLINE)
+    good, value = eights.decimals(text, breaks, b)
+    good &= newline | bits(last == eights.SPACE)
+    plain = space[0] == space[1]
+    if plain and U(byte(text, np.int64(breaks[b - 1]) + 1) - 48) < U(10):
+        digits, number = eights.integers(text, breaks, b)
+        sizes = eights.every_other(breaks, b) - eights.every_other(breaks, b - 1)
+        zero = (eights.load_chars(text, breaks, b - 1, 1) == U(48)) & (sizes != U(2))
+        good &= digits & ~bits(zero) & bits(number < U(DIRECT))
+        eights.ask_eight(direct, number)
+        eights.store_words(ring, FIRST + slot, number)
+        eights.store_words(ring, SECOND + slot, eights.every_word(WHOLE))
+    else:
+        short, low, high = eights.names(text, breaks, b)
+        first, second = prints(low, high, spaces, table)
+        digit = bits((low & U(255)) - U(48) < U(10)) if plain else U(0)
+        good &= short & ~digit
+        eights.ask_eight(table, (first & mask_of(table)) * U(names.LINE))
+        eights.store_words(ring, FIRST + slot, first)
+        eights.store_words(ring, SECOND + slot, second)
+    starts, colons = eights.every_other(breaks, b - 1) + U(1), eights.every_other(breaks, b)
+    eights.store_words(ring, NAME + slot, starts | (colons << U(32)))
+    eights.store_words(ring, SPACE + slot, eights.every_word(_span(space[0], space[1])))
+    store(piece.values, k, value * weight)
+    return eights.how_many(good, newline)
+
+
+@inner
+def _span(start, stop):
+    """Two places as one number."""
+    return (U(start) & U(0xFFFFFFFF)) | (U(stop) << U(32))
+
+
+@inner
+def _one_more(text, k, m, piece, counts, table, direct):
+    """m values more: their number. Where a half is full, the other one is looked up."""
+    if k + m - counts[MIDDLE] >= BATCH:
+        _look_up(text, piece, counts, table, direct, 1 - counts[HALF], counts[MIDDLE])
+        counts[MIDDLE], counts[HALF] = k + m, 1 - counts[HALF]
+    return k + m
 
 
 @flat
-def _look_up(piece, counts, table, direct, k):
-    """Find the columns of the values before k whose names wait in `prints`, all in one go."""
-    unknown, unknown_prints, n = piece.unknown, piece.unknown_prints, counts[UNKNOWN]
-    while n > 0 and unknown[n - 1, 2] >= k:  # names of a bad line
+def _look_up_all(text, piece, counts, table, direct):
+    """Look up all names that wait, but for those of a bad line."""
+    n, k, middle = counts[UNKNOWN], counts[VALUE], counts[MIDDLE]
+    while n > 0 and piece.unknown[n - 1, 2] >= k:
         n -= 1
-    for i in range(counts[FOUND], k):
-        j = i & (RING - 1)
-        first, second = piece.prints[j, 0], piece.prints[j, 1]
+    counts[UNKNOWN] = n
+    _look_up(text, piece, counts, table, direct, 1 - counts[HALF], min(middle, k))
+    counts[FOUND] = middle
+    _look_up(text, piece, counts, table, direct, counts[HALF], k)
+    counts[FOUND] = counts[MIDDLE] = k
+
+
+@flat
+def _look_up(text, piece, counts, table, direct, half, stop):
+    """Find the columns of the values before `stop` whose names wait in that half."""
+    ring, unknown, n = piece.ring, piece.unknown, counts[UNKNOWN]
+    slot = half * ROOM - counts[FOUND]
+    for i in range(counts[FOUND], stop):
+        first, second = ring[FIRST + slot + i], ring[SECOND + slot + i]
         if second != WHOLE:
             column = column_of(table, first, second)
         else:
-            column = np.int64(direct[first]) if first < np.uint64(len(direct)) else np.int64(-1)
+            column = np.int64(direct[first]) if first < U(len(direct)) else np.int64(-1)
         piece.indices[i] = column
         if column < 0:
-            unknown[n, 0], unknown[n, 1], unknown[n, 2] = piece.places[j, 0], piece.places[j, 1], i
-            unknown[n, 3], unknown[n, 4] = piece.places[j, 2], piece.places[j, 3]
-            unknown_prints[n, 0], unknown_prints[n, 1] = first, second
+            name, space = ring[NAME + slot + i], ring[SPACE + slot + i]
+            unknown[n, 0], unknown[n, 1], unknown[n, 2] = _from(name), _to(name), i
+            unknown[n, 3], unknown[n, 4] = _from(space), _to(space)
+            piece.unknown_prints[n, 0], piece.unknown_prints[n, 1] = first, second
+            counts[DOUBT] |= is_doubtful(text, _from(name), _to(name))
             n += 1
-    counts[FOUND], counts[UNKNOWN] = k, n
+    counts[FOUND], counts[UNKNOWN] = max(stop, counts[FOUND]), n
+
+
+@inner
+def _from(span):
+    return np.int64(np.int32(span & U(0xFFFFFFFF)))
+
+
+@inner
+def _to(span):
+    return np.int64(np.int32(span >> U(32)))

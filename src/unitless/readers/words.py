@@ -11,13 +11,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from unitless.lanes import fetch
 from unitless.numerics import inner, kernel
 
 I1, I8, I32, I64, I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 ZERO, ONE = np.uint64(0), np.uint64(1)
 CHARS = ir.VectorType(I8, 64)
-GROUP = 16
-"""Numbers that `ranks_of` compares at a time."""
+GROUP = 64
+"""Numbers that `ranks_of` compares at a time: several vectors, for none of which another waits."""
 LINE = 4
 """Pairs of words in a line of the cache."""
 
@@ -106,6 +107,14 @@ def any64(text, at, a, b, c):
     return equal64(text, at, a) | equal64(text, at, b) | equal64(text, at, c)
 
 
+def ask_for(context, builder, kind, array, index):
+    """Ask the memory for array[index] (first axis)."""
+    ary = context.make_array(kind)(context, builder, array)
+    step = builder.mul(index, builder.extract_value(ary.strides, 0))
+    pointer = builder.inttoptr(builder.add(builder.ptrtoint(ary.data, I64), step), I8.as_pointer())
+    fetch(builder, pointer, False)
+
+
 @intrinsic
 def ask(typingctx, array, index):
     """Ask the memory for array[index] (first axis), to be read soon.
@@ -114,14 +123,7 @@ def ask(typingctx, array, index):
     """
 
     def codegen(context, builder, signature, args):
-        ary = context.make_array(signature.args[0])(context, builder, args[0])
-        step = builder.mul(args[1], builder.extract_value(ary.strides, 0))
-        pointer = builder.inttoptr(
-            builder.add(builder.ptrtoint(ary.data, I64), step), I8.as_pointer()
-        )
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, I32, I32, I32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(function, [pointer, I32(0), I32(3), I32(1)])
+        ask_for(context, builder, signature.args[0], *args)
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
@@ -189,28 +191,47 @@ def bits_of_float(typingctx, x):
 
 
 @intrinsic
-def ranks_of(typingctx, keys, at, n, ranks):
-    """ranks[k] = how many of keys[:n] are below keys[k], for the `GROUP` k from `at` on (int32)."""
+def ranks_of(typingctx, keys, begin, at, n, copy, ranks):
+    """ranks[k] = how many of the n keys from `begin` on are below key k, for `GROUP` k from `at` on.
+
+    Returns the sum of these ranks, or -1 if a key is negative; keys are copied to `copy`. All are
+    int32, and whatever lies behind the last key is read, written and not counted.
+    """
 
     def codegen(context, builder, signature, args):
-        keys, ranks = (
-            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 3)
+        keys, copy, ranks = (
+            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 4, 5)
         )
+        _, begin, at, n, *_ = args
         lanes = ir.VectorType(I32, GROUP)
-        own, out = (
-            builder.bitcast(builder.gep(data, [args[1]]), lanes.as_pointer())
-            for data in (keys, ranks)
-        )
-        own = builder.load(own, align=4)
-        counts = cgutils.alloca_once_value(builder, ir.Constant(lanes, [0] * GROUP))
-        with cgutils.for_range(builder, args[2], intp=I64) as loop:
-            every = _all(builder, builder.load(builder.gep(keys, [loop.index])), lanes)
-            below = builder.sext(builder.icmp_signed("<", every, own), lanes)  # 0 or -1
-            builder.store(builder.sub(builder.load(counts), below), counts)
-        builder.store(builder.load(counts), out, align=4)
-        return context.get_dummy_value()
 
-    return types.void(keys, types.int64, types.int64, ranks), codegen
+        def place(data, index):
+            return builder.bitcast(builder.gep(data, [index]), lanes.as_pointer())
+
+        keys = builder.gep(keys, [begin])
+        own = builder.load(place(keys, at), align=4)
+        counts = cgutils.alloca_once_value(builder, ir.Constant(lanes, [0] * GROUP))
+        with cgutils.for_range(builder, n, intp=I64) as loop:
+            every = _all(builder, builder.load(builder.gep(keys, [loop.index])), lanes)
+            # The sign of the difference: a comparison would take a detour by mask registers.
+            below = builder.lshr(builder.sub(every, own), ir.Constant(lanes, [31] * GROUP))
+            builder.store(builder.add(builder.load(counts), below), counts)
+        found = builder.load(counts)
+        builder.store(found, place(ranks, at), align=4)
+        builder.store(own, place(copy, at), align=4)
+        left = _all(builder, builder.trunc(builder.sub(n, at), I32), lanes)
+        inside = builder.icmp_signed("<", ir.Constant(lanes, [*range(GROUP)]), left)
+        zero = ir.Constant(lanes, [0] * GROUP)
+        negative = builder.and_(inside, builder.icmp_signed("<", own, zero))
+        bits = builder.bitcast(negative, ir.IntType(GROUP))
+        adding = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(I32, [lanes]), f"llvm.vector.reduce.add.v{GROUP}i32"
+        )
+        total = builder.zext(builder.call(adding, [builder.select(inside, found, zero)]), I64)
+        return builder.select(builder.icmp_unsigned("!=", bits, bits.type(0)), I64(-1), total)
+
+    number = types.int64
+    return number(keys, number, number, number, copy, ranks), codegen
 
 
 @intrinsic
@@ -242,7 +263,8 @@ def matches(typingctx, table, at, first, second):
 def find_breaks(text, start, stop, extra, places):
     """Fill in the places of all breaks (see `breaks64`) of text[start:stop]: (breaks, newlines).
 
-    Eight places are written at a time, so there is room for eight more behind the last.
+    Eight places are written at a time, and sixteen behind the last are the text's end: there is
+    room for these.
     """
     count, lines = 0, 0
     for base in range(start, stop, 64):
@@ -254,4 +276,8 @@ def find_breaks(text, start, stop, extra, places):
                 places[np.uint64(k + i)] = base + trailing_zeros(left)
                 left &= left - ONE
         count = last
+    while count > 0 and places[count - 1] >= stop:  # of another chunk
+        count -= 1
+    for i in range(count, count + 16):
+        places[i] = stop
     return count, lines
