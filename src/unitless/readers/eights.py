@@ -29,11 +29,6 @@ def _pointer(context, builder, kind, array, index, to):
     return builder.bitcast(builder.gep(data, [index]), to.as_pointer())
 
 
-def _each(builder, vector):
-    """The numbers of a vector."""
-    return [builder.extract_element(vector, I32(k)) for k in range(LANES)]
-
-
 def _places(context, builder, kind, breaks, b):
     """breaks[b : b + 16 : 2], one by one."""
     data = context.make_array(kind)(context, builder, breaks).data
@@ -119,15 +114,23 @@ def store_words(typingctx, array, i, numbers):
 
 
 @intrinsic
-def ask_eight(typingctx, array, rows):
-    """`words.ask` for eight rows of an array."""
+def ask_eight(typingctx, array, numbers, i, mask, step):
+    """`words.ask` for the rows (numbers[k] & mask) * step of an array, k = i, ..., i + 7.
+
+    (Numbers that were stored a moment ago: it takes less time to read them again than to take them
+    out of a vector.)
+    """
 
     def codegen(context, builder, sig, args):
-        for row in _each(builder, args[1]):
-            ask_for(context, builder, sig.args[0], args[0], row)
+        array, numbers, i, mask, step = args
+        data = context.make_array(sig.args[1])(context, builder, numbers).data
+        for k in range(LANES):
+            number = builder.load(builder.gep(data, [builder.add(i, I64(k))]), align=8)
+            row = builder.mul(builder.and_(number, mask), step)
+            ask_for(context, builder, sig.args[0], array, row)
         return context.get_dummy_value()
 
-    return types.void(array, words), codegen
+    return types.void(array, numbers, types.int64, types.uint64, types.uint64), codegen
 
 
 @intrinsic

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -336,12 +337,17 @@ def _spell_number(out, end, number):
 class Spelt(Sequence[str]):
     """Names as bytes, a line each, which become text when somebody reads them.
 
-    >>> Spelt(b"red\\nblue\\n", 2)
+    >>> Spelt(2, lambda: b"red\\nblue\\n")
     ['red', 'blue']
     """
 
-    def __init__(self, lines: bytes, size: int) -> None:
-        self.lines, self.size = lines, size
+    def __init__(self, size: int, spell: Callable[[], bytes]) -> None:
+        self.size, self._spell = size, spell
+
+    @cached_property
+    def lines(self) -> bytes:
+        """The names; to be asked for while the text they are spelt from is there."""
+        return self._spell()
 
     def __len__(self) -> int:
         return self.size
@@ -384,25 +390,27 @@ class Columns:
         return self.numbers is None and self.count == self.entered
 
     def add(
-        self, text: Text, unknown: NDArray[np.int32], prints: Table, indices: NDArray[np.int32]
+        self,
+        text: Text,
+        unknown: NDArray[np.int32],
+        prints: Table,
+        indices: NDArray[np.int32],
+        sure: bool,
     ) -> Sequence[str]:
         """Give columns to names that have none; the names that are new.
 
         `unknown` has rows of (from, to, where, space from, space to): indices[where] is the
         column of the name text[from:to] in a namespace; `from` < 0 is nameless feature -1 - from.
-        `prints` are its fingerprints. A name that is not UTF-8 gets the column -2. Nobody may look
-        up meanwhile, unless the columns are `simple` and no name `is_doubtful`: those that are may
-        get another column than the one first entered.
+        `prints` are its fingerprints. A name that is not UTF-8 gets the column -2. `sure`: the
+        columns are `simple` and no name `is_doubtful`. Otherwise nobody may look up meanwhile, for
+        a name may get another column than the one first entered.
         """
         if not len(unknown):
             return ()
         known, simple = self.count, self.simple
         new = self._enter(unknown, prints, indices)
-        spelt, doubtful = _spelt(text, unknown, new)
-        lines = spelt.tobytes()
-        names: Sequence[str] = Spelt(lines, len(new))
-        doubtful |= not simple or not _is_text(lines)
-        if doubtful:
+        names: Sequence[str] = Spelt(len(new), lambda: _spelt(text, unknown, new)[0].tobytes())
+        if not sure and (not simple or _any_doubt(text, unknown, new)):
             columns, names = self._columns(names)
             _renumber(unknown, prints, new, indices, self.table, self.direct, known, columns)
         self.names.append(names)
@@ -447,14 +455,14 @@ class Columns:
         return np.concatenate(new)
 
 
-def _is_text(lines: bytes) -> bool:
-    if lines.isascii():
-        return True
+def _any_doubt(text: Text, unknown: NDArray[np.int32], new: NDArray[np.int64]) -> bool:
+    """Whether one of these names may be spelt like another, or is not text."""
+    spelt, doubtful = _spelt(text, unknown, new)
     try:
-        lines.decode()
+        spelt.tobytes().decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        return True
+    return bool(doubtful)
 
 
 def _decoded(lines: bytes) -> list[str]:

@@ -105,11 +105,14 @@ class VowpalWabbit:
     def finish(self, part: Part) -> None:
         piece, n = part.piece, part.counts[UNKNOWN]
         unknown, found = piece.unknown[:n], piece.unknown_prints[:n]
-        part.new_names = self.columns.add(part.text, unknown, found, piece.indices)
+        sure = not self.alone(part)
+        part.new_names = self.columns.add(part.text, unknown, found, piece.indices, sure)
         part.columns = self.columns.count
 
     def tidy(self, part: Part) -> None:
         piece, rows = part.piece, int(part.counts[ROW])
+        if isinstance(part.new_names, names.Spelt):
+            _ = part.new_names.lines  # spelt now: the text serves another part soon
         why = in_order(piece.values, piece.indices, piece.starts, rows)
         for row in np.flatnonzero(why).tolist():
             text = "an infinite value" if why[row] == INFINITE else "a name in other bytes"
@@ -312,16 +315,16 @@ def _ask_eight(text, b, weight, space, spaces, piece, k, counts, table, direct):
         sizes = eights.every_other(breaks, b) - eights.every_other(breaks, b - 1)
         zero = (eights.load_chars(text, breaks, b - 1, 1) == U(48)) & (sizes != U(2))
         good &= digits & ~bits(zero) & bits(number < U(DIRECT))
-        eights.ask_eight(direct, number)
         eights.store_words(ring, FIRST + slot, number)
+        eights.ask_eight(direct, ring, FIRST + slot, eights.FULL, U(1))
         eights.store_words(ring, SECOND + slot, eights.every_word(WHOLE))
     else:
         short, low, high = eights.names(text, breaks, b)
         first, second = prints(low, high, spaces, table)
         digit = bits((low & U(255)) - U(48) < U(10)) if plain else U(0)
         good &= short & ~digit
-        eights.ask_eight(table, (first & mask_of(table)) * U(names.LINE))
         eights.store_words(ring, FIRST + slot, first)
+        eights.ask_eight(table, ring, FIRST + slot, mask_of(table), U(names.LINE))
         eights.store_words(ring, SECOND + slot, second)
     starts, colons = eights.every_other(breaks, b - 1) + U(1), eights.every_other(breaks, b)
     eights.store_words(ring, NAME + slot, starts | (colons << U(32)))

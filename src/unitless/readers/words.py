@@ -192,7 +192,7 @@ def bits_of_float(typingctx, x):
 
 @intrinsic
 def ranks_of(typingctx, keys, begin, at, n, copy, ranks):
-    """ranks[k] = how many of the n keys from `begin` on are below key k, for `GROUP` k from `at` on.
+    """ranks[k] = how many of the n keys from `begin` on are below key k, for `GROUP` k from `at`.
 
     Returns the sum of these ranks, or -1 if a key is negative; keys are copied to `copy`. All are
     int32, and whatever lies behind the last key is read, written and not counted.
