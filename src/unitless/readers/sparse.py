@@ -15,7 +15,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from mmap import mmap
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -46,7 +45,7 @@ AT, BREAK, ROW, VALUE, LATE, LINE, BAD, FOUND, MIDDLE, HALF, UNKNOWN, DOUBT = ra
 """A kernel's counts: its place, what it has written, lines it has read, the bad token; of VW, which
 values' names are looked up and which wait in either half of the ring, unknown ones, doubts."""
 
-BATCH = 32
+BATCH = 64
 """Names are looked up so many at a time, as many behind: by then the memory has answered."""
 ROOM = BATCH + LANES
 """Names in each half of the ring, at most."""
@@ -115,7 +114,7 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self.free: defaultdict[type, deque[mmap]] = defaultdict(deque)
+        self.free: defaultdict[type, deque[memoryview]] = defaultdict(deque)
 
     def array(self, size: int, dtype: type) -> NDArray[Any]:
         """An array of that size, whatever is in it."""
@@ -123,9 +122,9 @@ class Memory:
         try:
             memory = free.pop()
         except IndexError:
-            memory = mmap(-1, needed + needed // 8)
+            memory = memoryview(b"")
         if len(memory) < needed:
-            memory = mmap(-1, needed + needed // 8)
+            memory = memoryview(np.empty(needed + needed // 8, dtype=np.uint8))
         # Views of this array keep it alive: it does not own its memory, and has no array for base.
         made: NDArray[Any] = np.frombuffer(memory, dtype=dtype, count=size)
         weakref.finalize(made, free.append, memory).atexit = False
