@@ -44,36 +44,34 @@ class Dealt(NamedTuple):
     """What a hand has for a bucket, sorted by key."""
 
     rows: Stretch
-    """Its frame is an Arrow table: workers read it where it lies in Ray's store."""
-    keys: list[str]
-    """By code."""
+    """Its frame is Arrow's: workers read it where it lies in Ray's store."""
+    keys: Any
+    """By code, Arrow's too."""
     marks: Int
     """Hashes of the keys."""
 
 
 def deal(source: Source, hand: list[Part], key: str, start: Start, count: int) -> tuple[Any, ...]:
     """A task: (keys by bucket, rows by bucket), then what there is for each bucket."""
+    import polars as pl
+
     names: dict[str, int] = {}
     read_in = [
         _coded(block, key, part, start, names)
         for part in hand
         for block in read(source, part, start.types)
     ]
-    keys, marks = list(names), np.array([crc32(_bytes(name)) for name in names], dtype=np.int64)
+    keys, marks = pl.Series(list(names)), np.array([crc32(name.encode()) for name in names])
     dealt: list[list[Dealt]] = [[] for _ in range(count)]
     rows = np.zeros(count, dtype=np.int64)
     for whole in joined(read_in):
         for bucket, own in _by_bucket(whole.codes, marks % count):
             there, codes = np.unique(whole.codes[own], return_inverse=True)
-            mine = taken(whole, own)._replace(codes=codes)
-            mine = mine._replace(frame=mine.frame.to_arrow())
-            dealt[bucket].append(Dealt(mine, [keys[k] for k in there], marks[there]))
+            mine = taken(whole, own)
+            mine = mine._replace(frame=mine.frame.to_arrow(), codes=codes)
+            dealt[bucket].append(Dealt(mine, keys[there].to_arrow(), marks[there]))
             rows[bucket] += len(own)
     return (np.bincount(marks % count, minlength=count), rows), *dealt
-
-
-def _bytes(key: str) -> bytes:
-    return key.encode("utf-8", "surrogatepass")
 
 
 def _coded(block: Block, key: str, part: Part, start: Start, names: dict[str, int]) -> Stretch:
@@ -145,18 +143,19 @@ def picked(
     stretches = []
     for each in dealt:
         mine = np.flatnonzero(each.marks // count % batches == batch)
-        codes = np.full(len(each.keys), -1)
-        codes[mine] = [names.setdefault(each.keys[k], len(names)) for k in mine]
-        frame = pl.from_arrow(each.rows.frame)
-        stretches.append(each.rows._replace(frame=frame, codes=codes[each.rows.codes]))
-    keys = list(names)
-    found: dict[str, list[Stretch]] = {name: [] for name in names}
+        codes = np.full(len(each.marks), -1)
+        keys = pl.Series(each.keys)[mine]
+        codes[mine] = [names.setdefault(key, len(names)) for key in keys]
+        rows = each.rows._replace(
+            frame=pl.from_arrow(each.rows.frame), codes=codes[each.rows.codes]
+        )
+        stretches.append(taken(rows, np.flatnonzero(rows.codes >= 0)))
+    found: list[list[Stretch]] = [[] for _ in names]
     for whole in joined(stretches):
-        rows = np.argsort(whole.codes, kind="stable")
-        whole = taken(whole, rows[np.count_nonzero(whole.codes < 0) :])
+        whole = taken(whole, np.argsort(whole.codes, kind="stable"))
         for code, own in runs(whole.codes):
-            found[keys[code]].append(taken(whole, own))
-    return found
+            found[code].append(taken(whole, own))
+    return dict(zip(names, found, strict=True))
 
 
 def taken(stretch: Stretch, rows: Int | slice) -> Stretch:
