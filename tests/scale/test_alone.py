@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 
 import psutil
 import pytest
@@ -12,7 +13,8 @@ from scale.files import numbers, parquet
 from scale.here import stay_here
 from test_imports import loaded_by
 from unitless.learners import Tracker
-from unitless.scale import fit_sharded
+from unitless.scale import fit_by_key, fit_sharded
+from unitless.scale.cluster import SWITCH
 
 CODE = """
 import sys
@@ -54,6 +56,49 @@ def test_a_command_leaves_its_model_and_nothing_running(tmp_path, monkeypatch):
     stay_here(monkeypatch)
     fit_sharded("vaw", numbers(path), shards=5).save(tmp_path / "here")
     assert model.read_bytes() == (tmp_path / "here").read_bytes()
+
+
+ELSEWHERE = """
+import sys
+from ray.cluster_utils import Cluster
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+print(cluster.address, flush=True)
+sys.stdin.read()
+cluster.shutdown()
+"""
+
+
+@pytest.fixture
+def cluster():
+    """The address of a Ray that somebody else runs, on loopback; its environment."""
+    pytest.importorskip("ray")
+    env = {**os.environ, SWITCH: "0"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", ELSEWHERE], env=env, text=True, **pipes) as other:
+        yield other.stdout.readline().strip(), env
+        assert other.poll() is None
+        assert psutil.Process(other.pid).children(recursive=True)
+
+
+def test_a_cluster_is_joined_by_its_address_and_left_running(tmp_path, monkeypatch, cluster):
+    address, env = cluster
+    path, mark = parquet(tmp_path), f"{os.getpid()} {tmp_path}"
+    words = ["fit", str(path), "-t", "delay", "-l", "vaw", "--address", address]
+    words += ["--ignore", "late", "--ignore", "how", "--ignore", "weight"]
+    for name, how in (("shards", "5"), ("by-key", "carrier")):
+        more, seen = [f"--{name}", how, "--save", str(tmp_path / name)], set()
+        how = {"env": {**env, "UNITLESS_TEST": mark}, "stdout": subprocess.DEVNULL}
+        with subprocess.Popen([sys.executable, "-c", CODE, *words, *more], **how) as ran:
+            while ran.poll() is None:
+                seen |= {process.pid for process in marked(mark)}
+                time.sleep(0.1)
+        assert ran.returncode == 0
+        assert seen == {ran.pid}  # no Ray was started
+    stay_here(monkeypatch)
+    fit_sharded("vaw", numbers(path), shards=5).save(tmp_path / "a")
+    fit_by_key("vaw", numbers(path), "carrier", save=tmp_path / "b")
+    assert (tmp_path / "shards").read_bytes() == (tmp_path / "a").read_bytes()
+    assert (tmp_path / "by-key").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_without_ray_the_error_says_what_to_install(tmp_path, monkeypatch):

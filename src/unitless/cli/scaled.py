@@ -83,7 +83,7 @@ def source_of(options: dict[str, Any]) -> Source:
 
 
 class Bar:
-    """Progress over all parts: a line that changes, or lines at 1, 2, 4, ... parts when piped."""
+    """Progress over all parts: a line that changes, or lines at 1, 2, 4, ... of them when piped."""
 
     def __init__(self, console: Any) -> None:
         self.console, self.start = console, time.perf_counter()
@@ -102,9 +102,9 @@ class Bar:
         if progress.stage != self.stage:
             self.stage, self.since = progress.stage, self.last
         self.last = time.perf_counter()
-        stage, done, of, rows = progress
+        stage, done, of, rows, each = progress
         rate = rows / max(self.last - self.since, 1e-9)
-        text = f"{stage}: {done} of {of} parts, {rows:,} rows, {rate:,.0f} rows/s"
+        text = f"{stage}: {done} of {of} {each}, {rows:,} rows, {rate:,.0f} rows/s"
         if self.console.is_terminal:
             self.console.print(text, end="\n" if done == of else "\r", style="cyan")
         elif done == of or done & (done - 1) == 0:

@@ -170,7 +170,7 @@ def _learned(
             for name, model in models:
                 writer.add(name, model)
             score = score.plus(own)
-            crew.tell("learning", done + 1, len(batches), score.rows)
+            crew.tell("learning", done + 1, len(batches), score.rows, "batches of keys")
     return score
 
 
