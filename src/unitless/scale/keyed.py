@@ -142,6 +142,7 @@ def _dealt(crew: Crew, source: Source, parts: list[Part], key: str, shared: Any)
     hand_of = {own[0]: hand for own, hand in zip(refs, hands, strict=True)}
     names = {ref: named(hand) for ref, hand in hand_of.items()}
     keys, rows, done = np.zeros(count, np.int64), np.zeros(count, np.int64), 0
+    crew.tell("dealing", 0, len(parts), 0)
     with crew.cancelling(names):
         for ref, found in crew.finished(names):
             keys, rows, done = keys + found[0], rows + found[1], done + len(hand_of[ref])
@@ -157,6 +158,7 @@ def _learned(
     learning, every = crew.task(learn_keys), crew.ray.put(parts)
     window = 2 * max(1, int(crew.ray.cluster_resources().get("CPU", 1)))
     score, waiting, next_one = Score(), deque[Any](), 0
+    crew.tell("learning", 0, len(batches), 0, "batches of keys")
     with crew.cancelling(waiting):
         for done in range(len(batches)):
             while next_one < min(len(batches), done + window):

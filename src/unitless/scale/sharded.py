@@ -211,6 +211,7 @@ class _Vaw:
         names = {pair[0]: named(group) for pair, group in zip(pairs, self.groups, strict=True)}
         sizes = {pair[0]: len(group) for pair, group in zip(pairs, self.groups, strict=True)}
         reports, done, rows = {}, 0, 0
+        self.crew.tell("learning", 0, sum(sizes.values()), 0)
         with self.crew.cancelling(names):
             for ref, report in self.crew.finished(names):
                 reports[ref], done, rows = report, done + sizes[ref], rows + report[0].rows

@@ -54,7 +54,7 @@ class Crew:
         return self.ray.remote(function).options(**options)
 
     def tell(self, stage: str, done: int, of: int, rows: int, each: str = "parts") -> None:
-        """Tell the watcher, if there is one."""
+        """Tell the watcher, if there is one; that a stage begins, by done = 0."""
         self.last = Progress(stage, done, of, rows, each)
         self._tell_again()
 
