@@ -1,11 +1,12 @@
 """Many processes: `python benchmarks/scale.py PART [--small]`.
 
 `speed` learns jobs of 20 s and more on one core and on two; `overhead` measures parts with next to
-nothing in them, and joins; `sums` adds up the states of shards that must not be added, and joins
-those that may, on the sets of `data.py`; `noise` measures what rotations leave of dependent
-columns, beside the rule that lets it pass; `nodes` starts a cluster of two nodes on this machine
-and kills one of them. Each keeps its figures in `results/scale.json` (not with --small), from which
-`page` writes docs/scale.md, with what 10, 100 and 1000 workers would take.
+nothing in them, and joins; `keys` makes a model for each of a million keys; `sums` adds up the
+states of shards that must not be added, and joins those that may, on the sets of `data.py`; `noise`
+measures what rotations leave of dependent columns, beside the rule that lets it pass; `nodes`
+starts a cluster of two nodes on this machine and kills one of them. Each keeps its figures in
+`results/scale.json` (not with --small), from which `page` writes docs/scale.md, with what 10, 100
+and 1000 workers would take.
 """
 
 import json
@@ -28,6 +29,7 @@ from data import sets
 
 import unitless
 from unitless import learners
+from unitless.models import Many
 from unitless.models.saving import as_bytes
 from unitless.rows import as_rows
 from unitless.scale import Source, fit_by_key, fit_sharded, running
@@ -56,12 +58,12 @@ def wide(folder, rows, columns=500):
 
 
 def keyed(folder, rows, keys=24, columns=20):
-    """Rows of 24 customers, mixed."""
+    """Rows of customers, mixed."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(rows, columns)).round(2)
     names = [f"x{k}" for k in range(columns)]
     frame = pl.DataFrame(X, schema=names).with_columns(
-        customer=pl.Series([f"c{k}" for k in rng.integers(0, keys, rows)]),
+        customer=pl.Series([f"c{k}" for k in rng.permutation(rows) % keys]),
         y=pl.Series(X[:, 0] + rng.normal(size=rows) > 0),
     )
     frame.write_parquet(folder / "keyed.parquet", row_group_size=-(-rows // PARTS))
@@ -98,20 +100,27 @@ def key_by_key(source, learner="blend"):
 
 
 class Memory(threading.Thread):
-    """The most memory of its own that a worker had."""
+    """The most memory of its own that a worker had, and that this process had."""
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.most, self.ended = 0, threading.Event()
+        self.worker, self.here, self.ended = 0, 0, threading.Event()
 
     def run(self):
         while not self.ended.wait(0.2):
+            self.here = max(self.here, own_memory(psutil.Process()))
             for process in psutil.Process().children(recursive=True):
                 try:
                     if process.name().startswith("ray::"):
-                        self.most = max(self.most, process.memory_full_info().uss)
+                        self.worker = max(self.worker, own_memory(process))
                 except psutil.Error:
                     pass
+
+
+def own_memory(process):
+    """Bytes, without what is shared: programs, and rows in Ray's store."""
+    found = process.memory_info()
+    return found.rss - found.shared
 
 
 def timed(job):
@@ -124,8 +133,8 @@ def speed():
     """Seconds in one process without Ray, and on Ray with one and with two workers."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        sharded = wide(Path(folder), 20_000 if SMALL else 600_000)
-        customers = keyed(Path(folder), 50_000 if SMALL else 3_500_000)
+        sharded = wide(Path(folder), 20_000 if SMALL else 800_000)
+        customers = keyed(Path(folder), 50_000 if SMALL else 4_700_000)
         jobs = {
             "fit_sharded, VAW, 500 columns": (
                 lambda: one_pass(sharded), lambda: fit_sharded("vaw", sharded, shards=SHARDS),
@@ -154,7 +163,7 @@ def on_ray(job):
             memory.start()
             found[f"{workers} worker{'s' * (workers > 1)}"] = timed(job)
             memory.ended.set()
-            found["MB a worker"] = memory.most >> 20
+            found["MB a worker"] = memory.worker >> 20
     return found
 
 
@@ -201,6 +210,34 @@ def overhead():
         found[f"a join, {d} columns"] = min(
             timed_finely(lambda o=one, t=two: merged(o, t)) for _ in range(3)
         )
+    print(found, flush=True)
+    return found
+
+
+def keys():
+    """A model for each of a million keys that have three rows each."""
+    count = 5000 if SMALL else 1_000_000
+    with tempfile.TemporaryDirectory() as folder, running(workers=2) as ray:
+        source, path = keyed(Path(folder), 3 * count, count, columns=5), Path(folder) / "models"
+        awake(ray, 2)
+        memory, before = Memory(), own_memory(psutil.Process())
+        memory.start()
+        seconds = timed(lambda: fit_by_key("coordinate", source, "customer", save=path))
+        memory.ended.set()
+        opening = timed_finely(lambda: Many(path))
+        store = Many(path)
+        some = np.random.default_rng(0).choice(list(store), 1000, replace=False)
+        reading = timed(lambda: [store[name] for name in some])
+        found = {
+            "keys": len(store),
+            "rows": 3 * count,
+            "seconds": seconds,
+            "MB a worker": memory.worker >> 20,
+            "MB here": (memory.here - before) >> 20,
+            "MB of the file": path.stat().st_size >> 20,
+            "ms to open it": round(1000 * opening, 1),
+            "ms to read one model": reading,
+        }
     print(found, flush=True)
     return found
 
@@ -390,6 +427,8 @@ def tables(found):
     if "overhead" in found:
         rows = {name: {"seconds": value} for name, value in found["overhead"].items()}
         made["overhead"] = _table("what", ("seconds",), rows)
+    if "keys" in found:
+        made["keys"] = _table("", (*found["keys"],), {"on two workers": found["keys"]})
     if "sums" in found:
         made["sums"] = _table("states", (*next(iter(found["sums"].values())),), found["sums"])
     if "noise" in found:
@@ -417,7 +456,7 @@ def page():
     PAGE.write_text(text)
 
 
-JOBS = {job.__name__: job for job in (speed, overhead, sums, noise, nodes)}
+JOBS = {job.__name__: job for job in (speed, overhead, keys, sums, noise, nodes)}
 
 
 def main():

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -17,14 +18,10 @@ def _here(monkeypatch):
     stay_here(monkeypatch)
 
 
-def alone(folder, source, frame, name):
-    """The model of the rows of one key, from a file of their own, in the same row groups."""
-    folder.mkdir(exist_ok=True)
-    for k in range(0, 600, 50):
-        rows = frame[k : k + 50].filter(pl.col("carrier") == name)
-        if len(rows):
-            rows.write_parquet(folder / f"{k:03}.parquet")
-    own = Source(folder, **{k: v for k, v in vars(source).items() if k != "path"})
+def alone(path, source, frame, name):
+    """The model of the rows of one key, from a file of their own."""
+    frame.filter(pl.col("carrier") == name).write_parquet(path)
+    own = replace(source, path=path)
     return in_one_pass("coordinate" if source.target == "late" else "vaw", own, key="carrier")
 
 
@@ -35,11 +32,41 @@ def test_each_model_is_that_of_its_rows_alone(tmp_path, make):
     made = fit_by_key(learner, source, "carrier", save=tmp_path / "models")
     assert list(made) == sorted(frame["carrier"].unique())
     assert made.rows == 600
-    for name in list(made)[:4]:
-        mine, other = made[name], alone(tmp_path / name, source, frame, name)
+    for name in made:
+        mine, other = made[name], alone(tmp_path / f"{name}.parquet", source, frame, name)
         other.source, other.position, other.labels = mine.source, {}, mine.labels
         assert "carrier" not in mine.columns.kinds
         assert as_bytes(mine) == as_bytes(other)
+
+
+def test_files_of_different_columns_are_learned_one_after_the_other(tmp_path):
+    """A column that a file does not have is absent there, which is 0, and not missing."""
+    folder, frame = tmp_path / "all", table().drop("late", "how", "weight")
+    folder.mkdir()
+    frames = [frame[:200], frame[200:400].drop("minutes"), frame[400:]]
+    for k, own in enumerate(frames):
+        own.write_parquet(folder / f"{k}.parquet")
+    source = Source(folder, target="delay", task="regression")
+    made = fit_by_key("vaw", source, "carrier")
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    for k, own in enumerate(frames):
+        own.filter(pl.col("carrier") == "c1").write_parquet(alone / f"{k}.parquet")
+    mine, other = made["c1"], in_one_pass("vaw", replace(source, path=alone), key="carrier")
+    other.source, other.position = mine.source, {}
+    assert as_bytes(mine) == as_bytes(other)
+
+
+def test_a_row_that_cannot_be_learned_is_named_by_its_part(tmp_path):
+    """Rows of a key are learned in stretches over many parts, of which one is wrong."""
+    how = pl.when(pl.int_range(600) == 333).then(pl.lit("lost")).otherwise(pl.col("how"))
+    frame = table().with_columns(how=how).filter(pl.col("how") != "very")
+    frame.write_parquet(tmp_path / "a.parquet", row_group_size=50)
+    line = 1 + frame["how"].to_list().index("lost")
+    source = Source(tmp_path / "a.parquet", target="how", task="binary", ignore=["late", "delay"])
+    place = rf"a\.parquet, lines \d+ to \d+: line {line}: 'lost' is a third class"
+    with pytest.raises(ValueError, match=rf"{place}.*\(part {-(-line // 50)} of \d+\)"):
+        fit_by_key("coordinate", source, "carrier")
 
 
 def test_batches_change_nothing(tmp_path, monkeypatch):

@@ -55,6 +55,20 @@ def test_shards_are_one_pass(name, shards, decades):
         assert difference(whole, joined, rows, n) <= 1e-10
 
 
+@pytest.mark.parametrize("decades", [0, 100])
+def test_every_number_of_shards(decades):
+    """One-hot data: each group of levels sums to the constant."""
+    for shards in range(1, 65):
+        rng = np.random.default_rng([7, shards])
+        X, y = STREAMS["flights"](rng, 260 + AFTER)
+        if decades:
+            X, y = in_units(rng, X, y, decades)
+        rows = rows_of(X, y)
+        whole, joined = both(rows, 260, shards)
+        assert joined.state.totals[RANK] == whole.state.totals[RANK] < 1 + X.shape[1]
+        assert difference(whole, joined, rows, 260) <= 1e-10
+
+
 def test_the_worst_stream_is_long():
     """Noise of factors grows with rows: this is where the rule for rows alone fails."""
     rng = np.random.default_rng(3)

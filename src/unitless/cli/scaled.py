@@ -40,16 +40,20 @@ def fit_scaled(
             bar.show(progress)
 
         how: dict[str, Any] = {"address": address, "retries": retries, "progress": watch}
-        if by_key is None:
-            found = _sharded(options, shards or 0, how)
-        else:
-            found = _keyed(options, by_key, how)
+        try:
+            if by_key is None:
+                found = _sharded(options, shards or 0, how)
+            else:
+                found = _keyed(options, by_key, how)
+        except ModuleNotFoundError as error:  # it says what to install
+            raise ValueError(str(error)) from None
     found["seconds"] = round(bar.seconds(), 3)
     if options["json"]:
         print(json.dumps(found, ensure_ascii=False))
+    width = max(32, *(len(name) + 2 for name in found))
     for name, value in found.items():
         shown = number(value) if isinstance(value, float) else f"{value:,}"
-        console.print(f"{name:<32}{shown}")
+        console.print(f"{name:<{width}}{shown}")
 
 
 def _sharded(options: dict[str, Any], shards: int, how: dict[str, Any]) -> dict[str, Any]:
@@ -83,11 +87,11 @@ def source_of(options: dict[str, Any]) -> Source:
 
 
 class Bar:
-    """Progress over all parts: a line that changes, or lines at 1, 2, 4, ... parts when piped."""
+    """Progress over all parts: a line that changes, or lines at 1, 2, 4, ... of them when piped."""
 
     def __init__(self, console: Any) -> None:
         self.console, self.start = console, time.perf_counter()
-        self.stage, self.since, self.last = "", self.start, self.start
+        self.since = self.start
         self.shown: Progress | None = None
 
     def seconds(self) -> float:
@@ -96,15 +100,15 @@ class Bar:
 
     def show(self, progress: Progress) -> None:
         """Some parts further, or none."""
-        if progress == self.shown or progress.done == 0:
+        stage, done, of, rows, each = progress
+        if progress == self.shown:
             return
         self.shown = progress
-        if progress.stage != self.stage:
-            self.stage, self.since = progress.stage, self.last
-        self.last = time.perf_counter()
-        stage, done, of, rows = progress
-        rate = rows / max(self.last - self.since, 1e-9)
-        text = f"{stage}: {done} of {of} parts, {rows:,} rows, {rate:,.0f} rows/s"
+        if done == 0:
+            self.since = time.perf_counter()
+            return
+        rate = rows / max(time.perf_counter() - self.since, 1e-9)
+        text = f"{stage}: {done} of {of} {each}, {rows:,} rows, {rate:,.0f} rows/s"
         if self.console.is_terminal:
             self.console.print(text, end="\n" if done == of else "\r", style="cyan")
         elif done == of or done & (done - 1) == 0:

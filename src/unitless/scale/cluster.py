@@ -15,10 +15,10 @@ LOOPBACK = ("127.0.0.1", "::1")
 SWITCH = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 VARIABLES = {
     SWITCH: "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_IGNORE_UNHANDLED_ERRORS": "1", "RAY_task_oom_retries": "3",
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1", "RAY_task_oom_retries": "3", "RAY_worker_niceness": "0",
 }  # fmt: skip
-"""While Ray runs: nothing beyond this machine, no reports of use, errors told once, and tasks that
-need too much memory not tried for ever."""
+"""While Ray runs: nothing beyond this machine, no reports of use, errors told once, tasks that need
+too much memory not tried for ever, and workers that do not wait for whatever else runs here."""
 THREADS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 """Of a worker: there is one for every core."""
 

@@ -215,6 +215,7 @@ def by_members(
     made: list[Any] = []
     under_way: list[Any] = []
     books, done = [Score()] * (1 + len(names)), 0
+    crew.tell("learning", 0, sum(map(len, groups)), 0)
     with crew.cancelling(made):
         for group in [*groups, *[None] * AHEAD]:
             if group is not None:

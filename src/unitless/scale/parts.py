@@ -184,6 +184,11 @@ def shards_of(parts: Sequence[Part], shards: int) -> list[list[Part]]:
     return made
 
 
+def named(parts: Sequence[Part]) -> str:
+    """Parts that follow each other, for an error."""
+    return str(parts[0]) if len(parts) == 1 else f"{parts[0]} and the {len(parts) - 1} behind it"
+
+
 def blocks_of(source: Source, part: Part, types: Mapping[str, str]) -> Iterator[Block]:
     """The rows of a part; `types` are those of the columns of a text file, where they are known."""
     options = {k: v for k, v in source.reading.items() if k != "types"}

@@ -23,7 +23,7 @@ from unitless.learners.vaw import COUNT, Vaw
 from unitless.scale.cluster import running
 from unitless.scale.learning import Score, Start, learned, naming, pieces, read, start_of
 from unitless.scale.merging import begun, merged, renumbered
-from unitless.scale.parts import Part, Source, as_source, parts_of, shards_of
+from unitless.scale.parts import Part, Source, as_source, named, parts_of, shards_of
 from unitless.scale.tasks import Crew, Watcher
 from unitless.streams import StreamModel
 
@@ -208,9 +208,10 @@ class _Vaw:
             learn.remote(shared, self.source, group, first if k else None)
             for k, group in enumerate(self.groups)
         ]
-        names = {pair[0]: _named(group) for pair, group in zip(pairs, self.groups, strict=True)}
+        names = {pair[0]: named(group) for pair, group in zip(pairs, self.groups, strict=True)}
         sizes = {pair[0]: len(group) for pair, group in zip(pairs, self.groups, strict=True)}
         reports, done, rows = {}, 0, 0
+        self.crew.tell("learning", 0, sum(sizes.values()), 0)
         with self.crew.cancelling(names):
             for ref, report in self.crew.finished(names):
                 reports[ref], done, rows = report, done + sizes[ref], rows + report[0].rows
@@ -252,10 +253,6 @@ _MANY = (
     "a column has more than {} levels: all but the first are hashed, for which the shards are "
     "learned once more"
 )
-
-
-def _named(parts: list[Part]) -> str:
-    return str(parts[0]) if len(parts) == 1 else f"{parts[0]} and the {len(parts) - 1} behind it"
 
 
 def _numbered(maps: list[Columns | None]) -> tuple[Columns | None, list[Any]]:

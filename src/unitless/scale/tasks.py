@@ -27,9 +27,10 @@ class Progress(NamedTuple):
     stage: str
     done: int
     of: int
-    """Parts of the source; of the keyed ones, when they are learned, batches of keys."""
     rows: int
     """Rows worked on so far, in this stage."""
+    each: str = "parts"
+    """What is counted: parts of the source, or batches of keys."""
 
 
 Watcher = Callable[[Progress], None]
@@ -52,9 +53,9 @@ class Crew:
         options = {"max_retries": self.retries, "num_returns": returns, "name": function.__name__}
         return self.ray.remote(function).options(**options)
 
-    def tell(self, stage: str, done: int, of: int, rows: int) -> None:
-        """Tell the watcher, if there is one."""
-        self.last = Progress(stage, done, of, rows)
+    def tell(self, stage: str, done: int, of: int, rows: int, each: str = "parts") -> None:
+        """Tell the watcher, if there is one; that a stage begins, by done = 0."""
+        self.last = Progress(stage, done, of, rows, each)
         self._tell_again()
 
     def _tell_again(self) -> None:
