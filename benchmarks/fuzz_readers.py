@@ -2,7 +2,7 @@
 
 Every input is made of its format and seed (tests/readers/fuzzing.py), so that a failure, which is
 printed, is repeated by `tried(format, seed)`. Inputs run by the ten thousand in a process of their
-own; an input that crashes it, or a hundred that take a minute, have failed, and another goes on
+own; an input that crashes it, or a hundred that take ten minutes, have failed, and another goes on
 behind them. The counts go, with date and version, to `results/reliability.json` as each format
 ends; `reliability.py page` tells them.
 """
@@ -24,7 +24,7 @@ INPUTS = {
     "arrow": 20_000, "vw": 270_000,
 }  # fmt: skip
 """A million and ten thousand: those with kernels of their own get the most."""
-PROCESS, ROUND, HANG = 10_000, 100, 60
+PROCESS, ROUND, HANG = 10_000, 100, 600
 
 
 def inputs(format, first, stop, note):

@@ -201,6 +201,18 @@ def test_infinity_names_row_and_column(value, place):
         as_rows(X.astype(np.float32))
 
 
+@pytest.mark.parametrize("size", [1, 7, 31, 32, 33, 64, 100])
+def test_no_missing_value_hides_an_infinity(size):
+    """The search keeps the largest of many numbers, and NaN must not become the largest."""
+    for place in range(size):
+        for other in (np.nan, 1e308):
+            X = np.full((1, size), other)
+            X[0, place] = -math.inf
+            with pytest.raises(ValueError, match=f"row 0, column {place}: -inf"):
+                as_rows(X)
+    assert as_rows(np.full((1, size), np.nan)).columns == size
+
+
 def test_infinity_in_csr_after_empty_rows():
     X = sp.csr_array(([1.0, math.inf], [4, 2], [0, 0, 1, 1, 1, 2, 2]), shape=(6, 5))
     with pytest.raises(ValueError, match=r"^row 4, column 2: inf"):

@@ -5,8 +5,12 @@ import pytest
 
 from faults.search import PAIRS, climbed, height
 
-FOUND = [("nag", "squared", 40, 0), ("inag", "squared", 40, 0), ("diagonal", "logistic", 20, 2)]
-"""Learner, loss, streams and seed with which the search found sums of squares to overflow."""
+FOUND = [
+    ("nag", "squared", 40, 0), ("inag", "squared", 40, 0), ("diagonal", "logistic", 20, 2),
+    ("newton", "squared", 20, 1), ("newton", "logistic", 60, 13),
+]  # fmt: skip
+"""Learner, loss, streams and seed with which the search found sums of squares to overflow, and
+of Newton the weights (by a new prior) and the covariance (by units that grow)."""
 
 
 @pytest.mark.parametrize(("name", "loss"), PAIRS)

@@ -26,6 +26,12 @@ def test_inner_objects_are_flattened():
     assert rows(text) == [{"a.b": 1.0, "a.c.d": "x", "e": True}, {"a.b": 2.5, "e": False}]
 
 
+@pytest.mark.parametrize("empty", ["{}", "{ }", '{"b": {}}'])
+def test_a_number_beside_an_object_without_members(empty):
+    """polars before 2.0 drops it."""
+    assert rows(f'{{"x": 1, "a": {empty}}}\n{{"x": 1, "a": 5}}\n')[1] == {"x": 1.0, "a": 5.0}
+
+
 @pytest.mark.parametrize("odd", ["", '{"a": "5"}\n'])  # a line that polars is not asked about
 def test_absent_is_zero_and_null_is_missing(odd):
     text = '{"a": 1, "s": "x", "b": true}\n{"s": null}\n{"a": null, "b": null}\n' + odd

@@ -93,9 +93,13 @@ def look(U, x, f):
 
 @inner
 def spread(D, f, S):
-    """S_j = sum_{i < j} D_i f_i^2; returns the last, x'P x."""
+    """S_j = sum_{i < j} D_i f_i^2; returns the last, x'P x.
+
+    Where D is 0, nothing is left to learn: f becomes 0, so that U does not grow there for ever.
+    """
     S[0] = 0.0
     for j in range(f.size):
+        f[j] = f[j] if D[j] > 0 else 0.0
         S[j + 1] = fma(D[j] * f[j], f[j], S[j])
     return S[f.size]
 
@@ -396,8 +400,8 @@ class Newton(Scaled):
         # a smaller factor makes the next value strange, in whatever unit the rest is
         factors = np.copysign(np.maximum(np.abs(factors), 2.0**-400), factors)
         U[coordinates] *= factors[:, None]
-        U[:, coordinates] /= factors
         with np.errstate(over="ignore"):
+            U[:, coordinates] = np.clip(U[:, coordinates] / factors, -STEEPEST, STEEPEST)
             D[coordinates] = np.minimum(D[coordinates] / factors**2, 1 / LEAST)
             W[:, coordinates] = np.clip(W[:, coordinates] / factors, -STEEPEST, STEEPEST)
 

@@ -92,7 +92,10 @@ class _Lines:
             return None
         try:
             data = chunk.text[chunk.start : chunk.stop].tobytes()
-            frame = flat(pl.read_ndjson(data, infer_schema_length=None))
+            frame = pl.read_ndjson(data, infer_schema_length=None)
+            if any(map(_hollow, frame.dtypes)):
+                return None
+            frame = flat(frame)
         except REFUSED:
             return None
         if frame.height != len(self.texts) or any(map(is_pattern, frame.columns)):
@@ -205,6 +208,13 @@ def _depth(text, start, stop):
             depth = 0
         at += 1
     return deepest
+
+
+def _hollow(dtype: Any) -> bool:
+    """Whether an object has no members: polars before 2.0 drops the numbers in its place."""
+    if not isinstance(dtype, pl.Struct):
+        return False
+    return not dtype.fields or any(_hollow(field.dtype) for field in dtype.fields)
 
 
 def _doubtful(frame: pl.DataFrame, data: bytes) -> bool:

@@ -4,6 +4,7 @@ Numbers of any width become Float64; strings, categories, dates and times become
 stay; members of structs become columns `outer.inner`. An infinite number makes a bad row, which
 is reported as a line; columns of lists, bytes or objects are refused. Memory is that of a row group
 (Parquet) or of some batches (Arrow). A stream or a compressed file is copied to a temporary file.
+What a Parquet file promises is checked before polars believes it (`pages`).
 A position to start from may say `until`: the row behind which reading ends.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from unitless.readers import tables
+from unitless.readers import pages, tables
 from unitless.readers.blocks import (
     FINITE,
     PATTERN,
@@ -88,6 +89,8 @@ def _scanned(
         arrow = opened.read(6) == b"ARROW1"
     scan = pl.scan_ipc if arrow else pl.scan_parquet
     try:
+        if not arrow:
+            pages.check(path)
         table = scan(path, glob=False, hive_partitioning=False)
         width = len(table.collect_schema())
         total = table.select(pl.len()).collect().item()
@@ -95,7 +98,7 @@ def _scanned(
         wanted = table.slice(rows, None if until is None else max(0, total - rows))
         size = max(1, options.block_bytes // (8 * max(1, width)))
         return total, _batches(file, wanted.collect_batches(chunk_size=size))
-    except (*REFUSED, OSError) as error:
+    except (*REFUSED, pages.Damaged, OSError) as error:
         raise ReadError(f"no Parquet or Arrow IPC file ({error})", file=file) from None
 
 
