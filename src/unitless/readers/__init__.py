@@ -144,7 +144,8 @@ def open_blocks(
     Yields
     ------
     Block
-        See there. Rows and their order do not depend on blocks, threads or resuming.
+        See there. Rows and their order do not depend on blocks, threads or resuming. Each has rows,
+        but for one: the last of a pipe may tell only of bad lines behind the last row.
 
     Raises
     ------
@@ -201,7 +202,7 @@ def _blocks(
     try:
         source.skip_to(start.get("offset", 0))
         for block in _filled(module.blocks(source, options, start), skip, source):
-            begun = True
+            begun = begun or len(block) > 0
             yield block
     finally:
         source.close()
@@ -213,25 +214,31 @@ def _filled(blocks: Iterator[Block], skip: int, source: Source) -> Iterator[Bloc
     """Blocks that have rows, without the first `skip` rows.
 
     Positions behind blocks without rows (bad lines, comments) go to the block before, so that its
-    counts are those of the file; their new names go to the block behind.
+    counts are those of the file; their new names go to the block behind. If a pipe has paused, the
+    block before was given away: then the last block has no rows and tells the counts.
     """
     held: Block | None = None
+    behind: Block | None = None
+    given = False
     names: tuple[str, ...] = ()
     try:
         for block in blocks:
             if len(block) <= skip:
                 skip, names = skip - len(block), (*names, *block.new_names)
                 held = held and replace(held, position=block.position, done=block.done)
+                behind = block if given else None
                 continue
             if held:
                 yield held
+            behind, given = None, False
             held, skip, names = block.tail(skip, names) if skip or names else block, 0, ()
             if source.pauses:  # whoever waits for more need not wait for this
                 yield held
-                held = None
+                held, given = None, True
     except ReadError:
         if held:
             yield held
         raise
-    if held:
-        yield held
+    last = behind if held is None else held
+    if last is not None:
+        yield last
