@@ -27,15 +27,33 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
     )  # fmt: skip
 
 
+COMPILING = "compiling for this machine: up to a minute, once (or ahead: unitless compile)"
+
+
 @contextmanager
 def warnings_as_notes(quiet: bool) -> Iterator[None]:
-    """Warnings of the library as notes on the error stream."""
+    """Warnings of the library as notes on the error stream.
+
+    Who sits before a terminal is also told when something is compiled that no earlier run left.
+    """
+    from numba.core import event
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         if not quiet:
-            print(f"note: {message}", file=sys.stderr)
+            print(f"note: {message}", file=sys.stderr, flush=True)
 
-    with warnings.catch_warnings():
+    class Compiling(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.told and sys.stderr.isatty():
+                self.told = True
+                show(COMPILING)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with warnings.catch_warnings(), event.install_listener("numba:compile", Compiling()):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show

@@ -37,7 +37,9 @@ def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
     for k, held in enumerate(results["holdouts"]):
         console.print(f"{f'loss of rows held out, pass {k + 1}':<32}{number(held)}")
     show_certificate(console, results["certificate"])
-    show_weights(console, results["weights"][:top])
+    names = ("task", "loss", "target", "labels")
+    scores = what_scores_are(*(results[name] for name in names))
+    show_weights(console, results["weights"][:top], scores)
 
 
 def _facts(results: dict[str, Any]) -> list[tuple[str, str]]:
@@ -65,24 +67,41 @@ def show_certificate(console: "Console", certificate: dict[str, Any] | None) -> 
             f"  at most that of its member {name} plus {kept['overhead']:.4g}: "
             f"{certificate['loss']:.5g} <= {kept['loss']:.5g} + {kept['overhead']:.4g}"
         )
-    wanted = [c for c in certificate["claims"] if c["against"] in ("u = 0", "the best constant")]
-    for claim in wanted:
-        against = "always 0" if claim["against"] == "u = 0" else claim["against"]
-        promise = (
-            ""
-            if claim["promised"] is None
-            else f" ({claim['theorem']} had promised {claim['sharp']:.4g})"
-        )
-        bound = claim["certified"]
-        ahead = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
-        console.print(f"  {ahead} than {against}{promise}")
+    for against, what in AGAINST.items():
+        claims = [c for c in certificate["claims"] if c["against"] == against]
+        if claims:
+            console.print(f"  {_claimed(min(claims, key=lambda c: c['certified']), what)}")
 
 
-def show_weights(console: "Console", weights: list[dict[str, Any]]) -> None:
+AGAINST = {"u = 0": "weights of 0", "the best constant": "the best constant"}
+
+
+def _claimed(claim: dict[str, Any], what: str) -> str:
+    bound, promised = claim["certified"], claim["sharp"]
+    ahead = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
+    if claim["promised"] is None:
+        return f"{ahead} than {what}"
+    return f"{ahead} than {what} ({claim['theorem']} promised at most {promised:.4g} more)"
+
+
+def what_scores_are(task: str, loss: str, target: str | None, labels: list[str]) -> str:
+    """The thing that weights add to.
+
+    >>> what_scores_are("binary", "logistic", "tumour", ["benign", "malignant"])
+    'the log-odds of malignant'
+    """
+    if task == "regression":
+        return f"the prediction of {target!r}" if target else "the prediction"
+    if task == "binary" and loss == "logistic" and len(labels) == 2:
+        return f"the log-odds of {plain(labels[1], 20)}"
+    return "the score of the class" if task == "multiclass" else "the score"
+
+
+def show_weights(console: "Console", weights: list[dict[str, Any]], scores: str) -> None:
     """The largest weights by name."""
     if not weights:
         return
-    console.print("\nLargest weights", style="bold")
+    console.print(f"\nLargest weights: what a feature adds to {scores}", style="bold")
     console.print(f"{'per deviation':>16}{'per unit':>14}{'deviation':>14}  feature")
     for row in weights:
         name = row["feature"] + (f" -> {row['class']}" if "class" in row else "")
