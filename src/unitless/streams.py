@@ -8,6 +8,7 @@ learner. A block is `prepared` (nothing is learned), then its rows are predicted
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -262,6 +263,12 @@ def started(
     columns = Columns() if columns is None else columns  # an empty one is false
     if not table and (weight or ignore or keep or columns.interactions or columns.text):
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
+    if table and block.position.get("format") != "jsonl":  # where columns may come later
+        aside = {target, weight}
+        named = [name for name in (*ignore, *keep) if name not in aside]
+        named += [*columns.text, *filter(None, chain(*columns.interactions))]
+        for name in named:
+            _column(block.frame, name)
     names: list[str] | None = [] if block.position.get("format") == "vw" else None
     return StreamModel(
         kind, made, labels, target, weight, [*ignore], [*keep], columns if table else None, names

@@ -147,9 +147,20 @@ def test_a_class_that_comes_late(unitless, tmp_path):
         (("-t", "label", "--loss", "squared"), "does not fit the task binary"),
         (("-t", "label", "-l", "nobody"), "unknown learner 'nobody'"),
         (("-t", "label", "--keep", "gone"), "there is no column 'gone'"),
+        (("-t", "label", "--ignore", "gone"), "there is no column 'gone'"),
+        (("-t", "label", "--text", "gone"), "there is no column 'gone'"),
+        (("-t", "label", "-q", "gone:metres"), "there is no column 'gone'"),
+        (("-t", "label", "-q", "label:metres"), "there is no column 'label'"),
+        (("-t", "label", "--separator", ";"), "there is no column 'label'"),
+        (("-t", "label", "--separator", ";;"), "separator ';;': it is one character"),
+        (("-t", "label", "--quote", "both"), "quote 'both': it is one character"),
+        (("-t", "label", "--skip-bad", "-1"), "--skip-bad -1: at least 0"),
+        (("-t", "label", "--audit", "-1"), "--audit -1: at least 0"),
+        (("-t", "label", "--top", "-1"), "--top -1: at least 0"),
         (("-t", "label", "--weight", "colour"), "column 'colour': importances are numbers"),
         (("-t", "label", "--holdout", "1"), "--holdout"),
         (("-t", "label", "--resume", "no-such-file"), "no-such-file"),
+        (("-t", "label", "--predictions", "no/such"), "no/such: No such file or directory"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(unitless, data, words, message):
@@ -232,6 +243,11 @@ def test_audit_adds_up(unitless, data):
     table = done.err[done.err.index("What made up the score of row 300") :].splitlines()[2:]
     adds = [float(line.split()[0]) for line in table[: table.index("")]]
     assert sum(adds) == pytest.approx(predicted, abs=1e-3 * len(adds))
+
+
+def test_a_row_to_audit_that_is_not_there(unitless, data, frame):
+    done = unitless("evaluate", data, "-t", "label", "-l", "zero", "--audit", len(frame) + 1)
+    assert f"There is no row {len(frame) + 1} to take apart: {len(frame)} were read" in done.out
 
 
 # Stopping and going on

@@ -68,9 +68,11 @@ class Plan:
             if self.loss not in (None, "quantile"):
                 raise ValueError(f"--quantile is a loss of its own: leave out --loss {self.loss}")
             self.loss = f"quantile({self.quantile!r})"
-        for name, least in (("passes", 1), ("holdout", 0), ("delay", 0), ("checkpoint", 0)):
+        for name in ("passes", "holdout", "delay", "checkpoint", "audit", "skip_bad", "top"):
+            least = int(name == "passes")
             if getattr(self, name) < least:
-                raise ValueError(f"--{name} {getattr(self, name)}: at least {least}")
+                option = name.replace("_", "-")
+                raise ValueError(f"--{option} {getattr(self, name)}: at least {least}")
         if self.holdout == 1:
             raise ValueError("--holdout 1 would hold out every row: use 2 or more")
         if self.passes > 1 and self.data == "-":
@@ -106,6 +108,9 @@ def run(plan: Plan) -> None:
         print(json.dumps(found, ensure_ascii=False))
     if evaluation.audited is not None:
         show_audit(console, evaluation.audited, plan.audit)
+    elif plan.audit:
+        read = f"{evaluation.rows:,} were read"
+        console.print(f"\nThere is no row {plan.audit} to take apart: {read}")
     show_summary(console, found, plan.top)
 
 

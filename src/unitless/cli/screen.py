@@ -27,7 +27,7 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
     )  # fmt: skip
 
 
-COMPILING = "compiling for this machine: up to a minute, once (or ahead: unitless compile)"
+COMPILING = "compiling: up to a minute, once a machine (ahead: unitless compile)"
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
         if not quiet:
             print(f"note: {message}", file=sys.stderr, flush=True)
 
-    class Compiling(event.Listener):  # type: ignore[misc]
+    class Compiling(event.Listener):
         told = False
 
         def on_start(self, event: Any) -> None:

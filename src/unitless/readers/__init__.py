@@ -163,6 +163,11 @@ def open_blocks(
         raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     if format in SPARSE and (target or weight):
         raise ValueError(f"rows of {format} hold their labels and weights: name no column for them")
+    for what, char in (("separator", separator), ("quote", None if quote == "auto" else quote)):
+        if char is not None and (len(char) != 1 or not char.isascii() or char in "\r\n"):
+            raise ValueError(f"{what} {char!r}: it is one character, and plain ASCII")
+    if skip_bad < 0:
+        raise ValueError(f"skip_bad = {skip_bad}: a number of lines is at least 0")
     for name, kind in (types or {}).items():
         if kind not in ("number", "string"):
             raise ValueError(f"column {name!r}: a type is 'number' or 'string', not {kind!r}")
