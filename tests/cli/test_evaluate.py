@@ -89,7 +89,8 @@ def test_what_is_printed(unitless, data):
     done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2")
     lines = done.out.splitlines()
     assert lines[0] == "task: binary (no or yes) of 'label'; learner: coordinate; loss: logistic"
-    assert [line.split()[0] for line in lines[2:12]] == [str(2**k) for k in range(10)]
+    assert lines[1] == "columns: 2 of numbers, 1 of words (colour)"
+    assert [line.split()[0] for line in lines[3:13]] == [str(2**k) for k in range(10)]
     assert "\x1b" not in done.out
     for word in ("without a label", "area under ROC", "best constant", "Theorem 1", "grams"):
         assert word in done.out
@@ -125,6 +126,7 @@ def test_a_class_that_comes_late(unitless, tmp_path):
     path.write_text("x,y\n" + first + "3,c\n")
     done = unitless("evaluate", path, "-t", "y", "-l", "nag", "--task", "binary")
     assert done.code == 2
+    assert f"{path}, line 12, column 'y': there are more than two classes" in done.err
     assert "--task multiclass" in done.err
     more = tmp_path / "more.csv"
     path.write_text("x,y\n" + first)
@@ -134,6 +136,7 @@ def test_a_class_that_comes_late(unitless, tmp_path):
         unitless("fit", path, "-t", "y", "-l", "nag", "--task", task, "--save", model)
         done = unitless("evaluate", more, "--resume", model, "--save", model)
         assert done.code == code
+        assert f"{more}, line 2, column 'y': 'c' is a third class" in done.err or code == 0
         assert "--task" in done.err or code == 0
     assert models.load(model).labels == ["a", "b", "c"]
 

@@ -89,12 +89,12 @@ def run(plan: Plan) -> None:
     console = console_of(plan.no_color, silent, error=plan.predictions == "-")
     start = time.perf_counter()
     with warnings_as_notes(silent), Stopper() as stopper:
-        evaluation, blocks = _opened(plan, stopper)
-        if plan.table:
-            show_start(console, evaluation.model)
+        evaluation, blocks, frame = _opened(plan, stopper)
         done = evaluation.rows if evaluation.passes == 0 else 0
         with Predictions(plan.predictions, done) as written:
             try:
+                if plan.table:
+                    show_start(console, evaluation.model, frame)
                 with Screen(_table_console(console, plan), evaluation.model) as screen:
                     _all_passes(plan, evaluation, blocks, stopper, screen, written)
             finally:  # whatever happened, the model is that of the last finished piece
@@ -118,12 +118,12 @@ def _table_console(console: Any, plan: Plan) -> Any:
     return console if plan.table else console_of(quiet=True)
 
 
-def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
-    """A fresh or a resumed evaluation, and the blocks of its pass."""
+def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any, Any]:
+    """A fresh or a resumed evaluation, the blocks of its pass, the table it begins with."""
     reading = reading_of(plan.format, plan.no_header, plan.separator, plan.quote)
     how: dict[str, Any] = {"coerce": plan.coerce, "skip_bad": plan.skip_bad}
     if plan.resume:
-        return _resumed(plan, reading, how, stopper)
+        return *_resumed(plan, reading, how, stopper), None
     how |= {"target": plan.target, "weight": plan.weight}
     if is_text(plan.data, reading):  # a class, and what is ignored, may look like anything
         classes = [plan.target] if plan.target and plan.task in ("binary", "multiclass") else []
@@ -134,9 +134,10 @@ def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
     model = started(
         first, target=plan.target, learner=plan.learner, loss=plan.loss, task=plan.task,
         weight=plan.weight, ignore=plan.ignore or (), keep=plan.keep or (), columns=columns,
+        source=plan.data,
     )  # fmt: skip
-    model.source, model.reading = plan.data, reading
-    return Evaluation(model), chain([first], blocks)
+    model.reading = reading
+    return Evaluation(model), chain([first], blocks), first.frame
 
 
 def _resumed(plan: Plan, reading: Any, how: Any, stopper: Stopper) -> tuple[Evaluation, Any]:

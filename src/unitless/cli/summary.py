@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from unitless.streams import StreamModel
 
 
-def show_start(console: "Console", model: "StreamModel") -> None:
-    """What was decided: task, classes, learner, loss."""
+def show_start(console: "Console", model: "StreamModel", frame: Any = None) -> None:
+    """What was decided: task, classes, learner, loss; of a table, which columns hold words."""
     what: str = model.task
     if model.task == "binary":
         what += f" ({' or '.join(plain(label, 20) for label in model.labels)})"
@@ -21,6 +21,23 @@ def show_start(console: "Console", model: "StreamModel") -> None:
     console.print(
         f"task: {what}{target}; learner: {model.learner.name}; loss: {model.learner.loss.name}"
     )
+    if frame is not None:
+        console.print(f"columns: {_columns(model.features(frame))}")
+
+
+def _columns(frame: Any) -> str:
+    """What the columns of a frame were taken for."""
+    words = [name for name, dtype in frame.schema.items() if str(dtype) == "String"]
+    made = f"{len(frame.columns) - len(words)} of numbers"
+    if not words:
+        return made
+    listed = ", ".join(plain(name, 20) for name in words[:NAMED])
+    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
+    return f"{made}, {len(words)} of words ({listed}{more})"
+
+
+NAMED = 5
+"""Columns that are named."""
 
 
 def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
