@@ -29,8 +29,8 @@ def inspect(
     from unitless import models
     from unitless.cli.loading import stream_model
     from unitless.cli.screen import console_of
-    from unitless.cli.summary import show_certificate, show_weights, what_scores_are
-    from unitless.evaluation.inside import certified, weights_by_feature
+    from unitless.cli.summary import show_certificate, show_weights
+    from unitless.evaluation.inside import certified, weights_by_feature, what_scores_are
     from unitless.streams import text_of
 
     found, header = stream_model(model), models.header(model)
@@ -60,8 +60,7 @@ def inspect(
         if carried >= 0.001:
             console.print(f"{'member':<12}{member} {carried:.1%}")
     show_certificate(console, facts["certificate"])
-    loss, labels = found.learner.loss.name, facts["labels"]
-    scores = what_scores_are(found.task, loss, found.target, labels)
+    scores = what_scores_are(facts | {"loss": found.learner.loss.name})
     show_weights(console, weights[:top], scores)
 
 

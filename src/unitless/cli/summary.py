@@ -43,6 +43,7 @@ NAMED = 5
 def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
     """The end of a run."""
     from unitless.evaluation import LABELS
+    from unitless.evaluation.inside import what_scores_are
 
     console.print()
     for name, value in _facts(results):
@@ -54,9 +55,7 @@ def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
     for k, held in enumerate(results["holdouts"]):
         console.print(f"{f'loss of rows held out, pass {k + 1}':<32}{number(held)}")
     show_certificate(console, results["certificate"])
-    names = ("task", "loss", "target", "labels")
-    scores = what_scores_are(*(results[name] for name in names))
-    show_weights(console, results["weights"][:top], scores)
+    show_weights(console, results["weights"][:top], what_scores_are(results))
 
 
 def _facts(results: dict[str, Any]) -> list[tuple[str, str]]:
@@ -99,19 +98,6 @@ def _claimed(claim: dict[str, Any], what: str) -> str:
     if claim["promised"] is None:
         return f"{ahead} than {what}"
     return f"{ahead} than {what} ({claim['theorem']} promised at most {promised:.4g} more)"
-
-
-def what_scores_are(task: str, loss: str, target: str | None, labels: list[str]) -> str:
-    """The thing that weights add to.
-
-    >>> what_scores_are("binary", "logistic", "tumour", ["benign", "malignant"])
-    'the log-odds of malignant'
-    """
-    if task == "regression":
-        return f"the prediction of {target!r}" if target else "the prediction"
-    if task == "binary" and loss == "logistic" and len(labels) == 2:
-        return f"the log-odds of {plain(labels[1], 20)}"
-    return "the score of the class" if task == "multiclass" else "the score"
 
 
 def show_weights(console: "Console", weights: list[dict[str, Any]], scores: str) -> None:

@@ -85,6 +85,22 @@ def _row(
     return made
 
 
+def what_scores_are(facts: Row) -> str:
+    """What weights add to; the facts are the task, the loss, the target and the labels.
+
+    >>> facts = {"task": "binary", "loss": "logistic", "target": "kind", "labels": ["no", "yes"]}
+    >>> what_scores_are(facts), what_scores_are(facts | {"task": "regression"})
+    ('the log-odds of yes', 'the prediction of kind')
+    """
+    if facts["task"] == "regression":
+        return f"the prediction of {facts['target']}" if facts["target"] else "the prediction"
+    if facts["task"] == "multiclass":
+        return "the score of the class"
+    labels = facts["labels"]
+    known = facts["loss"] == "logistic" and len(labels) == 2
+    return f"the log-odds of {labels[1]}" if known else "the score"
+
+
 def _number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
