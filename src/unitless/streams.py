@@ -243,6 +243,10 @@ class StreamModel:
                 raise ValueError(f"there is no feature {name!r} to rescale")
             if kinds.get(name, "number") != "number":
                 raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
+            if not math.isfinite(factors[name]) or factors[name] == 0:
+                raise ValueError(
+                    f"feature {name!r}: a unit cannot change by a factor of {factors[name]:g}"
+                )
 
 
 def started(

@@ -120,11 +120,12 @@ class Screen:
 def number(value: float | None) -> str:
     """A number of a table.
 
-    >>> number(0.12345), number(123456.7), number(None)
-    ('0.1235', '1.235e+05', '-')
+    >>> number(0.12345), number(123456.7), number(-0.0), number(None)
+    ('0.1235', '1.235e+05', '0.0000', '-')
     """
     if value is None:
         return "-"
+    value += 0.0  # 0 has no sign
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
 
 

@@ -114,7 +114,8 @@ def taken_apart(model: StreamModel, row: Rows) -> list[Row]:
     values = _values(row, len(parts))
     names = model.feature_names(len(parts))
     size = np.abs(parts).reshape(len(parts), -1).max(axis=1, initial=0)
-    used = [j for j in np.argsort(-size, kind="stable") if size[j] > 0 or values[j] != 0]
+    there = (values != 0) & ~np.isnan(values)
+    used = [j for j in np.argsort(-size, kind="stable") if size[j] > 0 or there[j]]
     rest: list[Row] = [{"feature": "(base)", "value": None, "adds": np.asarray(base).tolist()}]
     return rest + [
         {"feature": names[j], "value": _number(values[j]), "adds": parts[j].tolist()}
