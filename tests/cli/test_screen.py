@@ -40,3 +40,12 @@ def test_of_several_theorems_the_best_certificate_is_shown(capsys):
         "  at least 5 less than weights of 0 (Theorem 2 promised at most 4 more)",
         "  at most 3 more than the best constant",
     ]
+
+
+@pytest.mark.parametrize(("no_color", "text"), [(True, "loss\n"), (False, "\x1b[1mloss\x1b[0m\n")])
+def test_without_colour_text_is_plain(monkeypatch, capsys, no_color, text):
+    """On a terminal, too: not even bold."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    console_of(no_color).print("loss", style="bold")
+    assert capsys.readouterr().out == text

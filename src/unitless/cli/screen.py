@@ -22,8 +22,8 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
     from rich.console import Console
 
     return Console(
-        highlight=False, no_color=no_color or None, quiet=quiet, stderr=error, soft_wrap=True,
-        markup=False,
+        highlight=False, color_system=None if no_color else "auto", quiet=quiet, stderr=error,
+        soft_wrap=True, markup=False,
     )  # fmt: skip
 
 
