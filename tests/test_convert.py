@@ -1,8 +1,11 @@
 """`unitless convert`: every format into every other and back, to the bit."""
 
+import errno
 import itertools
+import os
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -193,3 +196,21 @@ def test_columns_that_appear_late(tmp_path, monkeypatch):
 def test_pipes():
     done = run("-", "-", "--from", "svmlight", "--to", "vw", "--quiet", input=b"1 3:4\n")
     assert (done.stdout, done.stderr) == ("1 | 3:4\n", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize("format", [*TABLES, "svmlight", "vw"])
+def test_a_full_disk_is_told_by_name(table, format):
+    with pytest.raises(OSError, match="No space left") as caught:
+        run(table, "/dev/full", "--to", format, "-t", "y")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, "/dev/full")
+
+
+@pytest.mark.parametrize("format", TABLES)
+def test_whoever_reads_may_go(format):
+    """An output that nobody reads is a broken pipe, although polars writes into it."""
+    out, into = os.pipe()
+    os.close(out)
+    frames = [pl.DataFrame({"a": [1.5, 2.5]})]
+    with open(into, "wb", buffering=0) as gone, pytest.raises(BrokenPipeError):
+        writers.write_frames(frames, gone, format)

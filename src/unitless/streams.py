@@ -8,6 +8,7 @@ learner. A block is `prepared` (nothing is learned), then its rows are predicted
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ class StreamModel:
             return Prepared(self._sparse(block, targets, weights, grow), new)
         if self.columns is None:
             raise ValueError("the model was made from svmlight or VW text, and this is a table")
-        features = self._features(block.frame)
+        features = self.features(block.frame)
         if not features.columns:  # polars then forgets how many rows there are
             return Prepared(as_rows(np.empty((len(block), 0)), targets, weights), new)
         encoded = self.columns.encode(features, grow=grow)
@@ -114,7 +115,7 @@ class StreamModel:
             self.names += block.new_names
         return replace(block.rows, targets=targets, weights=weights)
 
-    def _features(self, frame: Any) -> Any:
+    def features(self, frame: Any) -> Any:
         """The frame without what is no feature."""
         aside = {self.target, self.weight, *self.ignore}
         missing = [name for name in self.keep if name not in frame.columns]
@@ -122,6 +123,17 @@ class StreamModel:
             raise ValueError(f"there is no column {missing[0]!r}; there are {_listed(frame)}")
         kept = self.keep or frame.columns
         return frame.select([name for name in kept if name not in aside])
+
+    def _refuse_unknown(self, block: Block) -> None:
+        """A column that is asked for by name and is not there; of JSON lines it may come later."""
+        assert self.columns is not None
+        if block.position.get("format") == "jsonl":
+            return
+        aside = {self.target, self.weight}
+        named = [name for name in (*self.ignore, *self.keep) if name not in aside]
+        pairs = filter(None, chain(*self.columns.interactions))
+        for name in (*named, *self.columns.text, *pairs):
+            _column(block.frame, name)
 
     def _weights(self, block: Block) -> Float | None:
         if block.frame is None or self.weight not in block.frame.columns:
@@ -131,8 +143,7 @@ class StreamModel:
         if np.isnan(weights).any():
             line = int(block.lines[np.argmax(np.isnan(weights))])
             raise ValueError(
-                f"line {line}, column {self.weight!r}: the weight is missing; use 0 to leave a row "
-                "out"
+                f"{self._place(line, self.weight)}: the weight is missing; use 0 to leave a row out"
             )
         return weights
 
@@ -145,8 +156,8 @@ class StreamModel:
                 return found, []
             row = next(k for k, label in enumerate(found) if label is not None)
             raise ValueError(
-                f"line {block.lines[row]}, column {self.target!r}: {found[row]!r} is a class, and "
-                "the task is regression: use --task binary or --task multiclass"
+                f"{self._place(block.lines[row], self.target)}: {found[row]!r} is a class, and the "
+                "task is regression: use --task binary or --task multiclass"
             )
         return self._coded(found, block)
 
@@ -171,9 +182,12 @@ class StreamModel:
         if self.task == "binary" and len(self.labels) == 2:
             one, two = map(shown, self.labels)
             raise ValueError(
-                f"line {line}: {shown(label)} is a third class after {one} and {two}; give "
-                "--task multiclass, or --task regression if the target is a number"
+                f"{self._place(line, self.target)}: {shown(label)} is a third class after {one} "
+                f"and {two}; give --task multiclass, or --task regression if the target is a number"
             )
+
+    def _place(self, line: int, column: str | None) -> str:
+        return _place(self.source, line, column)
 
     def add_class(self, label: Label) -> None:
         """A class that the learner has not met; of two classes the second has its place."""
@@ -229,6 +243,10 @@ class StreamModel:
                 raise ValueError(f"there is no feature {name!r} to rescale")
             if kinds.get(name, "number") != "number":
                 raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
+            if not math.isfinite(factors[name]) or factors[name] == 0:
+                raise ValueError(
+                    f"feature {name!r}: a unit cannot change by a factor of {factors[name]:g}"
+                )
 
 
 def started(
@@ -242,6 +260,7 @@ def started(
     ignore: Sequence[str] = (),
     keep: Sequence[str] = (),
     columns: Columns | None = None,
+    source: str = "",
 ) -> StreamModel:
     """A fresh model for a stream that begins with this block: it settles task and classes.
 
@@ -253,19 +272,23 @@ def started(
     labels = [] if kind == "regression" else sorted(each.distinct)
     if kind == "binary" and len(labels) > 2:
         row = next(row for row, label in each.first.items() if label == labels[2])
+        several = ", ".join(map(shown, labels[:3]))
         raise ValueError(
-            f"line {block.lines[row]}: there are more than two classes ({shown(labels[0])}, "
-            f"{shown(labels[1])}, {shown(labels[2])}, ...): use --task multiclass"
+            f"{_place(source, block.lines[row], target)}: there are more than two classes "
+            f"({several}, ...): use --task multiclass"
         )
     made = _learner(learner, kind, loss, len(labels))
     table = block.frame is not None
     columns = Columns() if columns is None else columns  # an empty one is false
     if not table and (weight or ignore or keep or columns.interactions or columns.text):
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
-    names: list[str] | None = [] if block.position.get("format") == "vw" else None
-    return StreamModel(
-        kind, made, labels, target, weight, [*ignore], [*keep], columns if table else None, names
-    )
+    model = StreamModel(kind, made, labels, target, weight, [*ignore], [*keep], source=source)
+    if table:
+        model.columns = columns
+        model._refuse_unknown(block)
+    elif block.position.get("format") == "vw":
+        model.names = []
+    return model
 
 
 def _learner(choice: str | Learner, task: str, loss: str | None, classes: int) -> Learner:
@@ -315,6 +338,12 @@ def raw_targets(block: Block, target: str | None) -> Any:
         raise ValueError(f"which column is the target? There are {_listed(block.frame)}")
     column = _column(block.frame, target)
     return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
+
+
+def _place(source: str, line: int, column: str | None) -> str:
+    """A place in a file, as far as it has names."""
+    words = [source, f"line {line}", "" if column is None else f"column {column!r}"]
+    return ", ".join(filter(None, words))
 
 
 def _column(frame: Any, name: str) -> Any:

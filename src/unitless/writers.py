@@ -7,13 +7,14 @@ cannot tell everything: there a category `5` comes back as a number, and `NA` as
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from unitless.rows import Rows
 
@@ -55,7 +56,9 @@ def opened(path: str) -> Iterator[IO[bytes]]:
             yield packed
         if not special:
             os.replace(part, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = path
         if not special and os.path.exists(part):
             os.remove(part)
         raise
@@ -90,28 +93,52 @@ def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: st
     header = True
     for frame in frames:
         if format == "jsonl":
-            frame.write_ndjson(file)
+            text = frame.write_ndjson()
         else:
             separator = "\t" if format == "tsv" else ","
-            frame.write_csv(file, include_header=header, separator=separator)
+            text = frame.write_csv(include_header=header, separator=separator)
+        file.write(text.encode())  # not by polars, whose errors hide what the system said
         header = False
 
 
 def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> None:
     """As the frames come, in the memory of a few of them."""
+    from polars.exceptions import PolarsError
     from polars.io.plugins import register_io_source
 
-    first = next(frames)
+    first, kept = next(frames), _Kept(file)
+    out = cast("IO[bytes]", kept)
 
     def source(*_: Any) -> Iterator[polars.DataFrame]:
         yield first
         yield from frames
 
     table = register_io_source(source, schema=first.schema)
-    if format == "parquet":
-        table.sink_parquet(file)
-    else:
-        table.sink_ipc(file)
+    try:
+        if format == "parquet":
+            table.sink_parquet(out)
+        else:
+            table.sink_ipc(out)
+    except (PolarsError, OSError) as error:
+        raise kept.error or error from None
+
+
+class _Kept(io.RawIOBase):
+    """A file to write to that keeps its last error: of polars' own one cannot tell what it was."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        try:
+            return self.file.write(data)
+        except OSError as error:
+            self.error = error
+            raise
 
 
 def write_objects(blocks: Iterable[Sparse], file: IO[bytes], label: str, weight: str) -> None:

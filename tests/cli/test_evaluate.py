@@ -89,7 +89,8 @@ def test_what_is_printed(unitless, data):
     done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2")
     lines = done.out.splitlines()
     assert lines[0] == "task: binary (no or yes) of 'label'; learner: coordinate; loss: logistic"
-    assert [line.split()[0] for line in lines[2:12]] == [str(2**k) for k in range(10)]
+    assert lines[1] == "columns: 2 of numbers, 1 of words (colour)"
+    assert [line.split()[0] for line in lines[3:13]] == [str(2**k) for k in range(10)]
     assert "\x1b" not in done.out
     for word in ("without a label", "area under ROC", "best constant", "Theorem 1", "grams"):
         assert word in done.out
@@ -125,6 +126,7 @@ def test_a_class_that_comes_late(unitless, tmp_path):
     path.write_text("x,y\n" + first + "3,c\n")
     done = unitless("evaluate", path, "-t", "y", "-l", "nag", "--task", "binary")
     assert done.code == 2
+    assert f"{path}, line 12, column 'y': there are more than two classes" in done.err
     assert "--task multiclass" in done.err
     more = tmp_path / "more.csv"
     path.write_text("x,y\n" + first)
@@ -134,6 +136,7 @@ def test_a_class_that_comes_late(unitless, tmp_path):
         unitless("fit", path, "-t", "y", "-l", "nag", "--task", task, "--save", model)
         done = unitless("evaluate", more, "--resume", model, "--save", model)
         assert done.code == code
+        assert f"{more}, line 2, column 'y': 'c' is a third class" in done.err or code == 0
         assert "--task" in done.err or code == 0
     assert models.load(model).labels == ["a", "b", "c"]
 
@@ -147,9 +150,20 @@ def test_a_class_that_comes_late(unitless, tmp_path):
         (("-t", "label", "--loss", "squared"), "does not fit the task binary"),
         (("-t", "label", "-l", "nobody"), "unknown learner 'nobody'"),
         (("-t", "label", "--keep", "gone"), "there is no column 'gone'"),
+        (("-t", "label", "--ignore", "gone"), "there is no column 'gone'"),
+        (("-t", "label", "--text", "gone"), "there is no column 'gone'"),
+        (("-t", "label", "-q", "gone:metres"), "there is no column 'gone'"),
+        (("-t", "label", "-q", "label:metres"), "there is no column 'label'"),
+        (("-t", "label", "--separator", ";"), "there is no column 'label'"),
+        (("-t", "label", "--separator", ";;"), "separator ';;': it is one character"),
+        (("-t", "label", "--quote", "both"), "quote 'both': it is one character"),
+        (("-t", "label", "--skip-bad", "-1"), "--skip-bad -1: at least 0"),
+        (("-t", "label", "--audit", "-1"), "--audit -1: at least 0"),
+        (("-t", "label", "--top", "-1"), "--top -1: at least 0"),
         (("-t", "label", "--weight", "colour"), "column 'colour': importances are numbers"),
         (("-t", "label", "--holdout", "1"), "--holdout"),
         (("-t", "label", "--resume", "no-such-file"), "no-such-file"),
+        (("-t", "label", "--predictions", "no/such"), "no/such: No such file or directory"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(unitless, data, words, message):
@@ -232,6 +246,11 @@ def test_audit_adds_up(unitless, data):
     table = done.err[done.err.index("What made up the score of row 300") :].splitlines()[2:]
     adds = [float(line.split()[0]) for line in table[: table.index("")]]
     assert sum(adds) == pytest.approx(predicted, abs=1e-3 * len(adds))
+
+
+def test_a_row_to_audit_that_is_not_there(unitless, data, frame):
+    done = unitless("evaluate", data, "-t", "label", "-l", "zero", "--audit", len(frame) + 1)
+    assert f"There is no row {len(frame) + 1} to take apart: {len(frame)} were read" in done.out
 
 
 # Stopping and going on

@@ -98,6 +98,13 @@ def test_explain_adds_up_to_the_prediction(unitless, tmp_path, saved, frame):
         assert sum(part["adds"] for part in found["parts"]) == pytest.approx(score)
     assert "metres" in unitless("explain", saved, *words).out
     assert unitless("explain", saved, "metres").code == 2
+    slip = unitless("explain", saved, "Metres=3")
+    assert (slip.code, "knows no column 'Metres'; it knows 'metres'" in slip.err) == (2, True)
+
+
+def test_explain_leaves_out_what_is_missing_and_adds_nothing(unitless, saved):
+    found = json.loads(unitless("explain", saved, "colour=red", "--json").out)
+    assert {part["feature"] for part in found["parts"]} == {"(base)", "colour=red"}
 
 
 def test_rescale(unitless, tmp_path, data, frame, saved):
@@ -111,6 +118,7 @@ def test_rescale(unitless, tmp_path, data, frame, saved):
     for word in ("colour=2", "nothing=2", "metres", "metres=0"):
         done = unitless("rescale", saved, word)
         assert done.code == 2, word
+        assert repr(word.partition("=")[0]) in done.err
 
 
 def test_a_damaged_model_is_one_sentence(unitless, saved, data):

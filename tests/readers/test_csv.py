@@ -303,3 +303,14 @@ def test_text_that_begins_like_compressed_data(first, columns, header):
         blocks = read("\n".join(lines).encode(), header=header, block_bytes=block_bytes)
         found = [row for block in blocks for row in block.frame.rows()]
         assert found == [(text, 1.5)[:columns] for text in (first, "y")] * 3
+
+
+@pytest.mark.parametrize("line", ["", "1,2,3\n", "1,\xff\n"])
+@pytest.mark.parametrize("block_bytes", [8, 13])
+def test_a_first_block_without_rows_settles_no_types(line, block_bytes):
+    """A header alone, or bad lines behind it: types are those of the first rows."""
+    data = f"a,b\n{line}".encode("latin-1") + b"1,x\n2,y\n" * 3
+    blocks = read(data, format="csv", block_bytes=block_bytes, skip_bad=1)
+    frame = pl.concat([block.frame for block in blocks])
+    assert frame.rows() == [(1.0, "x"), (2.0, "y")] * 3
+    assert blocks[-1].position["columns"] == {"a": "number", "b": "string"}

@@ -87,3 +87,33 @@ def test_a_bad_line_behind_a_pause(pipe):
     end.close()
     with pytest.raises(ValueError, match=r"line 2.*no"):
         next(blocks)
+
+
+@formats
+def test_bad_lines_behind_the_last_row_are_counted(pipe, format):
+    """A block was given away at the pause; the bad line comes later, and no row behind it."""
+    start, end = pipe
+    end.write(LINES[format][0])
+    blocks = open_blocks(start, format=format, settle=1, skip_bad=2)
+    first = next(blocks)
+    assert (len(first), first.position["skipped"]) == (1, 0)
+    end.write(b"{,x:y\n")
+    end.write(b"{,z:y\n")
+    end.close()
+    (last,) = blocks
+    assert (len(last), last.position["skipped"], last.position["rows"]) == (0, 2, 1)
+
+
+def test_a_header_settles_no_types(pipe):
+    """It may come alone, and so may a line that cannot be used."""
+    start, end = pipe
+    end.write(b"size,colour\n")
+    blocks = open_blocks(start, settle=1, skip_bad=1)
+    later = threading.Timer(0.2, lambda: end.write(b"1,2,3\n"))
+    later.start()
+    later.join()
+    threading.Timer(0.2, lambda: (end.write(b"1,red\n2,blue\n"), end.close())).start()
+    (block,) = blocks
+    assert block.frame.rows() == [(1.0, "red"), (2.0, "blue")]
+    assert block.position["columns"] == {"size": "number", "colour": "string"}
+    assert block.position["skipped"] == 1

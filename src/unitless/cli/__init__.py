@@ -12,13 +12,14 @@ def main() -> None:
     except ValueError as error:
         _end(error, 2)
     except OSError as error:
-        _end(error, 3)
+        named = error.filename is not None and error.strerror
+        _end(f"{error.filename}: {error.strerror}" if named else error, 3)
     except Exception as error:
         if not hasattr(error, "code"):
             raise
         _end(error, error.code)
 
 
-def _end(error: Exception, code: int) -> None:
+def _end(error: Exception | str, code: int) -> None:
     print(f"unitless: {error}", file=sys.stderr)
     sys.exit(code)

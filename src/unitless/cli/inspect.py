@@ -30,7 +30,8 @@ def inspect(
     from unitless.cli.loading import stream_model
     from unitless.cli.screen import console_of
     from unitless.cli.summary import show_certificate, show_weights
-    from unitless.evaluation.inside import certified, weights_by_feature
+    from unitless.evaluation.inside import certified, weights_by_feature, what_scores_are
+    from unitless.streams import text_of
 
     found, header = stream_model(model), models.header(model)
     weights = weights_by_feature(found)
@@ -42,7 +43,7 @@ def inspect(
         "kind": header["kind"], "format": header["format"], "package": header["package"],
         "task": found.task, "learner": header["learner"]["name"],
         "parameters": header["learner"]["parameters"], "target": found.target,
-        "labels": [str(label) for label in found.labels], "source": found.source,
+        "labels": [text_of(label) for label in found.labels], "source": found.source,
         "rows": found.rows, "features": len(found.feature_names()),
         "certificate": certified(found.learner), "blend": header["blend"], "weights": weights[:top],
     }  # fmt: skip
@@ -59,7 +60,8 @@ def inspect(
         if carried >= 0.001:
             console.print(f"{'member':<12}{member} {carried:.1%}")
     show_certificate(console, facts["certificate"])
-    show_weights(console, weights[:top])
+    scores = what_scores_are(facts | {"loss": found.learner.loss.name})
+    show_weights(console, weights[:top], scores)
 
 
 def _shown(value: object) -> str:

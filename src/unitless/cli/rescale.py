@@ -32,14 +32,10 @@ def rescale(
     from unitless import models
     from unitless.cli.screen import console_of
     from unitless.models.saving import extra
-    from unitless.streams import StreamModel
 
     by = dict(map(_pair, factors))
     found, header = models.load(model), models.header(model)
-    if isinstance(found, StreamModel) or hasattr(found, "learner_"):
-        found.rescale(by)
-    else:
-        found.rescale(by)
+    found.rescale(by)
     kept = {k: array for k, array in extra(model).items() if not k.startswith("watch.")}
     models.save(
         found, save or model, position=header["position"], notes=header["notes"], extra=kept

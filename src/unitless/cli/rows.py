@@ -17,6 +17,7 @@ def rows_of(model: StreamModel, words: list[str]) -> Rows:
     given = parsed(words)
     if model.columns is not None:
         known = model.columns.kinds
+        _refuse_unknown(model, given)
         given = dict.fromkeys(k for k, kind in known.items() if kind == "number") | given
         frame = polars.DataFrame({k: [_fitted(k, v, known.get(k))] for k, v in given.items()})
         frame = frame.drop([c for c in (model.target, model.weight) if c in frame.columns])
@@ -29,6 +30,17 @@ def rows_of(model: StreamModel, words: list[str]) -> Rows:
     columns = [places[name] for name in given]
     values = [float(_fitted(name, value, "number")) for name, value in given.items()]
     return as_rows(csr_array((values, (np.zeros(len(values), int), columns)), shape=(1, width)))
+
+
+def _refuse_unknown(model: StreamModel, given: dict[str, Any]) -> None:
+    """A name that no column of the file had, which may be a slip."""
+    assert model.columns is not None
+    read = model.position.get("columns")
+    known = {*model.columns.kinds, *(read or ()), *model.ignore, model.target, model.weight}
+    for name in given:
+        if name not in known:
+            names = ", ".join(map(repr, model.columns.kinds))
+            raise ValueError(f"the model knows no column {name!r}; it knows {names}")
 
 
 def parsed(words: list[str]) -> dict[str, Any]:

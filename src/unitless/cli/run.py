@@ -68,9 +68,11 @@ class Plan:
             if self.loss not in (None, "quantile"):
                 raise ValueError(f"--quantile is a loss of its own: leave out --loss {self.loss}")
             self.loss = f"quantile({self.quantile!r})"
-        for name, least in (("passes", 1), ("holdout", 0), ("delay", 0), ("checkpoint", 0)):
+        for name in ("passes", "holdout", "delay", "checkpoint", "audit", "skip_bad", "top"):
+            least = int(name == "passes")
             if getattr(self, name) < least:
-                raise ValueError(f"--{name} {getattr(self, name)}: at least {least}")
+                option = name.replace("_", "-")
+                raise ValueError(f"--{option} {getattr(self, name)}: at least {least}")
         if self.holdout == 1:
             raise ValueError("--holdout 1 would hold out every row: use 2 or more")
         if self.passes > 1 and self.data == "-":
@@ -87,12 +89,12 @@ def run(plan: Plan) -> None:
     console = console_of(plan.no_color, silent, error=plan.predictions == "-")
     start = time.perf_counter()
     with warnings_as_notes(silent), Stopper() as stopper:
-        evaluation, blocks = _opened(plan, stopper)
-        if plan.table:
-            show_start(console, evaluation.model)
+        evaluation, blocks, frame = _opened(plan, stopper)
         done = evaluation.rows if evaluation.passes == 0 else 0
         with Predictions(plan.predictions, done) as written:
             try:
+                if plan.table:
+                    show_start(console, evaluation.model, frame)
                 with Screen(_table_console(console, plan), evaluation.model) as screen:
                     _all_passes(plan, evaluation, blocks, stopper, screen, written)
             finally:  # whatever happened, the model is that of the last finished piece
@@ -106,6 +108,9 @@ def run(plan: Plan) -> None:
         print(json.dumps(found, ensure_ascii=False))
     if evaluation.audited is not None:
         show_audit(console, evaluation.audited, plan.audit)
+    elif plan.audit:
+        read = f"{evaluation.rows:,} were read"
+        console.print(f"\nThere is no row {plan.audit} to take apart: {read}")
     show_summary(console, found, plan.top)
 
 
@@ -113,12 +118,12 @@ def _table_console(console: Any, plan: Plan) -> Any:
     return console if plan.table else console_of(quiet=True)
 
 
-def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
-    """A fresh or a resumed evaluation, and the blocks of its pass."""
+def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any, Any]:
+    """A fresh or a resumed evaluation, the blocks of its pass, the table it begins with."""
     reading = reading_of(plan.format, plan.no_header, plan.separator, plan.quote)
     how: dict[str, Any] = {"coerce": plan.coerce, "skip_bad": plan.skip_bad}
     if plan.resume:
-        return _resumed(plan, reading, how, stopper)
+        return *_resumed(plan, reading, how, stopper), None
     how |= {"target": plan.target, "weight": plan.weight}
     if is_text(plan.data, reading):  # a class, and what is ignored, may look like anything
         classes = [plan.target] if plan.target and plan.task in ("binary", "multiclass") else []
@@ -129,9 +134,10 @@ def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any]:
     model = started(
         first, target=plan.target, learner=plan.learner, loss=plan.loss, task=plan.task,
         weight=plan.weight, ignore=plan.ignore or (), keep=plan.keep or (), columns=columns,
+        source=plan.data,
     )  # fmt: skip
-    model.source, model.reading = plan.data, reading
-    return Evaluation(model), chain([first], blocks)
+    model.reading = reading
+    return Evaluation(model), chain([first], blocks), first.frame
 
 
 def _resumed(plan: Plan, reading: Any, how: Any, stopper: Stopper) -> tuple[Evaluation, Any]:

@@ -22,20 +22,38 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
     from rich.console import Console
 
     return Console(
-        highlight=False, no_color=no_color or None, quiet=quiet, stderr=error, soft_wrap=True,
-        markup=False,
+        highlight=False, color_system=None if no_color else "auto", quiet=quiet, stderr=error,
+        soft_wrap=True, markup=False,
     )  # fmt: skip
+
+
+COMPILING = "compiling: up to a minute, once a machine (ahead: unitless compile)"
 
 
 @contextmanager
 def warnings_as_notes(quiet: bool) -> Iterator[None]:
-    """Warnings of the library as notes on the error stream."""
+    """Warnings of the library as notes on the error stream.
+
+    Who sits before a terminal is also told when something is compiled that no earlier run left.
+    """
+    from numba.core import event
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         if not quiet:
-            print(f"note: {message}", file=sys.stderr)
+            print(f"note: {message}", file=sys.stderr, flush=True)
 
-    with warnings.catch_warnings():
+    class Compiling(event.Listener):
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.told and sys.stderr.isatty():
+                self.told = True
+                show(COMPILING)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with warnings.catch_warnings(), event.install_listener("numba:compile", Compiling()):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
@@ -102,11 +120,12 @@ class Screen:
 def number(value: float | None) -> str:
     """A number of a table.
 
-    >>> number(0.12345), number(123456.7), number(None)
-    ('0.1235', '1.235e+05', '-')
+    >>> number(0.12345), number(123456.7), number(-0.0), number(None)
+    ('0.1235', '1.235e+05', '0.0000', '-')
     """
     if value is None:
         return "-"
+    value += 0.0  # 0 has no sign
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
 
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from unitless.streams import StreamModel
 
 
-def show_start(console: "Console", model: "StreamModel") -> None:
-    """What was decided: task, classes, learner, loss."""
+def show_start(console: "Console", model: "StreamModel", frame: Any = None) -> None:
+    """What was decided: task, classes, learner, loss; of a table, which columns hold words."""
     what: str = model.task
     if model.task == "binary":
         what += f" ({' or '.join(plain(label, 20) for label in model.labels)})"
@@ -21,11 +21,29 @@ def show_start(console: "Console", model: "StreamModel") -> None:
     console.print(
         f"task: {what}{target}; learner: {model.learner.name}; loss: {model.learner.loss.name}"
     )
+    if frame is not None:
+        console.print(f"columns: {_columns(model.features(frame))}")
+
+
+def _columns(frame: Any) -> str:
+    """What the columns of a frame were taken for."""
+    words = [name for name, dtype in frame.schema.items() if str(dtype) == "String"]
+    made = f"{len(frame.columns) - len(words)} of numbers"
+    if not words:
+        return made
+    listed = ", ".join(plain(name, 20) for name in words[:NAMED])
+    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
+    return f"{made}, {len(words)} of words ({listed}{more})"
+
+
+NAMED = 5
+"""Columns that are named."""
 
 
 def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
     """The end of a run."""
     from unitless.evaluation import LABELS
+    from unitless.evaluation.inside import what_scores_are
 
     console.print()
     for name, value in _facts(results):
@@ -37,7 +55,7 @@ def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
     for k, held in enumerate(results["holdouts"]):
         console.print(f"{f'loss of rows held out, pass {k + 1}':<32}{number(held)}")
     show_certificate(console, results["certificate"])
-    show_weights(console, results["weights"][:top])
+    show_weights(console, results["weights"][:top], what_scores_are(results))
 
 
 def _facts(results: dict[str, Any]) -> list[tuple[str, str]]:
@@ -65,24 +83,28 @@ def show_certificate(console: "Console", certificate: dict[str, Any] | None) -> 
             f"  at most that of its member {name} plus {kept['overhead']:.4g}: "
             f"{certificate['loss']:.5g} <= {kept['loss']:.5g} + {kept['overhead']:.4g}"
         )
-    wanted = [c for c in certificate["claims"] if c["against"] in ("u = 0", "the best constant")]
-    for claim in wanted:
-        against = "always 0" if claim["against"] == "u = 0" else claim["against"]
-        promise = (
-            ""
-            if claim["promised"] is None
-            else f" ({claim['theorem']} had promised {claim['sharp']:.4g})"
-        )
-        bound = claim["certified"]
-        ahead = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
-        console.print(f"  {ahead} than {against}{promise}")
+    for against, what in AGAINST.items():
+        claims = [c for c in certificate["claims"] if c["against"] == against]
+        if claims:
+            console.print(f"  {_claimed(min(claims, key=lambda c: c['certified']), what)}")
 
 
-def show_weights(console: "Console", weights: list[dict[str, Any]]) -> None:
+AGAINST = {"u = 0": "weights of 0", "the best constant": "the best constant"}
+
+
+def _claimed(claim: dict[str, Any], what: str) -> str:
+    bound, promised = claim["certified"], claim["sharp"]
+    ahead = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
+    if claim["promised"] is None:
+        return f"{ahead} than {what}"
+    return f"{ahead} than {what} ({claim['theorem']} promised at most {promised:.4g} more)"
+
+
+def show_weights(console: "Console", weights: list[dict[str, Any]], scores: str) -> None:
     """The largest weights by name."""
     if not weights:
         return
-    console.print("\nLargest weights", style="bold")
+    console.print(f"\nLargest weights: what a feature adds to {scores}", style="bold")
     console.print(f"{'per deviation':>16}{'per unit':>14}{'deviation':>14}  feature")
     for row in weights:
         name = row["feature"] + (f" -> {row['class']}" if "class" in row else "")

@@ -85,6 +85,22 @@ def _row(
     return made
 
 
+def what_scores_are(facts: Row) -> str:
+    """What weights add to; the facts are the task, the loss, the target and the labels.
+
+    >>> facts = {"task": "binary", "loss": "logistic", "target": "kind", "labels": ["no", "yes"]}
+    >>> what_scores_are(facts), what_scores_are(facts | {"task": "regression"})
+    ('the log-odds of yes', 'the prediction of kind')
+    """
+    if facts["task"] == "regression":
+        return f"the prediction of {facts['target']}" if facts["target"] else "the prediction"
+    if facts["task"] == "multiclass":
+        return "the score of the class"
+    labels = facts["labels"]
+    known = facts["loss"] == "logistic" and len(labels) == 2
+    return f"the log-odds of {labels[1]}" if known else "the score"
+
+
 def _number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
@@ -98,7 +114,8 @@ def taken_apart(model: StreamModel, row: Rows) -> list[Row]:
     values = _values(row, len(parts))
     names = model.feature_names(len(parts))
     size = np.abs(parts).reshape(len(parts), -1).max(axis=1, initial=0)
-    used = [j for j in np.argsort(-size, kind="stable") if size[j] > 0 or values[j] != 0]
+    there = (values != 0) & ~np.isnan(values)
+    used = [j for j in np.argsort(-size, kind="stable") if size[j] > 0 or there[j]]
     rest: list[Row] = [{"feature": "(base)", "value": None, "adds": np.asarray(base).tolist()}]
     return rest + [
         {"feature": names[j], "value": _number(values[j]), "adds": parts[j].tolist()}

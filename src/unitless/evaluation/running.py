@@ -114,6 +114,9 @@ class Evaluation:
         waiting: deque[tuple[Rows, bool]] = deque()
         before = 0.0
         for block in blocks:
+            if not len(block):  # bad lines at the end of a pipe
+                self.model.position = block.position
+                continue
             prepared = self.model.prepared(block)
             for start, stop in _cuts(prepared, at, every, audit, first):
                 for row, label in prepared.new:

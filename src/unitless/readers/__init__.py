@@ -144,7 +144,8 @@ def open_blocks(
     Yields
     ------
     Block
-        See there. Rows and their order do not depend on blocks, threads or resuming.
+        See there. Rows and their order do not depend on blocks, threads or resuming. Each has rows,
+        but for one: the last of a pipe may tell only of bad lines behind the last row.
 
     Raises
     ------
@@ -162,6 +163,11 @@ def open_blocks(
         raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     if format in SPARSE and (target or weight):
         raise ValueError(f"rows of {format} hold their labels and weights: name no column for them")
+    for what, char in (("separator", separator), ("quote", None if quote == "auto" else quote)):
+        if char is not None and (len(char) != 1 or not char.isascii() or char in "\r\n"):
+            raise ValueError(f"{what} {char!r}: it is one character, and plain ASCII")
+    if skip_bad < 0:
+        raise ValueError(f"skip_bad = {skip_bad}: a number of lines is at least 0")
     for name, kind in (types or {}).items():
         if kind not in ("number", "string"):
             raise ValueError(f"column {name!r}: a type is 'number' or 'string', not {kind!r}")
@@ -201,7 +207,7 @@ def _blocks(
     try:
         source.skip_to(start.get("offset", 0))
         for block in _filled(module.blocks(source, options, start), skip, source):
-            begun = True
+            begun = begun or len(block) > 0
             yield block
     finally:
         source.close()
@@ -213,25 +219,31 @@ def _filled(blocks: Iterator[Block], skip: int, source: Source) -> Iterator[Bloc
     """Blocks that have rows, without the first `skip` rows.
 
     Positions behind blocks without rows (bad lines, comments) go to the block before, so that its
-    counts are those of the file; their new names go to the block behind.
+    counts are those of the file; their new names go to the block behind. If a pipe has paused, the
+    block before was given away: then the last block has no rows and tells the counts.
     """
     held: Block | None = None
+    behind: Block | None = None
+    given = False
     names: tuple[str, ...] = ()
     try:
         for block in blocks:
             if len(block) <= skip:
                 skip, names = skip - len(block), (*names, *block.new_names)
                 held = held and replace(held, position=block.position, done=block.done)
+                behind = block if given else None
                 continue
             if held:
                 yield held
+            behind, given = None, False
             held, skip, names = block.tail(skip, names) if skip or names else block, 0, ()
             if source.pauses:  # whoever waits for more need not wait for this
                 yield held
-                held = None
+                held, given = None, True
     except ReadError:
         if held:
             yield held
         raise
-    if held:
-        yield held
+    last = behind if held is None else held
+    if last is not None:
+        yield last

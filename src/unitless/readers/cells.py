@@ -48,14 +48,20 @@ class Cells:
         """Whether numbers have shown NA and the like: looking for them costs polars time."""
 
     def read(self, data: bytes, lines: Int, bad: list[Bad], *, coerce: bool) -> Table:
-        """The records that begin on these lines; bad lines are added to those given."""
+        """The records that begin on these lines; bad lines are added to those given.
+
+        No records settle no types.
+        """
         settled, coerced = None not in self.layout.columns.values(), 0
         frame = self._quick(data, len(lines)) if settled else self._guessed(data, lines)
         if frame is None:
             data, lines, undecodable = self._decodable(data, lines)
+            bad = [*bad, *undecodable]
+            if not len(lines):
+                return Table(self._polars(b""), lines, bad, 0)
             self.layout = self.layout._replace(columns=self._types(data, lines))
             frame, lines, unfit, coerced = self._careful(data, lines, coerce)
-            bad = [*bad, *undecodable, *unfit]
+            bad = [*bad, *unfit]
         strings = pl.col(pl.String)
         frame = frame.with_columns(pl.when(~strings.is_in([*MISSING, ""])).then(strings))
         return Table(frame, lines, bad, coerced)
@@ -64,7 +70,8 @@ class Cells:
         self, data: bytes, rows: int | None = None, kind: str | None = None, *, lax: bool = False
     ) -> pl.DataFrame:
         """The frame; all columns of one kind, if given; cells that do not fit are null if lax."""
-        columns = {name: TYPES[kind or own or ""] for name, own in self.layout.columns.items()}
+        known = self.layout.columns
+        columns = {name: TYPES[kind or own or "number"] for name, own in known.items()}
         if not data:  # which polars before 2 refuses
             return pl.DataFrame(schema=columns)
         quote = self.layout.quote
@@ -117,6 +124,8 @@ class Cells:
         A column is a number unless a cell tells otherwise: if polars can read every cell so, none
         had more to tell.
         """
+        if not len(lines):
+            return None
         layout = self.layout
         try:
             self.layout = layout._replace(columns=self._types(data, lines[:FIRST]))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unitless.readers.blocks import PATTERN, Options, Position, is_pattern
+from unitless.readers.blocks import PATTERN, Options, is_pattern
 from unitless.readers.bytes import Text, last_line
 from unitless.readers.records import BEHIND, UNCLOSED, Records, find_records
 
@@ -35,13 +35,6 @@ class Layout(NamedTuple):
         return int(self.records(text, start, stop, final=False).starts[-1])
 
 
-def resumed(position: Position) -> Layout | None:
-    """The layout that a position remembers."""
-    if "separator" not in position:
-        return None
-    return Layout(position["separator"], position["quote"], position["columns"])
-
-
 def detect(text: Text, start: int, stop: int, options: Options) -> Layout:
     """The layout in which the first lines are most alike.
 
@@ -57,7 +50,8 @@ def detect(text: Text, start: int, stop: int, options: Options) -> Layout:
         return candidates[0]
     scores = [_alike(candidate, text, start, stop) for candidate in candidates]
     best = max(scores)
-    return candidates[scores.index(best)] if best >= 0.8 else Layout(",", quotes[0])
+    usual = Layout(options.separator or ",", quotes[0])
+    return candidates[scores.index(best)] if best >= 0.8 else usual
 
 
 def _alike(layout: Layout, text: Text, start: int, stop: int) -> float:

@@ -10,8 +10,8 @@ from html import escape
 from statistics import median
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 420, 260
-LEFT, RIGHT, TOP, BOTTOM = 58, 12, 12, 36
+WIDTH, HEIGHT = 420, 274
+LEFT, RIGHT, TOP, BOTTOM = 58, 12, 26, 36
 WIDE = 100
 """Beyond this ratio of the largest to the smallest a scale is logarithmic."""
 Point = tuple[float, float]
@@ -46,10 +46,17 @@ class Axis(NamedTuple):
 
         >>> Axis(0, 1).ticks(), Axis(1, 5000, log=True).ticks()
         ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 10.0, 100.0, 1000.0])
+        >>> Axis(128, 3000, log=True).ticks()
+        [200.0, 500.0, 1000.0, 2000.0]
         """
         if self.log:
-            powers = range(math.ceil(math.log10(self.low) - 1e-9), int(math.log10(self.high)) + 1)
-            return [10.0**k for k in powers] or [self.low, self.high]
+            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            low, high = self.low * (1 - 1e-9), self.high * (1 + 1e-9)
+            for parts in ((1,), (1, 2, 5)):  # of few powers of ten also what lies between
+                found = [m * 10.0**k for k in powers for m in parts if low <= m * 10.0**k <= high]
+                if len(found) > 2:
+                    return found
+            return found or [self.low, self.high]
         step = _step((self.high - self.low) / 6)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [round(k * step, 12) for k in range(first, last + 1)]
@@ -124,14 +131,14 @@ def square_chart(points: Sequence[tuple[float, float, float]], x: str, y: str) -
     return _svg(body, f"{y} against {x}")
 
 
-def bar_chart(bars: Sequence[tuple[str, float, str]]) -> str:
+def bar_chart(bars: Sequence[tuple[str, float, str]], *, log: bool = False) -> str:
     """Bars (name, length, what is written behind), to the left if negative.
 
-    Lengths that differ too much are shown by their logarithms.
+    With `log` lengths that differ too much are shown by their logarithms.
     """
     if not bars:
         return ""
-    bars = _in_sight(bars)
+    bars = _in_sight(bars) if log else bars
     most = max(abs(length) for _, length, _ in bars) or 1.0
     both = min(length for _, length, _ in bars) < 0 < max(length for _, length, _ in bars)
     row, start, room = 22, 168, 158
@@ -203,6 +210,7 @@ def _grid(across: Axis, up: Axis, x: str, y: str) -> str:
         made.append(
             f'<text class="across" x="{at:.1f}" y="{HEIGHT - BOTTOM + 16}">{short(tick)}</text>'
         )
+    made.append(f'<text class="title" x="4" y="14">{escape(y)}</text>')
     made.append(
         f'<text class="across title" x="{(LEFT + WIDTH) / 2}" y="{HEIGHT - 4}">{escape(x)}</text>'
     )

@@ -5,6 +5,7 @@ A figure for which the results have nothing is None.
 
 from typing import Any
 
+from unitless.evaluation.inside import what_scores_are
 from unitless.report.charts import Line, area_chart, bar_chart, line_chart, short, square_chart
 
 Results = dict[str, Any]
@@ -104,13 +105,15 @@ def members(results: Results) -> Figure:
 def calibration(results: Results) -> Figure:
     """Probabilities against what happened."""
     points = [(chance, happened, weight) for weight, chance, happened in results["calibration"]]
-    what = "the second class" if results["task"] == "binary" else "the predicted class"
     chart = square_chart(points, "probability", "share that happened")
+    if not chart:
+        return None
+    what = results["labels"][-1] if results["task"] == "binary" else "the predicted class"
     error = results["metrics"].get("calibration_error")
     text = f"How often {what} came, by the probability it was given; larger dots are more rows."
     if error is not None:
         text += f" On average they differ by {error:.3f}."
-    return ("Calibration", chart, text) if chart else None
+    return "Calibration", chart, text
 
 
 def weights(results: Results) -> Figure:
@@ -123,12 +126,14 @@ def weights(results: Results) -> Figure:
         if row.get(by) is not None and row["per_unit"] is not None
     ]
     chart = bar_chart(bars)
-    unit = f" in the unit of {results['target']}" if results["task"] == "regression" else ""
+    if not chart:
+        return None
+    adds = f"adds to {what_scores_are(results)}"
     what = (
         "one typical deviation of a feature" if by == "per_deviation" else "one unit of a feature"
     )
-    text = f"Bars: what {what} adds to the score{unit}. Numbers: what one unit of it adds."
-    return ("Weights by feature", chart, text) if chart else None
+    text = f"Bars: what {what} {adds}. Numbers: what one unit of it adds."
+    return "Weights by feature", chart, text
 
 
 def _named(row: dict[str, Any]) -> str:
@@ -160,7 +165,7 @@ def comparison(results: Results) -> Figure:
         for where, loss in (("", entry["loss"]), (", other units", entry["elsewhere"])):
             text = "diverged" if loss is None else f"{loss:.4g}"
             bars.append((entry["learner"] + where, loss or 0.0, text))
-    chart = bar_chart(bars)
+    chart = bar_chart(bars, log=True)
     rows = (results.get("units") or {}).get("rows", "first")
     text = (
         f"Average loss of {rows} rows of the file for several learners, untuned, in the units of "
