@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unitless.estimators.making import make_learner
 from unitless.features import Columns
 from unitless.learners.protocol import Learner
-from unitless.readers.blocks import Block
+from unitless.readers.blocks import Block, ReadError
 from unitless.rows import Rows, as_rows
 from unitless.targets import as_labels
 
@@ -142,9 +142,7 @@ class StreamModel:
         weights = _numbers(_column(block.frame, self.weight), self.weight)
         if np.isnan(weights).any():
             line = int(block.lines[np.argmax(np.isnan(weights))])
-            raise ValueError(
-                f"{self._place(line, self.weight)}: the weight is missing; use 0 to leave a row out"
-            )
+            raise self._wrong("the weight is missing; use 0 to leave a row out", line, self.weight)
         return weights
 
     # Targets
@@ -155,10 +153,11 @@ class StreamModel:
             if isinstance(found, np.ndarray):
                 return found, []
             row = next(k for k, label in enumerate(found) if label is not None)
-            raise ValueError(
-                f"{self._place(block.lines[row], self.target)}: {found[row]!r} is a class, and the "
-                "task is regression: use --task binary or --task multiclass"
+            why = (
+                f"{found[row]!r} is a class, and the task is regression: use --task binary or "
+                "--task multiclass"
             )
+            raise self._wrong(why, block.lines[row], self.target)
         return self._coded(found, block)
 
     def _coded(self, found: Any, block: Block) -> tuple[Float, list[tuple[int, Label]]]:
@@ -181,13 +180,14 @@ class StreamModel:
     def _refuse_third(self, label: Label, line: int) -> None:
         if self.task == "binary" and len(self.labels) == 2:
             one, two = map(shown, self.labels)
-            raise ValueError(
-                f"{self._place(line, self.target)}: {shown(label)} is a third class after {one} "
-                f"and {two}; give --task multiclass, or --task regression if the target is a number"
+            why = (
+                f"{shown(label)} is a third class after {one} and {two}; give --task multiclass, "
+                "or --task regression if the target is a number"
             )
+            raise self._wrong(why, line, self.target)
 
-    def _place(self, line: int, column: str | None) -> str:
-        return _place(self.source, line, column)
+    def _wrong(self, why: str, line: int, column: str | None) -> ReadError:
+        return _wrong(why, self.source, line, column)
 
     def add_class(self, label: Label) -> None:
         """A class that the learner has not met; of two classes the second has its place."""
@@ -273,10 +273,8 @@ def started(
     if kind == "binary" and len(labels) > 2:
         row = next(row for row, label in each.first.items() if label == labels[2])
         several = ", ".join(map(shown, labels[:3]))
-        raise ValueError(
-            f"{_place(source, block.lines[row], target)}: there are more than two classes "
-            f"({several}, ...): use --task multiclass"
-        )
+        why = f"there are more than two classes ({several}, ...): use --task multiclass"
+        raise _wrong(why, source, block.lines[row], target)
     made = _learner(learner, kind, loss, len(labels))
     table = block.frame is not None
     columns = Columns() if columns is None else columns  # an empty one is false
@@ -340,10 +338,9 @@ def raw_targets(block: Block, target: str | None) -> Any:
     return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
 
 
-def _place(source: str, line: int, column: str | None) -> str:
-    """A place in a file, as far as it has names."""
-    words = [source, f"line {line}", "" if column is None else f"column {column!r}"]
-    return ", ".join(filter(None, words))
+def _wrong(why: str, source: str, line: int, column: str | None) -> ReadError:
+    """A row that was read, and cannot be used."""
+    return ReadError(why, file=source or "the rows", line=int(line), column=column)
 
 
 def _column(frame: Any, name: str) -> Any:

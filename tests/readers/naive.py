@@ -75,9 +75,9 @@ def vw_features(rest):
             space, colon, given = token.group().partition(":")
             if colon and not space:
                 raise ValueError(token.group())
-            weight, nameless = number(given) if colon else 1.0, 0
-            if weight != weight:
+            if colon and not DECIMAL.fullmatch(given):
                 raise ValueError(token.group())
+            weight, nameless = float(given) if colon else 1.0, 0
         else:
             token = re.compile(r"[^ \t|:]*(:[^ \t|]*)?").match(rest, place)
             name, colon, value = token.group().partition(":")
@@ -88,6 +88,8 @@ def vw_features(rest):
                 if not name:
                     name = f"[{nameless}]"
                     nameless += 1
+                if math.isinf(weight):
+                    raise ValueError(weight)
                 yield spelt(space, name), weight * (number(value) if colon else 1.0)
         place = token.end() + 1
         if rest[token.end() : place] == "|":

@@ -268,6 +268,22 @@ def test_names_are_entered_while_others_are_looked_up():
     assert [name for block in blocks for name in block.new_names] == wanted
 
 
+def test_a_namespace_may_have_a_weight_of_many_digits():
+    data = b"1 |n:0.0866764267642876642286 a b:2 c:-1.234567890123456789012 d:text |m e:3\n"
+    ((_, _, values),) = sparse_rows(read(data, format="vw"))
+    weight = 0.0866764267642876642286
+    assert values == {
+        "n^a": weight, "n^b": weight * 2, "n^c": weight * -1.234567890123456789012,
+        "n^d^text": 1.0, "m^e": 3.0,
+    }  # fmt: skip
+
+
+def test_an_infinite_weight_is_refused_where_it_is_used():
+    data = b"1 |n:1e999 a\n1 |n:1e999 |m b\n"
+    (block,) = read(data, format="vw", skip_bad=1)
+    assert block.lines.tolist() == [2]
+
+
 def test_whole_numbers_are_names_as_they_are_written():
     data = b"1 | 7:1 007:2 +7:3 7.0:4 0:5 00:6 12345678901:7\n" * 2
     for row in sparse_rows(read(data, format="vw", block_bytes=50)):

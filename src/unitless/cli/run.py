@@ -195,7 +195,8 @@ def _all_passes(
 
 def _with_advice(error: ReadError, plan: Plan) -> ReadError:
     """A label that is no number, after numbers: the task may be another."""
-    if plan.target is not None and error.column == plan.target and plan.task == "auto":
+    unread = error.text is not None and plan.target is not None and error.column == plan.target
+    if unread and plan.task == "auto":
         error.args = (f"{error}; if it is a class, give --task binary or --task multiclass",)
     return error
 

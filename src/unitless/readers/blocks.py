@@ -49,6 +49,10 @@ class ReadError(ValueError):
             place += f", column {column!r}"
         super().__init__(f"{place}: {why}" + ("" if text is None else f": {shown(text)}"))
 
+    def of_file(self, file: str) -> ReadError:
+        """The same, of that file."""
+        return ReadError(self.why, file=file, line=self.line, column=self.column, text=self.text)
+
     def __reduce__(self) -> tuple[Any, ...]:
         place = {k: getattr(self, k) for k in ("file", "line", "column", "text")}
         return _raised, (self.why, place)

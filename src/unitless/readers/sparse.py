@@ -67,7 +67,7 @@ class Piece(NamedTuple):
     marks   label and importance of row i, at 2 i and 2 i + 1
     lines   line of each row, counted from the beginning of the piece
     late    (from, to, where): text[from:to] is a number to be read later, and multiplied
-            into values[where], or marks[-1 - where] if where < 0
+            into values[where], or marks[-1 - where] if where < 0; two a value at most
     tags    (from, to) of each row's tag (VW)
     unknown (from, to, where, space from, space to): the name of values[where], without a
             column; unknown_prints: its fingerprint (VW)
@@ -124,7 +124,7 @@ class Memory:
         except IndexError:
             memory = memoryview(b"")
         if len(memory) < needed:
-            memory = memoryview(np.empty(needed + needed // 8, dtype=np.uint8))
+            memory = np.empty(needed + needed // 8, dtype=np.uint8).data
         # Views of this array keep it alive: it does not own its memory, and has no array for base.
         made: NDArray[Any] = np.frombuffer(memory, dtype=dtype, count=size)
         weakref.finalize(made, free.append, memory).atexit = False
@@ -303,7 +303,7 @@ def _room(part: Part, extra: np.uint8) -> tuple[Piece, Int]:
         starts=np.zeros(lines + 1, dtype=np.int64),
         marks=room("marks", 2 * lines, 1, np.float64),
         lines=room("lines", lines, 1, np.int64),
-        late=room("late", breaks + 2 * lines, 3, np.int64),
+        late=room("late", 2 * (breaks + lines), 3, np.int64),
         tags=tags,
         unknown=room("unknown", breaks + 1, 5, np.int32),
         unknown_prints=room("unknown_prints", breaks + 1, 2, np.uint64),

@@ -21,7 +21,7 @@ from unitless.numerics import flat, inner
 from unitless.readers import eights, names, sparse
 from unitless.readers.blocks import FINITE, WEIGHT, Block, Options, Position
 from unitless.readers.bytes import Source, Text
-from unitless.readers.decimals import NO, YES, decimal, number_word, short_decimal
+from unitless.readers.decimals import NO, ODD, YES, decimal, number_word, short_decimal
 from unitless.readers.names import (
     DIRECT,
     WHOLE,
@@ -204,25 +204,27 @@ def _features(text, at, b, piece, counts, table, direct):
     """The namespaces and features of a row, up to its newline: (place and break behind it)."""
     breaks, k = piece.breaks, counts[VALUE]
     spaces, weight, nameless, char = (U(0), U(0), U(0)), 1.0, 0, np.int64(124)
-    space_from, space_to = at, at
+    space_from, space_to, odd_from, odd_to = at, at, at, at
     while char != 10:
         opens = char == 124
         end, b = np.int64(breaks[b]), b + 1
         char = byte(text, end)
         if opens:
             spaces, space_from, space_to = space_hashes(text, at, end, table), at, end
-            weight, nameless = 1.0, 0
+            weight, nameless, odd_from, odd_to = 1.0, 0, at, at
             counts[DOUBT] |= is_doubtful(text, at, end)
             if char == 58:
                 begin, end, b = end + 1, np.int64(breaks[b]), b + 1
                 char = byte(text, end)
                 kind, weight = decimal(text, begin, end)
+                if kind == ODD and not _is_word(text, begin, end):  # many digits: left to Python
+                    kind, weight, odd_from, odd_to = YES, 1.0, begin, end
                 if kind != YES or space_from == space_to or char == 58:
                     sparse.refuse(counts, at - 1)
         elif end > at or char == 58:
-            name_to, value = end, weight
+            name_to, begin, value = end, end + 1, weight
             if char == 58:
-                begin, end, b = end + 1, np.int64(breaks[b]), b + 1
+                end, b = np.int64(breaks[b]), b + 1
                 char = byte(text, end)
                 found, value = short_decimal(text, begin, end)
                 value *= weight
@@ -239,6 +241,8 @@ def _features(text, at, b, piece, counts, table, direct):
                     else:
                         sparse.refuse(counts, at)
             piece.values[k] = value
+            if odd_from < odd_to and name_to <= begin:
+                sparse.later(piece, counts, odd_from, odd_to, k)
             nameless += at == name_to
             start, stop = (at, name_to) if at < name_to else (-nameless, -nameless)
             space = space_from, space_to
@@ -247,7 +251,7 @@ def _features(text, at, b, piece, counts, table, direct):
         if char < 32 and char != 10:
             sparse.refuse_control(text, end, counts)
         at = end + 1
-        m = np.int64(LANES)
+        m = np.int64(LANES if odd_from == odd_to else 0)
         while m == LANES and char == 32 and byte(text, np.int64(breaks[b])) == 58:
             space = space_from, space_to
             m = _ask_eight(text, b, weight, space, spaces, piece, k, counts, table, direct)
@@ -264,12 +268,18 @@ def _form(text, start, stop):
     """What follows a colon, if it is no short number: a longer NUMBER, a TEXT, NOTHING."""
     if start == stop:
         return NOTHING
-    first = byte(text, start)
-    start += first == 43 or first == 45
-    if number_word(text, start, stop) != NO:
+    if _is_word(text, start, stop):
         return NUMBER
+    start += byte(text, start) == 43 or byte(text, start) == 45
     start += byte(text, start) == 46
     return NUMBER if start < stop and 48 <= byte(text, start) <= 57 else TEXT
+
+
+@inner
+def _is_word(text, start, stop):
+    """Whether it is nan, inf or infinity, with or without a sign."""
+    sign = byte(text, start) == 43 or byte(text, start) == 45
+    return number_word(text, start + sign, stop) != NO
 
 
 # Names wait in a ring of two halves. While one fills, the memory answers for the other; then that

@@ -62,7 +62,8 @@ def naming(part: Part, block: Block | None = None) -> Iterator[None]:
     except PartError:
         raise
     except ReadError as error:
-        raise PartError(f"{error} {place}") from None
+        here = error.of_file(part.file)
+        raise PartError(f"{here} {place}") from None
     except ValueError as error:
         raise PartError(f"{at}: {error} {place}") from None
     except OSError as error:
