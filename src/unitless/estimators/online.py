@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from itertools import chain
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +14,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unitless import regret
 from unitless.estimators.making import make_learner
 from unitless.features import Columns
 from unitless.features.frames import column_names, opened
 from unitless.learners.protocol import Learner, Weights
 from unitless.learners.turns import Turn
-from unitless.regret import BlendCertificate, Certificate
 from unitless.rows import Rows, as_rows
+
+if TYPE_CHECKING:
+    from unitless.regret import BlendCertificate, Certificate
 
 Float = NDArray[np.float64]
 
@@ -186,14 +187,16 @@ class Online(BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def certificate(self, **options: Any) -> Certificate | BlendCertificate:
+    def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
         """What is certain about the regret so far: `unitless.regret.certificate` of the learner.
 
         The regret is that of the learner's own loss and of the trials it has learned; `options`
         (a comparator `u`, the `rows`, a `ball`) are those of the function.
         """
+        from unitless.regret import certificate  # a start does without
+
         check_is_fitted(self, "learner_")
-        return regret.certificate(self.learner_, **options)
+        return certificate(self.learner_, **options)
 
     def _linear_weights(self) -> Weights:
         """Of learners whose scores are linear in x."""
