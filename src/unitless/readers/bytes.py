@@ -249,11 +249,13 @@ def _moved(text: Text, start: int, size: int, other: Text, room: int) -> Text:
 
 def last_line(text: Text, start: int, stop: int) -> int:
     """The place behind the last newline of text[start:stop], or `start`."""
-    for high in range(stop, start, -65536):
-        low = max(start, high - 65536)
+    high, size = stop, 4096
+    while high > start:
+        low = max(start, high - size)
         newlines = np.flatnonzero(text[low:high] == 10)
         if len(newlines):
             return low + int(newlines[-1]) + 1
+        high, size = low, 65536
     return start
 
 

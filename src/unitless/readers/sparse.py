@@ -328,6 +328,8 @@ def _parse(part: Part, form: Format, options: Options) -> None:
 
 def _late_numbers(part: Part, form: Format) -> None:
     """Read the numbers that the kernel has left over; refuse rows with what is no number."""
+    if not part.counts[LATE]:
+        return
     piece, late = part.piece, part.piece.late[: part.counts[LATE]]
     starts = piece.starts[: part.counts[ROW] + 1]
     kinds = _read_late(part.text, late, piece.values, piece.marks)
