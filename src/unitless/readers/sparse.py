@@ -187,7 +187,7 @@ def blocks(source: Source, options: Options, start: Position, form: Format) -> I
     """The rows of the file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
     workers = min(os.cpu_count() or 1, WORKERS)
-    parsed, tidied = deque[Future[Part]](), deque[Future[Part]]()
+    parsed, tidied = deque[Future[Part]](), deque[Part | Future[Part]]()
     spare, memory = list[Scratch](), Memory()
     with ThreadPoolExecutor(workers) as pool:
         for chunk, error in _and_error(source.chunks(options.block_bytes, keep=workers + 2)):
@@ -198,10 +198,12 @@ def blocks(source: Source, options: Options, start: Position, form: Format) -> I
             waiting = 0 if chunk is None or source.pauses else workers
             while len(parsed) > waiting or (tidied and not waiting):
                 if parsed:
-                    tidied.append(pool.submit(_tidied, _named(parsed, form), form))
-                if parsed and len(tidied) == 1:
+                    part = _named(parsed, form)
+                    tidied.append(part if part.tidy else pool.submit(_tidied, part, form))
+                if parsed and len(tidied) == 1 and not part.tidy:
                     continue  # it is put in order while the next one is named
-                part = tidied.popleft().result()
+                done = tidied.popleft()
+                part = done if isinstance(done, Part) else done.result()
                 place, begin = _behind(part, place, source, options), place
                 block = _block(part, begin, place)
                 spare.append(part.scratch)
