@@ -35,9 +35,6 @@ class Here:
         """The last ones are done first: the order must not matter."""
         return refs[-num_returns:], refs[:-num_returns]
 
-    def cancel(self, ref, force):
-        """All have run."""
-
     def cluster_resources(self):
         """One core."""
         return {"CPU": 1.0}

@@ -143,10 +143,9 @@ def _dealt(crew: Crew, source: Source, parts: list[Part], key: str, shared: Any)
     names = {ref: named(hand) for ref, hand in hand_of.items()}
     keys, rows, done = np.zeros(count, np.int64), np.zeros(count, np.int64), 0
     crew.tell("dealing", 0, len(parts), 0)
-    with crew.cancelling(names):
-        for ref, found in crew.finished(names):
-            keys, rows, done = keys + found[0], rows + found[1], done + len(hand_of[ref])
-            crew.tell("dealing", done, len(parts), int(rows.sum()))
+    for ref, found in crew.finished(names):
+        keys, rows, done = keys + found[0], rows + found[1], done + len(hand_of[ref])
+        crew.tell("dealing", done, len(parts), int(rows.sum()))
     return Deal([own[1:] for own in refs], keys, rows)
 
 
@@ -159,20 +158,18 @@ def _learned(
     window = 2 * max(1, int(crew.ray.cluster_resources().get("CPU", 1)))
     score, waiting, next_one = Score(), deque[Any](), 0
     crew.tell("learning", 0, len(batches), 0, "batches of keys")
-    with crew.cancelling(waiting):
-        for done in range(len(batches)):
-            while next_one < min(len(batches), done + window):
-                bucket, *which = batches[next_one]
-                rows = (piece[bucket] for piece in dealt.pieces)
-                waiting.append(learning.remote(shared, every, (count, *which), *rows))
-                next_one += 1
-            what = f"keys of {source.name}, batch {done + 1} of {len(batches)}"
-            models, own = crew.result(waiting[0], what)
-            waiting.popleft()
-            for name, model in models:
-                writer.add(name, model)
-            score = score.plus(own)
-            crew.tell("learning", done + 1, len(batches), score.rows, "batches of keys")
+    for done in range(len(batches)):
+        while next_one < min(len(batches), done + window):
+            bucket, *which = batches[next_one]
+            rows = (piece[bucket] for piece in dealt.pieces)
+            waiting.append(learning.remote(shared, every, (count, *which), *rows))
+            next_one += 1
+        what = f"keys of {source.name}, batch {done + 1} of {len(batches)}"
+        models, own = crew.result(waiting.popleft(), what)
+        for name, model in models:
+            writer.add(name, model)
+        score = score.plus(own)
+        crew.tell("learning", done + 1, len(batches), score.rows, "batches of keys")
     return score
 
 

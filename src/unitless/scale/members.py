@@ -212,30 +212,27 @@ def by_members(
     put = crew.ray.put
     model, mixed = put(start.model), put(blend)
     players = [put(alone(blend, k)) for k in range(len(names))]
-    made: list[Any] = []
     under_way: list[Any] = []
     books, done = [Score()] * (1 + len(names)), 0
     crew.tell("learning", 0, sum(map(len, groups)), 0)
-    with crew.cancelling(made):
-        for group in [*groups, *[None] * AHEAD]:
-            if group is not None:
-                model, rows = loading.remote(model, source, group, start.types)
-                pairs = [playing.remote(player, rows) for player in players]
-                players = [player for player, _ in pairs]
-                mixed, book = mixing.remote(mixed, rows, *(scores for _, scores in pairs))
-                made[:] = [model, mixed, *players]
-                under_way.append((book, group))
-            if group is None or len(under_way) > AHEAD:
-                if not under_way:
-                    continue
-                book, ended = under_way.pop(0)
-                each = crew.result(book, str(ended[0]))
-                books = [a.plus(b) for a, b in zip(books, each, strict=True)]
-                done += len(ended)
-                crew.tell("learning", done, sum(map(len, groups)), books[0].rows)
-        final: StreamModel = crew.result(model, source.name)
-        ends = [crew.result(player, source.name) for player in players]
-        end = crew.result(mixed, source.name)
+    for group in [*groups, *[None] * AHEAD]:
+        if group is not None:
+            model, rows = loading.remote(model, source, group, start.types)
+            pairs = [playing.remote(player, rows) for player in players]
+            players = [player for player, _ in pairs]
+            mixed, book = mixing.remote(mixed, rows, *(scores for _, scores in pairs))
+            under_way.append((book, group))
+        if group is None or len(under_way) > AHEAD:
+            if not under_way:
+                continue
+            book, ended = under_way.pop(0)
+            each = crew.result(book, str(ended[0]))
+            books = [a.plus(b) for a, b in zip(books, each, strict=True)]
+            done += len(ended)
+            crew.tell("learning", done, sum(map(len, groups)), books[0].rows)
+    final: StreamModel = crew.result(model, source.name)
+    ends = [crew.result(player, source.name) for player in players]
+    end = crew.result(mixed, source.name)
     final.learner = whole(deepcopy(ends), deepcopy(end))
     losses = {name: book.mean for name, book in zip(["blend", *names], books, strict=True)}
     return final, len(groups), final.rows, losses

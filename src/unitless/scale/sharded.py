@@ -212,10 +212,9 @@ class _Vaw:
         sizes = {pair[0]: len(group) for pair, group in zip(pairs, self.groups, strict=True)}
         reports, done, rows = {}, 0, 0
         self.crew.tell("learning", 0, sum(sizes.values()), 0)
-        with self.crew.cancelling(names):
-            for ref, report in self.crew.finished(names):
-                reports[ref], done, rows = report, done + sizes[ref], rows + report[0].rows
-                self.crew.tell("learning", done, sum(sizes.values()), rows)
+        for ref, report in self.crew.finished(names):
+            reports[ref], done, rows = report, done + sizes[ref], rows + report[0].rows
+            self.crew.tell("learning", done, sum(sizes.values()), rows)
         return [reports[ref] for ref, _ in pairs], [learner for _, learner in pairs]
 
     def _first_target(self, start: Start) -> float | None:
@@ -236,16 +235,13 @@ class _Vaw:
         """The root of a binary tree: neighbours are joined, then neighbours of these."""
         joined = self.crew.task(join)
         level = list(zip(learners, places, strict=True))
-        made: list[Any] = []
         while len(level) > 1:
             above = []
             for one, two in zip(level[::2], level[1::2], strict=False):
-                made.append(joined.remote(one[0], two[0], (one[1], two[1]), width))
-                above.append((made[-1], None))
+                above.append((joined.remote(one[0], two[0], (one[1], two[1]), width), None))
             level = above + level[len(above) * 2 :]
         what = f"joining the shards of {self.source.name}"
-        with self.crew.cancelling(made):
-            root: Vaw = deepcopy(self.crew.result(level[0][0], what))
+        root: Vaw = deepcopy(self.crew.result(level[0][0], what))
         return root if level[0][1] is None else renumbered(root, level[0][1], width)
 
 

@@ -1,7 +1,11 @@
-"""Plain tasks: submitted with retries, waited for, their failures told as one sentence."""
+"""Plain tasks: submitted with retries, waited for, their failures told as one sentence.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+When one fails, the others are not cancelled one by one: a cancel that meets a task on its way ends
+the driver (a check of Ray's fails, "tried to complete task that was not pending"). They end with
+the Ray that was started for them, or with the driver's stay in a cluster.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,13 +94,3 @@ class Crew:
                 f"{what}: the worker died {self.retries + 1} times, so nothing was made; was it "
                 f"killed, or is there too little memory? ({type(error).__name__})"
             ) from None
-
-    @contextmanager
-    def cancelling(self, refs: Iterable[Any]) -> Iterator[None]:
-        """If it fails, tasks still under way are not let run on."""
-        try:
-            yield
-        except BaseException:
-            for ref in list(refs):
-                self.ray.cancel(ref, force=True)
-            raise
