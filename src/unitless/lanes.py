@@ -201,7 +201,8 @@ def total(typingctx, v):
     return types.float64(lanes), codegen
 
 
-def _pointer(context, builder, kind, array, index, to):
+def pointer_to(context, builder, kind, array, index, to):
+    """array[index], read as `to`."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), to.as_pointer())
 
@@ -211,7 +212,7 @@ def load(typingctx, array, i):
     """array[i : i + 8]."""
 
     def codegen(context, builder, sig, args):
-        return builder.load(_pointer(context, builder, sig.args[0], *args, _EIGHT), align=8)
+        return builder.load(pointer_to(context, builder, sig.args[0], *args, _EIGHT), align=8)
 
     return lanes(array, types.int64), codegen
 
@@ -222,7 +223,7 @@ def store(typingctx, array, i, v):
 
     def codegen(context, builder, sig, args):
         array, i, v = args
-        builder.store(v, _pointer(context, builder, sig.args[0], array, i, _EIGHT), align=8)
+        builder.store(v, pointer_to(context, builder, sig.args[0], array, i, _EIGHT), align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, lanes), codegen
@@ -235,8 +236,8 @@ def place_last(typingctx, columns, i, m, beyond, places, k):
     def codegen(context, builder, sig, args):
         columns, i, m, beyond, places, k = args
         four_bytes = ir.VectorType(_I32, LANES)
-        source = _pointer(context, builder, sig.args[0], columns, i, four_bytes)
-        target = _pointer(context, builder, sig.args[4], places, k, four_bytes)
+        source = pointer_to(context, builder, sig.args[0], columns, i, four_bytes)
+        target = pointer_to(context, builder, sig.args[4], places, k, four_bytes)
         rest = _all(builder, builder.trunc(beyond, _I32))
         stored = builder.load(source, align=4)
         builder.store(builder.select(_before(builder, m), stored, rest), target, align=4)
@@ -331,7 +332,7 @@ def fetch_stream(typingctx, array, i):
     """Ask for array[i], which is going to be read; any i will do."""
 
     def codegen(context, builder, sig, args):
-        fetch(builder, _pointer(context, builder, sig.args[0], *args, _I32), False)
+        fetch(builder, pointer_to(context, builder, sig.args[0], *args, _I32), False)
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen

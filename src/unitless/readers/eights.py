@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from unitless.lanes import EIGHT_WORDS, LANES, bits, lanes, where, words
+from unitless.lanes import EIGHT_WORDS, LANES, bits, lanes, pointer_to, where, words
 from unitless.numerics import inner
 from unitless.readers.decimals import DOT, ZEROS, eight_digits, not_digits
 from unitless.readers.words import I8, I32, I64, ask_for, trailing_zeros
@@ -22,11 +22,6 @@ FULL = U(0xFFFFFFFFFFFFFFFF)
 NEWLINE, SPACE, PLUS, MINUS, COLON = U(10), U(32), U(43), U(45), U(58)
 PAIRS = ir.VectorType(I32, 2 * LANES)
 EIGHT_INTS, EIGHT_CHARS = ir.VectorType(I32, LANES), ir.VectorType(I8, LANES)
-
-
-def _pointer(context, builder, kind, array, index, to):
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), to.as_pointer())
 
 
 def _places(context, builder, kind, breaks, b):
@@ -42,7 +37,7 @@ def every_other(typingctx, breaks, b):
     """breaks[b : b + 16 : 2]."""
 
     def codegen(context, builder, sig, args):
-        both = builder.load(_pointer(context, builder, sig.args[0], *args, PAIRS), align=4)
+        both = builder.load(pointer_to(context, builder, sig.args[0], *args, PAIRS), align=4)
         order = ir.Constant(EIGHT_INTS, [*range(0, 2 * LANES, 2)])
         return builder.zext(builder.shuffle_vector(both, both, order), EIGHT_WORDS)
 
@@ -67,7 +62,7 @@ def _gathered(context, builder, sig, args, kind, vector):
     made = ir.Constant(vector, ir.Undefined)
     for k, place in enumerate(_places(context, builder, sig.args[1], breaks, b)):
         place = builder.add(place, offset)
-        pointer = _pointer(context, builder, sig.args[0], text, place, kind)
+        pointer = pointer_to(context, builder, sig.args[0], text, place, kind)
         made = builder.insert_element(made, builder.load(pointer, align=1), I32(k))
     return made
 
@@ -106,7 +101,7 @@ def store_words(typingctx, array, i, numbers):
         kind = EIGHT_WORDS
         if sig.args[0].dtype.bitwidth == 32:
             kind, numbers = EIGHT_INTS, builder.trunc(numbers, EIGHT_INTS)
-        pointer = _pointer(context, builder, sig.args[0], array, i, kind)
+        pointer = pointer_to(context, builder, sig.args[0], array, i, kind)
         builder.store(numbers, pointer, align=kind.element.width // 8)
         return context.get_dummy_value()
 
