@@ -302,7 +302,7 @@ SAID = {
     ),
     "fuzz": lambda f: (
         f"{total(f, 'inputs'):,} inputs for the readers ("
-        + ", ".join(f"{name} {part['inputs']:,}" for name, part in sorted(f["formats"].items()))
+        + ", ".join(fuzzed(name, part, f["date"]) for name, part in sorted(f["formats"].items()))
         + f"): {total(f, 'read'):,} were read; {total(f, 'failed')} crashed, hung, raised another "
         "error than `ReadError` or lost a row"
     ),
@@ -330,6 +330,11 @@ def lines(found):
 def highest(search):
     """The exponent of the largest number of all learners."""
     return max(search["highest"].values())
+
+
+def fuzzed(name, part, date):
+    """The inputs of a format; when they were tried, if that was not on the date of the line."""
+    return f"{name} {part['inputs']:,}" + (f" on {part['date']}" if part["date"] != date else "")
 
 
 def total(fuzz, key):
