@@ -224,6 +224,6 @@ def grown(array: NDArray[Any], size: int, fill: float = 0) -> NDArray[Any]:
     if len(array) >= size:
         return array
     room = size if len(array) == 0 else max(size, len(array) + len(array) // 5)
-    bigger = np.full((room, *array.shape[1:]), fill, dtype=array.dtype)
-    bigger[: len(array)] = array
+    bigger = np.empty((room, *array.shape[1:]), dtype=array.dtype)
+    bigger[: len(array)], bigger[len(array) :] = array, fill  # memory that is new is written once
     return bigger

@@ -369,12 +369,21 @@ def _weights(memory, units, out):
         out[i] = factor * weight(h, s2, 0.0, memory[HALF]) * unit
 
 
+@flat
+def _longest(starts):
+    """The number of values of the longest row."""
+    longest = np.int64(0)
+    for row in range(starts.size - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    return longest
+
+
 def _places_and_room(indices, starts, width):
     """The columns of the stored values, and room for a row: lines of whole lanes, and places."""
     if len(starts) == 0:
         indices, longest = np.arange(width, dtype=np.int32), width
     else:
-        longest = int(np.diff(starts).max(initial=0))
+        longest = _longest(starts)
     slots = (longest + LANES) // LANES * LANES
     return indices, (np.empty((5, slots)), np.empty(slots, np.int32))
 
