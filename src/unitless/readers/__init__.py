@@ -70,7 +70,7 @@ SPARSE = ("svmlight", "vw")
 """Formats whose rows hold their labels and weights."""
 
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
-_SPARSE_BYTES, _TABLE_BYTES = 1 << 20, 1 << 23
+_SPARSE_BYTES, _TABLE_BYTES = 3 << 18, 1 << 23
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -136,7 +136,8 @@ def open_blocks(
     block_bytes
         Size of a block in the file (in memory for Parquet and Arrow), about.
     read_ahead
-        Whether the next block is read in another thread meanwhile.
+        Whether the next block is read in another thread meanwhile. (Plain files of sparse text are
+        not: the threads that parse them are ahead.)
     settle
         Lines of a pipe that are waited for, however slowly they come, before the first block: the
         types of columns are found out from it. Later a block is what has come when a pipe pauses.
@@ -180,8 +181,11 @@ def open_blocks(
     start = _checked(resume, format)
     from unitless.readers.bytes import Source
 
-    blocks = _blocks(Source(file, settle), format, options, start)
-    if not read_ahead:
+    source = Source(file, settle)
+    blocks = _blocks(source, format, options, start)
+    # Sparse text is parsed ahead anyway: one more thread is worth its turns where bytes are waited
+    # for, in a pipe or behind compression.
+    if not read_ahead or (format in SPARSE and source.plain and source.seekable):
         return blocks
     from unitless.readers.ahead import ahead
 

@@ -252,9 +252,9 @@ def last_line(text: Text, start: int, stop: int) -> int:
     high, size = stop, 4096
     while high > start:
         low = max(start, high - size)
-        newlines = np.flatnonzero(text[low:high] == 10)
-        if len(newlines):
-            return low + int(newlines[-1]) + 1
+        newline = text[low:high].tobytes().rfind(b"\n")
+        if newline >= 0:
+            return low + newline + 1
         high, size = low, 65536
     return start
 

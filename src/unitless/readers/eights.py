@@ -20,7 +20,7 @@ from unitless.readers.words import I8, I32, I64, ask_for, trailing_zeros
 U = np.uint64
 FULL = U(0xFFFFFFFFFFFFFFFF)
 NEWLINE, SPACE, PLUS, MINUS, COLON = U(10), U(32), U(43), U(45), U(58)
-PAIRS = ir.VectorType(I32, 2 * LANES)
+F64, PAIRS = ir.DoubleType(), ir.VectorType(I32, 2 * LANES)
 EIGHT_INTS, EIGHT_CHARS = ir.VectorType(I32, LANES), ir.VectorType(I8, LANES)
 
 
@@ -76,7 +76,9 @@ def load_words(typingctx, text, breaks, b, offset):
     """
 
     def codegen(context, builder, sig, args):
-        return _gathered(context, builder, sig, args, I64, EIGHT_WORDS)
+        # As floats: vectors load these themselves, whole numbers would come by other registers.
+        found = _gathered(context, builder, sig, args, F64, ir.VectorType(F64, LANES))
+        return builder.bitcast(found, EIGHT_WORDS)
 
     return words(text, breaks, types.int64, types.int64), codegen
 

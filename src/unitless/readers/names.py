@@ -154,22 +154,22 @@ def find(table, first, second):
     while True:
         met = matches(table, slot, first, second)
         if met != U(0):
-            slot += trailing_zeros(met)
+            slot += trailing_zeros(met) >> 1
             return slot, np.int64(table[slot, 1] & _COLUMN)
         for free in range(slot, slot + LINE):
-            if table[free, 1] == _FULL:
+            if table[U(free), 1] == _FULL:
                 return free, np.int64(-1)
         slot = slot + LINE if slot + LINE < table.shape[0] - KEY else 0
 
 
 @inner
-def column_of(table, first, second):
-    """The column of a name, or -1: `find`, for names that are mostly known."""
+def column_at_home(table, first, second):
+    """The column of a name, if it stands in the line where its search begins; otherwise -1."""
     slot = home(first, table)
     met = matches(table, slot, first, second)
     if met == U(0):
-        return find(table, first, second)[1]
-    return np.int64(table[slot + trailing_zeros(met), 1] & _COLUMN)
+        return np.int64(-1)
+    return np.int64(table[U(slot + (trailing_zeros(met) >> 1)), 1] & _COLUMN)
 
 
 @inner
@@ -255,11 +255,14 @@ def _renumber(unknown, prints, new, indices, table, direct, known, columns):
 
 @kernel
 def _rehashed(table, bigger):
-    """The bigger table with the names of the first."""
-    for old in range(len(table) - KEY):
-        if table[old, 1] != _FULL:
-            slot, _ = find(bigger, table[old, 0], table[old, 1] & ~_COLUMN)
-            bigger[slot] = table[old]
+    """The bigger table, which is empty, with the names of the first."""
+    for old in range(U(len(table) - KEY)):
+        first, second = table[old, 0], table[old, 1]
+        if second != _FULL:
+            slot = U(home(first, bigger))
+            while bigger[slot, 1] != _FULL:
+                slot = slot + U(1) if slot + U(1) < U(len(bigger) - KEY) else U(0)
+            bigger[slot, 0], bigger[slot, 1] = first, second
     return bigger
 
 

@@ -12,9 +12,10 @@ import os
 import re
 import weakref
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -49,8 +50,8 @@ BATCH = 64
 """Names are looked up so many at a time, as many behind: by then the memory has answered."""
 ROOM = BATCH + LANES
 """Names in each half of the ring, at most."""
-RING = 4 * 2 * ROOM
-"""Words of the ring."""
+RING = 4 * 2 * ROOM + ROOM
+"""Words of the ring: four fields of two halves, and a list of those to be looked up again."""
 
 WORKERS = 4
 """Chunks that are parsed at the same time, at most; and no more than there are cores."""
@@ -183,23 +184,51 @@ class Format(Protocol):
         """Bring rows into the order that `Rows` asks for; refuse rows that cannot be used."""
 
 
+class Task:
+    """Work on a part for whoever has time first: a thread of the pool, or the one that needs it."""
+
+    def __init__(self, pool: ThreadPoolExecutor, work: Callable[[], Part]) -> None:
+        self._work, self._future = work, pool.submit(work)
+
+    def help(self) -> bool:
+        """Do it here, unless somebody has begun it."""
+        if not self._future.cancel():
+            return False
+        self._future = Future()
+        self._future.set_result(self._work())
+        return True
+
+    @property
+    def done(self) -> bool:
+        """Whether nobody needs to wait for it."""
+        return self._future.done()
+
+    def result(self) -> Part:
+        """The part."""
+        self.help()
+        return self._future.result()
+
+
 def blocks(source: Source, options: Options, start: Position, form: Format) -> Iterator[Block]:
-    """The rows of the file from a position on."""
+    """The rows of the file from a position on.
+
+    There is a thread a core, this one among them: it parses, too, when it would have to wait.
+    """
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
-    workers = min(os.cpu_count() or 1, WORKERS)
-    parsed, tidied = deque[Future[Part]](), deque[Part | Future[Part]]()
+    threads = min(os.cpu_count() or 1, WORKERS)
+    parsed, tidied = deque[Task](), deque[Task | Part]()
     spare, memory = list[Scratch](), Memory()
-    with ThreadPoolExecutor(workers) as pool:
-        for chunk, error in _and_error(source.chunks(options.block_bytes, keep=workers + 2)):
+    with ThreadPoolExecutor(max(1, threads - 1)) as pool:
+        for chunk, error in _and_error(source.chunks(options.block_bytes, keep=threads + 3)):
             if chunk is not None:
                 scratch = spare.pop() if spare else Scratch()
                 part = Part(chunk, source.done(), scratch, memory)
-                parsed.append(pool.submit(_parsed, part, form, options))
-            waiting = 0 if chunk is None or source.pauses else workers
+                parsed.append(Task(pool, partial(_parsed, part, form, options)))
+            waiting = 0 if chunk is None or source.pauses else threads + 1
             while len(parsed) > waiting or (tidied and not waiting):
                 if parsed:
                     part = _named(parsed, form)
-                    tidied.append(part if part.tidy else pool.submit(_tidied, part, form))
+                    tidied.append(part if part.tidy else Task(pool, partial(_tidied, part, form)))
                 if parsed and len(tidied) == 1 and not part.tidy:
                     continue  # it is put in order while the next one is named
                 done = tidied.popleft()
@@ -233,11 +262,14 @@ def _parsed(part: Part, form: Format, options: Options) -> Part:
     return part if part.counts[UNKNOWN] else _tidied(part, form)
 
 
-def _named(parsed: deque[Future[Part]], form: Format) -> Part:
+def _named(parsed: deque[Task], form: Format) -> Part:
     """The next part, with columns for names that are new."""
+    while not parsed[0].done and any(task.help() for task in parsed):
+        pass
     part = parsed.popleft().result()
     if part.counts[UNKNOWN] and form.alone(part):
-        wait(parsed)
+        for task in parsed:
+            task.result()
     form.finish(part)
     return part
 
@@ -376,43 +408,53 @@ def _behind(part: Part, place: Position, source: Source, options: Options) -> Po
     }
 
 
+@kernel
+def _marks(piece, line, labels, weights, lines):
+    """Fill in what is kept of each row: (whether a weight is not 1, whether a row has a tag)."""
+    weighted = tagged = False
+    for i in range(len(labels)):
+        labels[i], weights[i] = piece.marks[2 * i], piece.marks[2 * i + 1]
+        lines[i] = piece.lines[i] + line
+        weighted |= weights[i] != 1
+        tagged |= piece.tags[i, 0] < piece.tags[i, 1]
+    return weighted, tagged
+
+
 def _block(part: Part, begin: Position, end: Position) -> Block:
     piece, n = part.piece, int(part.counts[ROW])
-    kept: Any = slice(n)
+    labels, weights, lines = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    weighted, tagged = _marks(piece, begin["line"] + 1, labels, weights, lines)
+    values, indices, starts, tags = *_stored(piece, n), piece.tags[:n]
     if part.dropped:
         kept = np.ones(n, dtype=bool)
         kept[list(part.dropped)] = False
-    values, indices, starts = _kept(piece, n, kept)
-    labels, weights = piece.marks[: 2 * n].reshape(n, 2)[kept].T.copy()
-    rows = Rows(
-        values, indices, starts, part.columns, labels, None if (weights == 1).all() else weights
-    )
+        labels, weights, lines, tags = labels[kept], weights[kept], lines[kept], tags[kept]
+        values, indices, starts = _kept(values, indices, starts, kept)
+    rows = Rows(values, indices, starts, part.columns, labels, weights if weighted else None)
     return Block(
         frame=None,
         rows=rows,
-        lines=piece.lines[:n][kept] + (begin["line"] + 1),
+        lines=lines,
         start=begin,
         position=end,
         targets=rows.targets,
         weights=rows.weights,
         new_names=part.new_names,
-        tags=_tags(part.text, piece.tags[:n][kept]),
+        tags=[_shown(part.text[start:stop]) for start, stop in tags] if tagged else None,
         done=part.done,
     )
 
 
-def _kept(piece: Piece, n: int, kept: Any) -> tuple[Float, NDArray[np.int32], Int]:
-    """Values, indices and starts of the rows that are kept: a mask, or all of them."""
-    starts = piece.starts[: n + 1]
-    values, indices = piece.values[: starts[-1]], piece.indices[: starts[-1]]
-    if isinstance(kept, slice):
-        return values, indices, starts
+def _stored(piece: Piece, n: int) -> tuple[Float, NDArray[np.int32], Int]:
+    """Values, indices and starts of the first n rows."""
+    end = piece.starts[n]
+    return piece.values[:end], piece.indices[:end], piece.starts[: n + 1]
+
+
+def _kept(
+    values: Float, indices: NDArray[np.int32], starts: Int, kept: NDArray[np.bool_]
+) -> tuple[Float, NDArray[np.int32], Int]:
+    """Those of the rows that are kept."""
     sizes = np.diff(starts)
     stay = np.repeat(kept, sizes)
     return values[stay], indices[stay], np.concatenate([[0], np.cumsum(sizes[kept])])
-
-
-def _tags(text: Text, tags: Int) -> list[str] | None:
-    if not (tags[:, 0] < tags[:, 1]).any():
-        return None
-    return [_shown(text[start:stop]) for start, stop in tags]

@@ -26,7 +26,8 @@ from unitless.readers.names import (
     DIRECT,
     WHOLE,
     Columns,
-    column_of,
+    column_at_home,
+    find,
     home,
     is_doubtful,
     mask_of,
@@ -60,8 +61,9 @@ from unitless.readers.words import ask, byte
 U = np.uint64
 BAR = np.uint8(124)
 TEXT, NUMBER, NOTHING = 0, 1, 2
-FIRST, SECOND, NAME, SPACE = range(0, sparse.RING, 2 * ROOM)
-"""The fields of the ring: both prints of a name, where it stands, where its namespace stands."""
+FIRST, SECOND, NAME, SPACE, MISSED = range(0, sparse.RING, 2 * ROOM)
+"""The fields of the ring: both prints of a name, where it stands, where its namespace stands; and
+the values whose names are not where they are looked for first."""
 
 UTF8 = "names are written in UTF-8"
 
@@ -373,24 +375,45 @@ def _look_up_all(text, piece, counts, table, direct):
 
 @flat
 def _look_up(text, piece, counts, table, direct, half, stop):
-    """Find the columns of the values before `stop` whose names wait in that half."""
-    ring, unknown, n = piece.ring, piece.unknown, counts[UNKNOWN]
-    slot = half * ROOM - counts[FOUND]
-    for i in range(counts[FOUND], stop):
-        first, second = ring[FIRST + slot + i], ring[SECOND + slot + i]
+    """Find the columns of the values before `stop` whose names wait in that half.
+
+    One in 25 or so is not in its first line: of these the next line is asked for, and they are
+    looked up when all others are.
+    """
+    ring, missed = piece.ring, U(MISSED)
+    slot = U(half * ROOM - counts[FOUND])
+    for i in range(U(counts[FOUND]), U(stop)):
+        first, second = ring[U(FIRST) + slot + i], ring[U(SECOND) + slot + i]
         if second != WHOLE:
-            column = column_of(table, first, second)
+            column = column_at_home(table, first, second)
         else:
             column = np.int64(direct[first]) if first < U(len(direct)) else np.int64(-1)
         piece.indices[i] = column
         if column < 0:
-            name, space = ring[NAME + slot + i], ring[SPACE + slot + i]
+            ask(table, home(first, table) + names.LINE)
+            ring[missed] = i
+            missed += U(1)
+    _look_again(text, piece, counts, table, slot, missed)
+    counts[FOUND] = max(stop, counts[FOUND])
+
+
+@inner
+def _look_again(text, piece, counts, table, slot, end):
+    """Find the columns of the values that were missed, or list their names as unknown."""
+    ring, unknown, n = piece.ring, piece.unknown, counts[UNKNOWN]
+    for j in range(U(MISSED), end):
+        i = ring[j]
+        first, second = ring[U(FIRST) + slot + i], ring[U(SECOND) + slot + i]
+        column = find(table, first, second)[1] if second != WHOLE else np.int64(-1)
+        piece.indices[i] = column
+        if column < 0:
+            name, space = ring[U(NAME) + slot + i], ring[U(SPACE) + slot + i]
             unknown[n, 0], unknown[n, 1], unknown[n, 2] = _from(name), _to(name), i
             unknown[n, 3], unknown[n, 4] = _from(space), _to(space)
             piece.unknown_prints[n, 0], piece.unknown_prints[n, 1] = first, second
             counts[DOUBT] |= is_doubtful(text, _from(name), _to(name))
             n += 1
-    counts[FOUND], counts[UNKNOWN] = max(stop, counts[FOUND]), n
+    counts[UNKNOWN] = n
 
 
 @inner

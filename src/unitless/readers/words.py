@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from unitless.lanes import fetch
+from unitless.lanes import LANES, fetch
 from unitless.numerics import inner, kernel
 
 I1, I8, I32, I64, I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
@@ -196,6 +196,9 @@ def ranks_of(typingctx, keys, begin, at, n, copy, ranks):
 
     Returns the sum of these ranks, or -1 if a key is negative; keys are copied to `copy`. All are
     int32, and whatever lies behind the last key is read, written and not counted.
+
+    Vectors have eight keys: a comparison of eight is a vector again, one of sixteen would take a
+    detour by mask registers.
     """
 
     def codegen(context, builder, signature, args):
@@ -203,32 +206,37 @@ def ranks_of(typingctx, keys, begin, at, n, copy, ranks):
             context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 4, 5)
         )
         _, begin, at, n, *_ = args
-        lanes = ir.VectorType(I32, GROUP)
+        eight = ir.VectorType(I32, LANES)
+        zero, keys = ir.Constant(eight, [0] * LANES), builder.gep(keys, [begin])
 
-        def place(data, index):
-            return builder.bitcast(builder.gep(data, [index]), lanes.as_pointer())
+        def place(data, k):
+            index = builder.add(at, I64(k))
+            return builder.bitcast(builder.gep(data, [index]), eight.as_pointer())
 
-        keys = builder.gep(keys, [begin])
-        own = builder.load(place(keys, at), align=4)
-        counts = cgutils.alloca_once_value(builder, ir.Constant(lanes, [0] * GROUP))
+        own = [builder.load(place(keys, k), align=4) for k in range(0, GROUP, LANES)]
+        counts = [cgutils.alloca_once_value(builder, zero) for _ in own]
         with cgutils.for_range(builder, n, intp=I64) as loop:
-            every = _all(builder, builder.load(builder.gep(keys, [loop.index])), lanes)
-            # The sign of the difference: a comparison would take a detour by mask registers.
-            below = builder.lshr(builder.sub(every, own), ir.Constant(lanes, [31] * GROUP))
-            builder.store(builder.add(builder.load(counts), below), counts)
-        found = builder.load(counts)
-        builder.store(found, place(ranks, at), align=4)
-        builder.store(own, place(copy, at), align=4)
-        left = _all(builder, builder.trunc(builder.sub(n, at), I32), lanes)
-        inside = builder.icmp_signed("<", ir.Constant(lanes, [*range(GROUP)]), left)
-        zero = ir.Constant(lanes, [0] * GROUP)
-        negative = builder.and_(inside, builder.icmp_signed("<", own, zero))
-        bits = builder.bitcast(negative, ir.IntType(GROUP))
+            every = _all(builder, builder.load(builder.gep(keys, [loop.index])), eight)
+            for part, count in zip(own, counts, strict=True):
+                below = builder.sext(builder.icmp_signed("<", every, part), eight)
+                builder.store(builder.sub(builder.load(count), below), count)
+        left = _all(builder, builder.trunc(builder.sub(n, at), I32), eight)
+        total, signs = zero, zero
+        for k, part, count in zip(range(0, GROUP, LANES), own, counts, strict=True):
+            found = builder.load(count)
+            builder.store(found, place(ranks, k), align=4)
+            builder.store(part, place(copy, k), align=4)
+            inside = builder.icmp_signed("<", ir.Constant(eight, [*range(k, k + LANES)]), left)
+            total = builder.add(total, builder.select(inside, found, zero))
+            signs = builder.or_(signs, builder.select(inside, part, zero))
+        negative = builder.bitcast(builder.icmp_signed("<", signs, zero), ir.IntType(LANES))
         adding = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(I32, [lanes]), f"llvm.vector.reduce.add.v{GROUP}i32"
+            builder.module, ir.FunctionType(I32, [eight]), f"llvm.vector.reduce.add.v{LANES}i32"
         )
-        total = builder.zext(builder.call(adding, [builder.select(inside, found, zero)]), I64)
-        return builder.select(builder.icmp_unsigned("!=", bits, bits.type(0)), I64(-1), total)
+        total = builder.zext(builder.call(adding, [total]), I64)
+        return builder.select(
+            builder.icmp_unsigned("!=", negative, negative.type(0)), I64(-1), total
+        )
 
     number = types.int64
     return number(keys, number, number, number, copy, ranks), codegen
@@ -236,7 +244,7 @@ def ranks_of(typingctx, keys, begin, at, n, copy, ranks):
 
 @intrinsic
 def matches(typingctx, table, at, first, second):
-    """Bit k: table[at + k] is (first, second), but for the lower half of second; k < `LINE`."""
+    """Bit 2 k: table[at + k] is (first, second), but for the lower half of second; k < `LINE`."""
 
     def codegen(context, builder, signature, args):
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -248,13 +256,10 @@ def matches(typingctx, table, at, first, second):
             wanted = builder.insert_element(wanted, args[2 + k % 2], I32(k))
         upper = ir.Constant(words, [2**64 - 1, 2**64 - 2**32] * LINE)
         wrong = builder.and_(builder.xor(met, wanted), upper)
-        evens, odds = (
-            builder.shuffle_vector(wrong, wrong, ir.Constant(ir.VectorType(I32, LINE), where))
-            for where in ([*range(0, 2 * LINE, 2)], [*range(1, 2 * LINE, 2)])
-        )
-        zero = ir.Constant(ir.VectorType(I64, LINE), [0] * LINE)
-        same = builder.icmp_unsigned("==", builder.or_(evens, odds), zero)
-        return builder.zext(builder.bitcast(same, ir.IntType(LINE)), I64)
+        same = builder.icmp_unsigned("==", wrong, ir.Constant(words, [0] * 2 * LINE))
+        words_met = builder.zext(builder.bitcast(same, ir.IntType(2 * LINE)), I64)
+        both = builder.and_(words_met, builder.lshr(words_met, I64(1)))
+        return builder.and_(both, I64(0x55))
 
     return types.uint64(table, types.int64, types.uint64, types.uint64), codegen
 
