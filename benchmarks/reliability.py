@@ -11,6 +11,7 @@ flushes thousands of files: set TMPDIR to a folder in memory if the disk is slow
 import json
 import operator
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -174,83 +175,115 @@ def guard():
     """Learning with the guard on over learning with it off, in turns: the median of 300 ratios.
 
     Off, a block is not searched for infinities and bad targets, and a dict row goes to the kernel
-    with no look at target, weight and score; without its turn, too, it is not safe in threads.
+    with no look at its target and its score. Off is timed twice: "off over off" is what cannot be
+    told from nothing on this machine. (The range of values is looked at all the same in the kernel
+    of coordinate, which needs it for its units.) Last, what a turn costs: without it a learner is
+    not safe in threads.
     """
     import numpy as np
+    from scipy.sparse import csr_array
 
-    from unitless import losses, rows
     from unitless.learners import get
-    from unitless.learners.coordinate import _run_one
+    from unitless.rows import as_rows
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20_000, 50)), rng.choice([-1.0, 1.0], 20_000)
-    learner, default, one = get("coordinate")(), get("blend")(), get("coordinate")()
-    row = dict(enumerate(X[0, :10].tolist()))
-
-    def block():
-        learner.learn(rows.as_rows(X, y))
-
-    def default_block():
-        default.learn(rows.as_rows(X[:2000], y[:2000]))
-
-    def unguarded(job):
-        kept = rows._first_infinity, losses.check_targets
-        rows._first_infinity, losses.check_targets = (lambda flat: -1), (lambda *_: None)
-        try:
-            job()
-        finally:
-            rows._first_infinity, losses.check_targets = kept
-
-    def straight(self, x, y):
-        names = self.names
-        names.load(x)
-        return _run_one(names.values, names.indices, 1.0 * y, 1.0, self._memory, self._units)
-
-    def in_turn(self, x, y):
-        self._turn.acquire()
-        try:
-            names = self.names
-            names.load(x)
-            return _run_one(names.values, names.indices, 1.0 * y, 1.0, self._memory, self._units)
-        finally:
-            self._turn.release()
-
-    def by(learn):
-        for _ in range(1000):
-            learn(one, row, 1)
-
-    by(type(one).learn_one)
-    ways = {"row": type(one).learn_one, "row_off": in_turn, "row_no_turn": straight}
-    work = {name: partial(by, way) for name, way in ways.items()}
-    work |= {"block": block, "block_off": partial(unguarded, block)}
-    spent = timed(
-        work | {"default": default_block, "default_off": partial(unguarded, default_block)}
-    )
+    columns = np.sort(rng.integers(0, 2**18 - 50, X.shape), axis=1) + np.arange(50)
+    starts = np.arange(0, X.size + 1, 50, dtype=np.int32)
+    parts = X.reshape(-1), columns.reshape(-1).astype(np.int32), starts
+    tables = {"block": X, "csr": csr_array(parts, shape=(len(X), 2**18)), "default": X[:2000]}
+    learners = {name: get("coordinate")() for name in tables} | {"default": get("blend")()}
+    work = {}
+    for name, table in tables.items():
+        learn = partial(_learned, learners[name], as_rows, table, y[: table.shape[0]])
+        work |= {name: learn, f"{name}_off": partial(_unguarded, learn)}
+    one, row = get("coordinate")(), dict(enumerate(X[0, :10].tolist()))
+    one.learn_one(row, 1)  # now it is a usual row: its names are known
+    ways = {"row": type(one).learn_one} | _unguarded_rows()
+    work |= {name: partial(_often, way, one, row) for name, way in ways.items()}
+    again = {f"{name}_again": job for name, job in work.items() if name.endswith("_off")}
+    spent = timed(work | again)
 
     def over(on, off):
         return round(statistics.median(map(operator.truediv, spent[on], spent[off])), 3)
 
-    return {
+    figures = {
+        name: {
+            "on_over_off": over(name, f"{name}_off"),
+            "off_over_off": over(f"{name}_off_again", f"{name}_off"),
+        }
+        for name in (*tables, "row")
+    }
+    return figures | {
         "block_ns_a_value": round(min(spent["block"]) / X.size * 1e9, 2),
-        "block_on_over_off": over("block", "block_off"),
-        "default_on_over_off": over("default", "default_off"),
         "row_us": round(min(spent["row"]) * 1e3, 2),
-        "row_on_over_off": over("row", "row_off"),
         "turn_on_over_off": over("row_off", "row_no_turn"),
     }
+
+
+def _learned(learner, as_rows, X, y):
+    """A block."""
+    learner.learn(as_rows(X, y))
+
+
+def _unguarded(job):
+    """The same without a look at values and targets."""
+    from unitless import losses, rows
+    from unitless.rows import Rows
+
+    kept = Rows.refuse_infinity, rows.first_infinity, losses.check_targets
+    Rows.refuse_infinity, rows.first_infinity = (lambda self: None), (lambda values: -1)
+    losses.check_targets = lambda *_: None
+    try:
+        job()
+    finally:
+        Rows.refuse_infinity, rows.first_infinity, losses.check_targets = kept
+
+
+def _often(learn, learner, row):
+    """A dict row, a thousand times."""
+    for _ in range(1000):
+        learn(learner, row, 1)
+
+
+def _unguarded_rows():
+    """`Coordinate.learn_one` of a usual row with no look at its target and score: in turn, not."""
+    from unitless.learners.coordinate import _run_one
+
+    def in_turn(self, x, y, weight=1.0):
+        self._turn.acquire()
+        try:
+            names = self.names
+            if weight == 1.0 and not names.load(x):
+                return _run_one(
+                    names.values, names.indices, 1.0 * y, 1.0, self._memory, self._units
+                )
+            raise AssertionError("a usual row has no weight and no new name")
+        finally:
+            self._turn.release()
+
+    def at_once(self, x, y, weight=1.0):
+        names = self.names
+        if weight == 1.0 and not names.load(x):
+            return _run_one(names.values, names.indices, 1.0 * y, 1.0, self._memory, self._units)
+        raise AssertionError("a usual row has no weight and no new name")
+
+    return {"row_off": in_turn, "row_no_turn": at_once}
 
 
 def timed(work, repeats=300):
     """The times of each job; they run in turns, so that a slow moment is slow for all of them.
 
-    Each runs once before it is timed: what it finds in the cache is its own, not another job's.
+    Each runs once before it is timed: what it finds in the cache is its own, not another job's. And
+    each time in another order, so that none is always behind the same one.
     """
-    spent = {name: [] for name in work}
+    spent, order = {name: [] for name in work}, list(work)
     for _ in range(repeats):
-        for name, job in work.items():
-            job()
+        random.shuffle(order)
+        for name in order:
+            work[name]()
             begin = time.perf_counter()
-            job()
+            work[name]()
             spent[name].append(time.perf_counter() - begin)
     return spent
 
@@ -310,14 +343,20 @@ SAID = {
         f"{v['tests']} tests with {', '.join(v['versions'])}: {v['failed']} failed"
     ),
     "guard": lambda g: (
-        f"guard on over guard off: {g['default_on_over_off']} for a block of 2000 rows of 50 "
-        f"columns with the default learner, {g['block_on_over_off']} for one of 20000 rows with "
-        f"coordinate ({g['block_ns_a_value']} ns a value), "
-        f"{g['row_on_over_off']} for a dict row of 10 features ({g['row_us']} us); with turns of "
-        f"threads over without: {g['turn_on_over_off']} for a dict row"
+        "guard on over guard off (and off over off, which is noise): "
+        f"{told(g['default'])} for a block of 2000 rows of 50 columns with the default learner, "
+        f"{told(g['block'])} for one of 20000 rows with coordinate ({g['block_ns_a_value']} ns a "
+        f"value), {told(g['csr'])} for the same in CSR of 2^18 columns, {told(g['row'])} for a "
+        f"dict row of 10 features ({g['row_us']} us); with turns of threads over without: "
+        f"{g['turn_on_over_off']} for a dict row"
     ),
 }
 """What docs/reliability.md says of each part."""
+
+
+def told(ratios):
+    """A ratio and its noise."""
+    return f"{ratios['on_over_off']:.3f} ({ratios['off_over_off']:.3f})"
 
 
 def lines(found):

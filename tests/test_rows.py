@@ -193,12 +193,16 @@ def test_infinity_names_row_and_column(value, place):
     X[1999, 6] = value  # a later one too: the first is named
     X[0, 1] = np.nan
     message = f"^row {place[0]}, column {place[1]}: {value} is not a number to learn from; .*NaN"
+    rows = as_rows(X)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=message):
+            assert rows.values is None
     with pytest.raises(ValueError, match=message):
-        as_rows(X)
+        assert rows[1:2] is None  # numbered as they were given
     with pytest.raises(ValueError, match=message):
         as_rows(sp.csr_array(X))
     with pytest.raises(ValueError, match=message):
-        as_rows(X.astype(np.float32))
+        assert as_rows(X.astype(np.float32)).values is None
 
 
 @pytest.mark.parametrize("size", [1, 7, 31, 32, 33, 64, 100])
@@ -209,8 +213,8 @@ def test_no_missing_value_hides_an_infinity(size):
             X = np.full((1, size), other)
             X[0, place] = -math.inf
             with pytest.raises(ValueError, match=f"row 0, column {place}: -inf"):
-                as_rows(X)
-    assert as_rows(np.full((1, size), np.nan)).columns == size
+                assert as_rows(X).values is None
+    assert np.isnan(as_rows(np.full((1, size), np.nan)).values).all()
 
 
 def test_infinity_in_csr_after_empty_rows():

@@ -1,14 +1,16 @@
 """Rows: the only data shape inside.
 
 A block of rows is dense (n x d, C order) or CSR, float64, with optional targets and sample
-weights. A `Rows` is right by construction: no infinity, sparse indices strictly increasing
-within a row. So learners need not look again, and a bad block is refused before any update.
+weights. Sparse indices strictly increase within a row, and `values` holds no infinity: dense values
+are searched for one when somebody first asks for them, and that is an error then. So learners need
+not look again, and a bad block is refused before any update. (A kernel that notices an infinity by
+itself takes `given`, and spares the search.)
 
 NaN is a missing value. Absent (a sparse entry not stored) is zero.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,24 +32,49 @@ class Rows:
     ========= ==================================================================
     field     meaning
     ========= ==================================================================
-    values    dense: (n, columns); CSR: the stored values, row after row
+    given     dense: (n, columns); CSR: the stored values, row after row
     indices   CSR: the column of each stored value (int32); dense: None
     starts    CSR: row i owns values[starts[i] : starts[i + 1]]; dense: None
     columns   number of columns
     targets   one a row, or None
     weights   importance of each row, >= 0, or None: all 1
+    finite    whether no value given is known to be infinite
     ========= ==================================================================
     """
 
-    values: Float
+    given: Float
     indices: NDArray[np.int32] | None
     starts: NDArray[np.int64] | None
     columns: int
     targets: Float | None
     weights: Float | None
+    finite: bool = field(default=True, compare=False)
+
+    @property
+    def values(self) -> Float:
+        """The values given; a ValueError if one is infinite."""
+        if not self.finite:
+            self.refuse_infinity()
+            object.__setattr__(self, "finite", True)
+        return self.given
+
+    def refuse_infinity(self) -> None:
+        """A ValueError for the first value that is infinite, if one is."""
+        first = first_infinity(self.given.reshape(-1))
+        if first < 0:
+            return
+        if self.starts is None or self.indices is None:
+            row, column = divmod(first, self.columns)
+        else:
+            row = int(np.searchsorted(self.starts, first, side="right")) - 1
+            column = int(self.indices[first])
+        raise ValueError(
+            f"row {row}, column {column}: {self.given.reshape(-1)[first]} is not a number to learn "
+            "from; drop the row, or use NaN"
+        )
 
     def __len__(self) -> int:
-        return len(self.values) if self.starts is None else len(self.starts) - 1
+        return len(self.given) if self.starts is None else len(self.starts) - 1
 
     def __getitem__(self, span: slice) -> "Rows":
         """A run of consecutive rows, without copying."""
@@ -67,7 +94,7 @@ class Rows:
 
 
 @flat
-def _first_infinity(values):
+def first_infinity(values):
     """Position of the first infinite value, or -1.
 
     The largest sizes of four runs (NaN is no larger than anything): read at four places at once, it
@@ -131,16 +158,15 @@ def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None 
     >>> rows = as_rows([[1.0, 2.0], [3.0, float("nan")]], targets=[1, -1])
     >>> len(rows), rows.columns
     (2, 2)
-    >>> as_rows([[1.0, float("inf")]])
+    >>> as_rows([[1.0, float("inf")]]).values
     Traceback (most recent call last):
     ...
     ValueError: row 0, column 1: inf is not a number to learn from; drop the row, or use NaN
     """
     values, indices, starts, columns = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
     n = len(values) if starts is None else len(starts) - 1
-    return Rows(
-        values, indices, starts, columns, _per_row("targets", targets, n), _weights(weights, n)
-    )
+    y, v = _per_row("targets", targets, n), _weights(weights, n)
+    return Rows(values, indices, starts, columns, y, v, finite=starts is not None)
 
 
 def _dense(X: Any) -> tuple[Float, None, None, int]:
@@ -150,7 +176,6 @@ def _dense(X: Any) -> tuple[Float, None, None, int]:
             f"expected a table of rows and columns, got an array of shape {values.shape}; "
             "use X.reshape(1, -1) for one row or X.reshape(-1, 1) for one column"
         )
-    _refuse_infinity(values, lambda k: divmod(k, values.shape[1]))
     return values, None, None, values.shape[1]
 
 
@@ -170,9 +195,8 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
     values = _as_float(matrix.data[: starts[-1]])
     indices = _one_type(np.ascontiguousarray(stored, dtype=np.int32))
-    _refuse_infinity(
-        values, lambda k: (int(np.searchsorted(starts, k, side="right")) - 1, int(indices[k]))
-    )
+    if first_infinity(values) >= 0:
+        Rows(values, indices, starts, columns, None, None).refuse_infinity()
     if problem == 1:  # added up as float64: 100 + 100 is no int8
         parts = (values, stored, matrix.indptr)
         summed = type(matrix)(parts, shape=matrix.shape, copy=True)
@@ -216,16 +240,6 @@ def _refuse_non_numbers(array: NDArray[Any]) -> None:
             pass
         where = ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), place, strict=False))
         raise ValueError(f"{where}: {cell!r} is not a number; use NaN for a missing value")
-
-
-def _refuse_infinity(values: Float, place: Any) -> None:
-    first = _first_infinity(values.reshape(-1))
-    if first >= 0:
-        row, column = place(first)
-        raise ValueError(
-            f"row {row}, column {column}: {values.reshape(-1)[first]} is not a number to learn "
-            "from; drop the row, or use NaN"
-        )
 
 
 def _per_row(name: str, given: ArrayLike | None, n: int) -> Float | None:

@@ -75,6 +75,20 @@ def test_bad_blocks(name):
         refused(learner, lambda block=(X, y, v): learner.learn(as_rows(*block)), words)
 
 
+@each_learner
+@pytest.mark.parametrize("wide", [1.0, 1e200, 1e-200])
+def test_an_infinity_among_known_columns(name, wide):
+    """Kernels may notice it by themselves: the rows before it leave no trace either."""
+    learner = trained(name)
+    for row in range(5):
+        X = np.ones((5, 3))
+        X[1, 0], X[row, 2], X[4, 2] = wide, -np.inf, np.inf
+        words = [f"row {row}, column 2", "inf", "NaN"]
+        for weights in (None, ONES, np.zeros(5)):
+            refused(learner, lambda v=weights, X=X: learner.learn(as_rows(X, SIGNS, v)), words)
+            refused(learner, lambda v=weights, X=X: learner.predict(as_rows(X, None, v)), words)
+
+
 BAD_TARGETS = {
     "signs": [0.0, 0.5, 2.0, np.nan, np.inf],
     "reals": [np.nan, np.inf, -np.inf],

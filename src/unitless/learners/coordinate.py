@@ -39,9 +39,11 @@ from unitless.lanes import (
 )
 from unitless.learners.protocol import (
     EMPTY,
+    Arrays,
     Learner,
     Sums,
     Weights,
+    arrays_of,
     checked_wealth,
     powers_of_two,
     rescaled_units,
@@ -49,6 +51,7 @@ from unitless.learners.protocol import (
 )
 from unitless.losses import Loss, derivative, fits
 from unitless.numerics import WIDE, bounded_exp, flat, fma, grown, inner, kernel, unit_of
+from unitless.rows import Rows, first_infinity
 
 H, S2 = 0, 1  # a record
 T, D, A = 0, 1, 2  # the fields of totals
@@ -305,8 +308,12 @@ def _trial(
 def _run(
     values, columns, starts, width, targets, weights, scores, first, memory, units, room, places
 ):  # fmt: skip
-    """Trials from row `first` on; the row before which units are needed, or the number of rows."""
+    """Trials from row `first` on; the row before which units are needed, or the number of rows.
+
+    If units are needed in the midst of dense rows, nothing has changed: a value may be infinite.
+    """
     records, done, ends = memory[RECORDS + 2 :], scores.size, -1
+    t, d, a = memory[TOTALS + T], memory[TOTALS + D], memory[TOTALS + A]
     known = 2 * (width + LANES) <= records.size
     h, s2 = room[0], room[1]
     dense = known and starts.size == 0 and units.size == 0
@@ -331,7 +338,9 @@ def _run(
             done = r
             break
         scores[r] = p
-    if dense and targets.size:
+    if dense and done < scores.size:
+        memory[TOTALS + T], memory[TOTALS + D], memory[TOTALS + A] = t, d, a
+    elif dense and targets.size:
         for k in range(width):
             records[2 * k], records[2 * k + 1] = h[k], s2[k]
         memory[RECORDS], memory[RECORDS + 1] = h[h.size - 1], s2[h.size - 1]
@@ -477,11 +486,18 @@ class Coordinate(Learner):
         units[: self._units.size] = self._units
         self._units = units
 
+    def _arrays_of(self, rows: Rows) -> Arrays:
+        """Of usual dense rows `_run` notices by itself that a value is infinite."""
+        usual = isinstance(rows, Rows) and rows.starts is None and rows.columns <= self._columns
+        return arrays_of(rows, look=not usual or self._units.size > 0)
+
     def _predict(self, values, indices, starts, columns, weights, scores):
         indices, room = _places_and_room(indices, starts, columns)
         block = (values, indices, starts, columns, EMPTY, weights, scores)
         row = _run(*block, 0, self._memory, self._units, *room)
         if row < len(scores):  # a value beyond 2^+-255: the same state, with units
+            if first_infinity(values) >= 0:
+                return None
             _run(*block, row, self._memory, np.ones(1 + self._columns + LANES), *room)
         return scores
 
@@ -490,6 +506,12 @@ class Coordinate(Learner):
         block = (values, indices, starts, columns, targets, weights, scores)
         row = _run(*block, 0, self._memory, self._units, *room)
         if row < len(scores):
+            if first_infinity(values) >= 0:
+                return None
+            if not len(starts):  # what comes before that row has still to be learned
+                few = values[: row * columns], indices, starts, columns
+                few += targets[:row], weights[:row], scores[:row]
+                _run(*few, 0, self._memory, self._units, *room)
             self._use_units()
             _run(*block, row, self._memory, self._units, *room)
         return scores

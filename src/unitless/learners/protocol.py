@@ -28,6 +28,7 @@ from unitless.losses import SOFTMAX, Loss
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]
+Arrays = tuple[Float, NDArray[np.int32], NDArray[np.int64], int]
 EMPTY = np.empty(0)
 NO_INDICES = np.empty(0, dtype=np.int32)
 NO_STARTS = np.empty(0, dtype=np.int64)
@@ -97,9 +98,12 @@ class Learner(ABC):
 
     def predict(self, rows: Rows) -> Float:
         """Scores of the rows, each as if it were the next trial; the learner does not change."""
-        arrays, weights = arrays_of(rows), _checked_weights(rows)
         with self._turn:
-            return self._predict(*arrays, weights, self._room(len(rows)))
+            arrays, weights = self._arrays_of(rows), _checked_weights(rows)
+            scores = self._predict(*arrays, weights, self._room(len(rows)))
+        if scores is None:
+            rows.refuse_infinity()
+        return scores
 
     def _room(self, rows: int) -> Float:
         """Where scores go: one a row, or with the softmax loss one a row and class."""
@@ -107,14 +111,21 @@ class Learner(ABC):
 
     def learn(self, rows: Rows) -> Float:
         """Scores made before each row's target was used; then the row is learned."""
-        arrays, weights = arrays_of(rows), _checked_weights(rows)
-        if rows.targets is None:
-            raise ValueError("learning needs targets: as_rows(X, targets)")
         with self._turn:
+            arrays, weights = self._arrays_of(rows), _checked_weights(rows)
+            if rows.targets is None:
+                raise ValueError("learning needs targets: as_rows(X, targets)")
             losses.check_targets(self.loss, rows.targets, self.classes)
             self._check(rows.targets, weights)
             self._reserve(rows.columns)
-            return self._learn(*arrays, rows.targets, weights, self._room(len(rows)))
+            scores = self._learn(*arrays, rows.targets, weights, self._room(len(rows)))
+        if scores is None:
+            rows.refuse_infinity()
+        return scores
+
+    def _arrays_of(self, rows: Rows) -> Arrays:
+        """The block as kernels take it, none of its values infinite, unless `_learn` notices."""
+        return arrays_of(rows)
 
     # One row, a dict of named features
 
@@ -205,12 +216,13 @@ class Learner(ABC):
         """Fill in `scores` and return them; columns not yet reserved are features not yet seen.
 
         Dense rows have empty `indices` and `starts`; empty weights are all 1. A NaN score says
-        that a row, which can only be a dict row, holds an infinite value.
+        that a row, which can only be a dict row, holds an infinite value; None says it of a block
+        that `_arrays_of` has let pass.
         """
 
     @abstractmethod
     def _learn(self, values, indices, starts, columns, targets, weights, scores):
-        """Fill in `scores` and move the state on."""
+        """Fill in `scores` and move the state on; None, and nothing has changed, as above."""
 
     @abstractmethod
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
@@ -225,13 +237,17 @@ class Learner(ABC):
         return None
 
 
-def arrays_of(rows: Rows) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
-    """The block as kernels take it: flat, so that dense and sparse rows have the same types."""
+def arrays_of(rows: Rows, look: bool = True) -> Arrays:
+    """The block as kernels take it: flat, so that dense and sparse rows have the same types.
+
+    Without `look` a value may be infinite.
+    """
     if not isinstance(rows, Rows):
         raise TypeError(f"expected Rows, got {type(rows).__name__}: use as_rows(X, targets)")
+    values = rows.values if look else rows.given
     if rows.indices is None or rows.starts is None:
-        return rows.values.reshape(-1), NO_INDICES, NO_STARTS, rows.columns
-    return rows.values, rows.indices, rows.starts, rows.columns
+        return values.reshape(-1), NO_INDICES, NO_STARTS, rows.columns
+    return values, rows.indices, rows.starts, rows.columns
 
 
 def _checked_weights(rows: Rows) -> Float:
