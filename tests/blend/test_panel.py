@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from blend.material import blend, dicts, targets_of, widening
 from naive.blend import memberships
 from unitless.learners.blending import recipes
+from unitless.learners.blending.panel import Panel
 from unitless.rows import as_rows
 
 KINDS = ["small", "dense", "falling"]
@@ -121,3 +122,18 @@ def test_a_claim_that_ended_stays_as_it_was():
     assert kept.last == end
     assert learner.carried()["Algorithm 2"] == 0
     assert sum(learner.carried().values()) == pytest.approx(1, abs=1e-14)
+
+
+def test_wide_rows_are_predicted_together(monkeypatch):
+    """What is looked at together is counted in values, not in columns, once rows are lists."""
+    n, d = 500, 100_000
+    starts = np.append(0, 1100 + 2 * np.arange(n))  # over 1024 features: a list from now on
+    columns = np.arange(starts[-1]) * 97 % d
+    X = sp.csr_array((np.ones(len(columns)), columns, starts), (n, d))
+    learner = blend()
+    learner.learn(as_rows(X, targets_of("logistic", np.random.default_rng(0), n)))
+    one_by_one = [float(learner.predict(as_rows(X[[t]]))[0]) for t in range(n)]
+    looks, views = [], Panel._views
+    monkeypatch.setattr(Panel, "_views", lambda *a, **b: looks.append(a) or views(*a, **b))
+    assert learner.predict(as_rows(X)).tolist() == one_by_one
+    assert len(looks) == 1

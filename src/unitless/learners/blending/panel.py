@@ -329,10 +329,9 @@ class Panel:
         pieces, known = [], int(self.totals[D])
         if len(chosen) < len(new):
             block, weights = pick(block, weights, chosen)
-        first = 0
+        first, width = 0, known + int(new[chosen].max(initial=0))
         while first < len(chosen):
-            width = known + int(new[chosen].max())
-            stop = min(len(chosen), first + max(1, TILE // (width + 1)))
+            stop = self._tile(block, first, len(chosen), width)
             shown = self._views(*self._rows(block, first, stop, known, width), learn=False)
             own = weights[first:stop] if len(weights) else weights
             pieces.append(
@@ -343,6 +342,14 @@ class Panel:
             )
             first = stop
         return chosen, np.concatenate(pieces) if pieces else np.zeros((0, len(self.members)))
+
+    def _tile(self, block: Block, first: int, rows: int, width: int) -> int:
+        """The end of the rows from `first` on that are looked at together."""
+        _, _, starts, columns = block
+        if self.dense or not len(starts):
+            return min(rows, first + max(1, TILE // ((width if self.dense else columns) + 1)))
+        stop = int(np.searchsorted(starts, starts[first] + TILE, side="right")) - 1
+        return min(rows, first + TILE, max(first + 1, stop))
 
     # Rows and views
 
