@@ -1,5 +1,6 @@
 """What `evaluate` and `fit` do: read, predict, learn, show, save; and end cleanly in any case."""
 
+import errno
 import os
 import time
 from dataclasses import dataclass, field
@@ -99,7 +100,7 @@ def run(plan: Plan) -> None:
                     _all_passes(plan, evaluation, blocks, stopper, screen, written)
             finally:  # whatever happened, the model is that of the last finished piece
                 if plan.save:
-                    evaluation.save(plan.save)
+                    _save(plan.save, evaluation, written)
     found = _results(plan, evaluation, time.perf_counter() - start)
     _write(plan, found)
     if plan.json:
@@ -112,6 +113,23 @@ def run(plan: Plan) -> None:
         read = f"{evaluation.rows:,} were read"
         console.print(f"\nThere is no row {plan.audit} to take apart: {read}")
     show_summary(console, found, plan.top)
+
+
+def _save(path: str, evaluation: Evaluation, written: Predictions) -> None:
+    """Save the model, on a disk that is full at the cost of predictions: they can be made anew."""
+    size, left = 1 << 16, None
+    while True:
+        try:
+            evaluation.save(path)
+            break
+        except OSError as error:
+            fewer = written.give_back(size) if error.errno == errno.ENOSPC else None
+            if fewer is None:
+                raise
+            size, left = 2 * size, fewer
+    if left is not None:
+        why = f"{os.strerror(errno.ENOSPC)}; cut behind row {left:,}, to make room for the model"
+        raise OSError(errno.ENOSPC, why, written.path)
 
 
 def _table_console(console: Any, plan: Plan) -> Any:

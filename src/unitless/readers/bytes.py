@@ -117,6 +117,11 @@ class Source:
         if self.raw is not sys.stdin.buffer:
             self.raw.close()
 
+    def __del__(self) -> None:
+        """A file that nobody began to read is closed as well."""
+        if getattr(self, "path", None) is not None and hasattr(self, "raw"):
+            self.raw.close()
+
     def done(self) -> float | None:
         """The share of the file that has been read, if its size is known."""
         return self.raw.tell() / self.size if self.size else None

@@ -1,0 +1,127 @@
+"""The file of predictions: resumed, too short, and on a disk that is full."""
+
+import errno
+import os
+import resource
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from cli.material import table, written
+from unitless import models
+from unitless.evaluation import Evaluation
+
+WORDS = ("-t", "label", "--learner", "coordinate", "--ignore", "score", "--quiet")
+
+
+@pytest.fixture
+def data(tmp_path):
+    return written(tmp_path / "data.csv", table(20_000))
+
+
+@contextmanager
+def disk_of(size):
+    """No file grows beyond that: the system cuts the write off in the middle."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def lines_of(path):
+    """The rows of a file whose last line is whole."""
+    text = path.read_text()
+    assert text.endswith("\n")
+    return text.splitlines()[1:]
+
+
+def begun(unitless, tmp_path, data, rows=5000):
+    """A model of the first rows, and all predictions as they should be."""
+    whole = tmp_path / "whole.csv"
+    unitless("evaluate", data, *WORDS, "--predictions", whole)
+    all_rows = data.read_bytes()
+    data.write_bytes(b"".join(all_rows.splitlines(keepends=True)[: rows + 1]))
+    unitless("evaluate", data, *WORDS, "--save", tmp_path / "m", "--predictions", tmp_path / "p")
+    data.write_bytes(all_rows)
+    return whole.read_text().splitlines()
+
+
+def test_a_resumed_run_may_write_to_a_file_of_its_own(unitless, tmp_path, data):
+    header, *rows = begun(unitless, tmp_path, data)
+    on = ("evaluate", data, "--resume", tmp_path / "m", "--save", tmp_path / "m", "--quiet")
+    assert unitless(*on, "--predictions", tmp_path / "rest").code == 0
+    assert (tmp_path / "rest").read_text().splitlines() == [header, *rows[5000:]]
+    with data.open("a") as file:  # and be resumed itself
+        file.write(data.read_text().splitlines()[-1] + "\n")
+    assert unitless(*on, "--predictions", tmp_path / "rest").code == 0
+    assert len(lines_of(tmp_path / "rest")) == 15_001
+
+
+@pytest.mark.parametrize("kept", [0, 1, 40, 4000 * 40])
+def test_predictions_that_are_too_few_are_not_written_on(unitless, tmp_path, data, kept):
+    """A gap, or half a line with another behind it, would go unnoticed."""
+    begun(unitless, tmp_path, data)
+    cut = (tmp_path / "p").read_bytes()[:kept]
+    (tmp_path / "p").write_bytes(cut)
+    on = ("evaluate", data, "--resume", tmp_path / "m", "--predictions", tmp_path / "p")
+    done = unitless(*on)
+    assert done.code != 0
+    assert "does not hold the predictions up to row 5,000" in done.err
+    assert (tmp_path / "p").read_bytes() == cut
+
+
+def test_a_disk_that_predictions_fill(unitless, tmp_path, data):
+    """Their last line is whole, and the model is that of the last finished piece."""
+    with disk_of(400_000):
+        done = unitless(
+            "evaluate", data, *WORDS, "--save", tmp_path / "m", "--predictions", tmp_path / "p"
+        )
+    assert done.code == 3
+    assert f"{tmp_path / 'p'}: " in done.err
+    rows, learned = len(lines_of(tmp_path / "p")), models.load(tmp_path / "m").position
+    assert 0 < rows < 20_000
+    assert learned["rows"] + learned.get("skip", 0) == rows + 4096
+
+
+def test_predictions_make_room_for_the_model(unitless, tmp_path, data, monkeypatch):
+    """A disk that is full until two pieces of predictions are gone."""
+    save, path = Evaluation.save, tmp_path / "p"
+
+    def full(self, where):
+        if os.path.getsize(path) > 600_000:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(where))
+        save(self, where)
+
+    monkeypatch.setattr(Evaluation, "save", full)
+    words = ("evaluate", data, *WORDS, "--save", tmp_path / "m", "--predictions", path)
+    done = unitless(*words)
+    assert done.code == 3
+    left = len(lines_of(path))
+    assert 0 < left < 20_000
+    assert f"cut behind row {left:,}" in done.err
+    assert models.load(tmp_path / "m").position["rows"] == 20_000
+
+
+def test_a_disk_without_room_for_any_model(unitless, tmp_path, data, monkeypatch):
+    def full(self, where):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(where))
+
+    monkeypatch.setattr(Evaluation, "save", full)
+    done = unitless(
+        "evaluate", data, *WORDS, "--save", tmp_path / "m", "--predictions", tmp_path / "p"
+    )
+    assert done.code == 3
+    assert f"{tmp_path / 'm'}: {os.strerror(errno.ENOSPC)}" in done.err
+
+
+def test_a_named_pipe_takes_predictions(unitless, tmp_path, data):
+    """As the shell's >(command) does."""
+    os.mkfifo(tmp_path / "pipe")
+    unitless("evaluate", data, *WORDS, "--predictions", tmp_path / "p")
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit((tmp_path / "pipe").read_bytes)
+        assert unitless("evaluate", data, *WORDS, "--predictions", tmp_path / "pipe").code == 0
+        assert read.result(timeout=60) == (tmp_path / "p").read_bytes()
