@@ -179,7 +179,7 @@ def test_a_bad_line_leaves_no_file(tmp_path):
         run(path, tmp_path / "b.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     assert run(path, tmp_path / "b.parquet", "--skip-bad", 1).stderr == (
-        "4 rows, 1 bad lines passed over\n"
+        "4 rows, 1 bad line passed over\n"
     )
 
 

@@ -304,7 +304,7 @@ def test_a_bad_line_leaves_the_model_of_the_rows_before(unitless, tmp_path, fram
     assert "fields were expected" in done.err
     done = unitless("evaluate", path, "-t", "label", "-l", "zero", "--skip-bad", "1")
     assert done.code == 0
-    assert "1 bad lines passed over" in done.out
+    assert "1 bad line passed over" in done.out
 
 
 def test_another_file_goes_on_from_the_model(unitless, tmp_path, frame):

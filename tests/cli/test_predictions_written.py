@@ -125,3 +125,17 @@ def test_a_named_pipe_takes_predictions(unitless, tmp_path, data):
         read = pool.submit((tmp_path / "pipe").read_bytes)
         assert unitless("evaluate", data, *WORDS, "--predictions", tmp_path / "pipe").code == 0
         assert read.result(timeout=60) == (tmp_path / "p").read_bytes()
+
+
+def test_labels_are_written_whole(unitless, tmp_path):
+    """However long they are, and however alike they begin."""
+    long = [f"{'the same words for the first sixty characters or so':<64}{k}" for k in "ab"]
+    path = tmp_path / "long.csv"
+    path.write_text("x,y\n" + "".join(f"{k},{long[k % 2]}\n" for k in range(40)))
+    done = unitless(
+        "evaluate", path, "-t", "y", "-l", "coordinate", "--quiet", "--predictions", tmp_path / "p"
+    )
+    assert done.code == 0
+    header, *rows = (tmp_path / "p").read_text().splitlines()
+    assert header == f"row,prediction,p({long[0]}),p({long[1]})"
+    assert {row.split(",")[1] for row in rows} <= set(long)

@@ -69,11 +69,13 @@ def convert(
 
 
 def _said(position: dict[str, Any]) -> str:
-    parts = [f"{position['rows']} rows"]
+    from unitless.cli.screen import counted
+
+    parts = [counted(position["rows"], "row")]
     if position["skipped"]:
-        parts.append(f"{position['skipped']} bad lines passed over")
+        parts.append(f"{counted(position['skipped'], 'bad line')} passed over")
     if position.get("coerced"):
-        parts.append(f"{position['coerced']} cells made missing")
+        parts.append(f"{counted(position['coerced'], 'cell')} made missing")
     return ", ".join(parts)
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from unitless.cli.screen import plain
-
 if TYPE_CHECKING:
     from unitless.evaluation.tally import Float
     from unitless.streams import StreamModel
@@ -54,12 +52,14 @@ class Predictions:
             return
         import polars
 
+        from unitless.streams import text_of
+
         columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
         answers = model.answers(scores)
-        columns["prediction"] = answers if answers.dtype != object else list(map(plain, answers))
+        columns["prediction"] = answers if answers.dtype != object else list(map(text_of, answers))
         chances = model.probabilities(scores)
         if chances is not None:
-            columns |= {f"p({plain(c)})": chances[:, k] for k, c in enumerate(model.labels)}
+            columns |= {f"p({text_of(c)})": chances[:, k] for k, c in enumerate(model.labels)}
         first = not self._names
         self._names = self._names or list(columns)
         frame = polars.DataFrame(columns).select(self._names)

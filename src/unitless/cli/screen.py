@@ -156,3 +156,12 @@ def plain(label: Any, width: int = 40) -> str:
 
     text = text_of(label)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "bad line"), counted(2000, "bad line")
+    ('1 bad line', '2,000 bad lines')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

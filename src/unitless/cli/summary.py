@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from unitless.cli.screen import number, plain
+from unitless.cli.screen import counted, number, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,14 +61,14 @@ def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
 def _facts(results: dict[str, Any]) -> list[tuple[str, str]]:
     seconds = results.get("seconds") or 0
     facts = [("rows", f"{results['rows']:,} in {seconds:.1f} s")]
-    for key, name in (
-        ("unlabelled", "without a label (predicted, not learned)"),
-        ("held_out", "held out"),
-        ("skipped", "bad lines passed over"),
-        ("coerced", "cells that did not fit, as missing"),
+    for key, what, why in (
+        ("unlabelled", "row", "without a label (predicted, not learned)"),
+        ("held_out", "row", "held out"),
+        ("skipped", "bad line", "passed over"),
+        ("coerced", "cell", "made missing: what stood there did not fit"),
     ):
         if results[key]:
-            facts.append(("", f"{results[key]:,} {name}"))
+            facts.append(("", f"{counted(results[key], what)} {why}"))
     return [*facts, ("features", f"{results['features']:,}")]
 
 
