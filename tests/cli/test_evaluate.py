@@ -443,3 +443,12 @@ def test_nothing_is_an_error(unitless, tmp_path):
         done = unitless("evaluate", tmp_path / "d.csv", "-t", "y")
         assert done.code == 2
         assert "there are no rows" in done.err
+
+
+@pytest.mark.parametrize("learner", ["blend", "coordinate", "zero"])
+@pytest.mark.parametrize("options", [("--audit", "1"), ("--audit", "3", "--delay", "50")])
+def test_a_row_is_taken_apart_before_anything_was_learned(unitless, data, learner, options):
+    done = unitless("evaluate", data, "-t", "label", "--ignore", "score", "-l", learner, *options)
+    assert done.code == 0
+    assert f"What made up the score of row {options[1]}\n" in done.out
+    assert "(base)" in done.out

@@ -113,7 +113,7 @@ def taken_apart(model: StreamModel, row: Rows) -> list[Row]:
     base, parts = model.learner.contributions(row)
     values = _values(row, len(parts))
     names = model.feature_names(len(parts))
-    size = np.abs(parts).reshape(len(parts), -1).max(axis=1, initial=0)
+    size = np.abs(parts).max(axis=tuple(range(1, parts.ndim)), initial=0)
     there = (values != 0) & ~np.isnan(values)
     used = [j for j in np.argsort(-size, kind="stable") if size[j] > 0 or there[j]]
     rest: list[Row] = [{"feature": "(base)", "value": None, "adds": np.asarray(base).tolist()}]
