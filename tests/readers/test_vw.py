@@ -284,6 +284,13 @@ def test_an_infinite_weight_is_refused_where_it_is_used():
     assert block.lines.tolist() == [2]
 
 
+def test_a_bad_line_leaves_neither_weight_nor_tag():
+    data = b"1 |a b\n1 2.5 'tag |n:1e999 a\n-1 |a c\n"
+    (block,) = read(data, format="vw", skip_bad=1)
+    assert block.lines.tolist() == [1, 3]
+    assert (block.rows.weights, block.tags) == (None, None)
+
+
 def test_whole_numbers_are_names_as_they_are_written():
     data = b"1 | 7:1 007:2 +7:3 7.0:4 0:5 00:6 12345678901:7\n" * 2
     for row in sparse_rows(read(data, format="vw", block_bytes=50)):

@@ -430,6 +430,7 @@ def _block(part: Part, begin: Position, end: Position) -> Block:
         kept[list(part.dropped)] = False
         labels, weights, lines, tags = labels[kept], weights[kept], lines[kept], tags[kept]
         values, indices, starts = _kept(values, indices, starts, kept)
+        weighted, tagged = (weights != 1).any(), (tags[:, 0] < tags[:, 1]).any()
     rows = Rows(values, indices, starts, part.columns, labels, weights if weighted else None)
     return Block(
         frame=None,
