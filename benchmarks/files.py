@@ -27,7 +27,7 @@ from unitless.readers import open_blocks
 from unitless.rows import as_rows
 
 ROWS, VALUES, FEATURES = 100_000, 55, 2**18
-ROUNDS = 7
+ROUNDS = 15
 rng = np.random.default_rng(0)
 
 
