@@ -38,7 +38,7 @@ class Rows:
     columns   number of columns
     targets   one a row, or None
     weights   importance of each row, >= 0, or None: all 1
-    finite    whether no value given is known to be infinite
+    finite    whether it is known that no value is infinite
     ========= ==================================================================
     """
 

@@ -307,8 +307,8 @@ def test_whole_numbers_are_names_as_they_are_written():
 
 def test_a_bad_line_between_names_that_wait():
     """The look-up goes in batches; a bad line in the middle of one must not shift it."""
-    words = [f"w{k}" for k in range(150)]
-    for size in (10, 63, 64, 65, 130):
+    words = [f"w{k}" for k in range(500)]
+    for size in (10, 63, 64, 65, 130, 200, 500):  # of the longest, some were looked up already
         good = "1 | " + " ".join(words[:size])
         bad = "1 | " + " ".join(f"v{k}" for k in range(size)) + " a:"
         data = f"{good}\n{bad}\n{good} last\n".encode()

@@ -169,6 +169,7 @@ def allowed(bad: Sequence[Bad], skipped: int, most: int, file: str) -> int:
     if skipped + len(bad) > most:
         line, column, text, why = sorted(bad, key=lambda one: one.line)[most - skipped]
         if most:
-            why += f" (and {most} bad lines before it were passed over)"
+            lines = "line before it was" if most == 1 else "lines before it were"
+            why += f" (and {most} bad {lines} passed over)"
         raise ReadError(why, file=file, line=line, column=column, text=text)
     return skipped + len(bad)

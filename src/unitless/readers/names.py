@@ -255,7 +255,7 @@ def _renumber(unknown, prints, new, indices, table, direct, known, columns):
 
 @kernel
 def _rehashed(table, bigger):
-    """The bigger table, which is empty, with the names of the first."""
+    """The bigger table, which is empty, with the names of the first where `find` looks for them."""
     for old in range(U(len(table) - KEY)):
         first, second = table[old, 0], table[old, 1]
         if second != _FULL:

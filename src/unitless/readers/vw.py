@@ -382,6 +382,7 @@ def _look_up(text, piece, counts, table, direct, half, stop):
     """
     ring, missed = piece.ring, U(MISSED)
     slot = U(half * ROOM - counts[FOUND])
+    stop = max(stop, counts[FOUND])  # of a bad line, names may have been looked up already
     for i in range(U(counts[FOUND]), U(stop)):
         first, second = ring[U(FIRST) + slot + i], ring[U(SECOND) + slot + i]
         if second != WHOLE:
@@ -394,7 +395,7 @@ def _look_up(text, piece, counts, table, direct, half, stop):
             ring[missed] = i
             missed += U(1)
     _look_again(text, piece, counts, table, slot, missed)
-    counts[FOUND] = max(stop, counts[FOUND])
+    counts[FOUND] = stop
 
 
 @inner
