@@ -30,13 +30,13 @@ from data import SHARED, Data, sets
 from numba import njit
 from quality import in_markdown, measured, write_between
 
+from unitless.blend import logistic, softmax, squared
+from unitless.blend.blend import KINDS
+from unitless.blend.ensemble import Member, Panel
+from unitless.blend.hedge import STACKERS, HedgeMixer
+from unitless.blend.mixture import Mixer
 from unitless.learners import Blend
-from unitless.learners.blend import KINDS
-from unitless.learners.blending import logistic, softmax, squared
-from unitless.learners.blending.hedge import STACKERS, HedgeMixer
-from unitless.learners.blending.mixer import Mixer
-from unitless.learners.blending.panel import Member, Panel
-from unitless.learners.protocol import EMPTY
+from unitless.learners.base import EMPTY
 from unitless.losses import get as get_loss
 from unitless.rows import as_rows
 

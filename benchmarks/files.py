@@ -22,7 +22,7 @@ from sklearn.datasets import load_svmlight_file
 from vowpalwabbit import Workspace
 
 from unitless import learners
-from unitless.features import Columns
+from unitless.encoders import Columns
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 

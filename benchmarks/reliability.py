@@ -88,7 +88,7 @@ def disk():
     """A file system of 256 kB that fills up, again and again, while a model grows."""
     import numpy as np
 
-    from unitless import models
+    from unitless import persistence
     from unitless.learners import Coordinate
     from unitless.rows import as_rows
 
@@ -102,7 +102,7 @@ def disk():
                 before = path.read_bytes() if path.exists() else None
                 counts["saves"] += 1
                 try:
-                    models.save(learner, path)
+                    persistence.save(learner, path)
                 except OSError as error:
                     counts["refused"] += str(path) in str(error)
                     counts["damaged"] += path.read_bytes() != before
@@ -117,7 +117,7 @@ def numbers():
     import numpy as np
 
     from unitless.learners import REGISTRY, get
-    from unitless.models.states import remembered
+    from unitless.persistence.states import remembered
     from unitless.rows import as_rows
 
     kinds = ("unit", "affine", "linear")

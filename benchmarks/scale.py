@@ -29,13 +29,13 @@ from data import sets
 
 import unitless
 from unitless import learners
-from unitless.models import Many
-from unitless.models.saving import as_bytes
+from unitless.distributed import Source, fit_by_key, fit_sharded, running
+from unitless.distributed.learning import learned, read, start_of
+from unitless.distributed.merging import begun, merged
+from unitless.distributed.parts import parts_of
+from unitless.persistence import Many
+from unitless.persistence.saving import as_bytes
 from unitless.rows import as_rows
-from unitless.scale import Source, fit_by_key, fit_sharded, running
-from unitless.scale.learning import learned, read, start_of
-from unitless.scale.merging import begun, merged
-from unitless.scale.parts import parts_of
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "scale.json", ROOT / "docs" / "scale.md"
@@ -171,8 +171,8 @@ def awake(ray, workers):
     """Wait until as many workers have imported what they need and compiled it."""
 
     def wake():
-        from unitless.learners.blend import Blend
-        from unitless.scale import keyed, sharded
+        from unitless.blend.blend import Blend
+        from unitless.distributed import keyed, sharded
 
         X = np.random.default_rng(0).normal(size=(8, 3))
         for learner in (Blend(), learners.Vaw()):

@@ -21,10 +21,10 @@ from river import linear_model, preprocessing
 from sklearn.linear_model import SGDClassifier
 from vowpalwabbit import Workspace
 
+from unitless.blend import experts as recipes
+from unitless.blend.ensemble import Panel
+from unitless.blend.logistic import LogisticMixer
 from unitless.learners import Blend, Coordinate, Full
-from unitless.learners.blending import recipes
-from unitless.learners.blending.logistic import LogisticMixer
-from unitless.learners.blending.panel import Panel
 from unitless.rows import as_rows
 
 rng = np.random.default_rng(0)
@@ -253,7 +253,7 @@ def compile_times() -> None:
         "OnlineClassifier().fit(X, X[:, 0] > 0).predict(X); print(time.time() - start)"
     )
     ahead = (
-        "import time; start = time.time(); from unitless.learners.compiling import compile_ahead; "
+        "import time; start = time.time(); from unitless.blend.compiling import compile_ahead; "
         "compile_ahead(); print(time.time() - start)"
     )
     floor = (

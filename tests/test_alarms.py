@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from unitless.alarms import Watch
+from unitless.evaluation.alarms import Watch
 from unitless.rows import as_rows
 
 

@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
+from unitless.baselines import adagrad, dfeg, eg, kt, minimax, ogd, reward_doubling, solo
 from unitless.learners import get
-from unitless.learners.baselines import adagrad, dfeg, eg, kt, minimax, ogd, reward_doubling, solo
 from unitless.rows import as_rows
 
 T, D = 200, 4

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from readers.naive import sparse_rows
 from unitless import writers
 from unitless.cli.app import app
-from unitless.features import Columns
+from unitless.encoders import Columns
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 

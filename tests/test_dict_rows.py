@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unitless.learners import Coordinate
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 
 LARGEST = np.finfo(float).max
 

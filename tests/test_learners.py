@@ -8,7 +8,7 @@ import pytest
 
 from unitless import learners, losses
 from unitless.learners import REGISTRY, get
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 from unitless.rows import as_rows
 
 each_learner = pytest.mark.parametrize("name", sorted(REGISTRY))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from unitless import models
+from unitless import persistence
 from unitless.learners import Coordinate
-from unitless.models import Many, ModelFileError
-from unitless.models.many import ManyWriter
-from unitless.models.saving import as_bytes
+from unitless.persistence import Many, ModelFileError
+from unitless.persistence.many import ManyWriter
+from unitless.persistence.saving import as_bytes
 
 
 def learner(k):
@@ -68,8 +68,8 @@ def test_an_error_leaves_the_old_file(tmp_path):
 
 def test_a_file_of_many_is_not_one_and_says_so(tmp_path):
     with pytest.raises(ModelFileError, match=r"open it with unitless\.models\.Many"):
-        models.load(written(tmp_path / "m", ["a"]))
-    models.save(learner(0), tmp_path / "one")
+        persistence.load(written(tmp_path / "m", ["a"]))
+    persistence.save(learner(0), tmp_path / "one")
     with pytest.raises(ModelFileError, match="no file of many models"):
         Many(tmp_path / "one")
 

@@ -11,11 +11,11 @@ import pytest
 
 from laws.streams import NAMES, PAIRS, first_loss, make, outlook, same_bits
 from laws.test_resume import growing
-from unitless import OnlineClassifier, OnlineRegressor, models
+from unitless import OnlineClassifier, OnlineRegressor, persistence
+from unitless.blend.blend import Blend
 from unitless.learners import REGISTRY, Coordinate, Full
-from unitless.learners.blend import Blend
-from unitless.models import files
-from unitless.models.saving import FITTED
+from unitless.persistence import files
+from unitless.persistence.saving import FITTED
 from unitless.rows import as_rows
 
 CASES = [(name, first_loss(name)) for name in NAMES]
@@ -27,8 +27,8 @@ def test_saved_at_a_row_and_gone_on(tmp_path, name, loss):
     straight, resumed = make(name, loss), make(name, loss)
     for k, block in enumerate(growing(name, loss, n=80)):
         if k in (0, 1, 5):
-            models.save(resumed, tmp_path / "model")
-            resumed = models.load(tmp_path / "model")
+            persistence.save(resumed, tmp_path / "model")
+            resumed = persistence.load(tmp_path / "model")
         same_bits(resumed.learn(block.rows()), straight.learn(block.rows()))
     same_bits(outlook(resumed, 20), outlook(straight, 20))
 
@@ -43,8 +43,8 @@ def test_a_member_that_left_stays_away(tmp_path):
     X, y = rng.normal(size=(40, 300)), rng.choice([-1.0, 1.0], 40)
     straight = Blend()
     straight.learn(as_rows(X[:30], y[:30]))
-    models.save(straight, tmp_path / "model")
-    resumed = models.load(tmp_path / "model")
+    persistence.save(straight, tmp_path / "model")
+    resumed = persistence.load(tmp_path / "model")
     assert resumed.claims() == straight.claims()
     assert not resumed.panel.alive.all()
     same_bits(resumed.learn(as_rows(X[30:], y[30:])), straight.learn(as_rows(X[30:], y[30:])))
@@ -54,8 +54,8 @@ def test_names_of_dict_rows(tmp_path):
     learner = Coordinate()
     row = {"height": 1.8, 7: 2.0, (1, "a"): 3.0, None: 1.0, True: 4.0, 0.1: 5.0}
     learner.learn_one(row, 1)
-    models.save(learner, tmp_path / "model")
-    again = models.load(tmp_path / "model")
+    persistence.save(learner, tmp_path / "model")
+    again = persistence.load(tmp_path / "model")
     assert list(again.names.columns) == list(row)
     assert [type(name) for name in again.names.columns] == [type(name) for name in row]
     assert again.learn_one({7: 1.0, "new": 2.0}, -1) == learner.learn_one({7: 1.0, "new": 2.0}, -1)
@@ -65,7 +65,7 @@ def test_names_that_cannot_be_saved_are_an_error(tmp_path):
     learner = Coordinate()
     learner.learn_one({frozenset(): 1.0}, 1)
     with pytest.raises(ValueError, match="frozenset"):
-        models.save(learner, tmp_path / "model")
+        persistence.save(learner, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
 
@@ -91,8 +91,8 @@ def test_estimators(tmp_path, kind, learner):
         learner = Full(loss, alpha=2.0)
     y = frame.pop("label") if kind is OnlineClassifier else frame.pop("label").eq("yes") * 2.5
     model = kind(learner, loss, interactions=["size:colour"]).partial_fit(frame[:20], y[:20])
-    models.save(model, tmp_path / "model")
-    again = models.load(tmp_path / "model")
+    persistence.save(model, tmp_path / "model")
+    again = persistence.load(tmp_path / "model")
     assert type(again) is kind
     assert {**again.get_params(), "learner": 0} == {**model.get_params(), "learner": 0}
     assert again.feature_names_ == model.feature_names_
@@ -107,8 +107,8 @@ def test_labels_keep_their_type(tmp_path, labels):
     y = np.array(labels * 4)
     X = np.arange(len(y), dtype=float)[:, None]
     model = OnlineClassifier("nag" if len(labels) > 2 else "coordinate").fit(X, y)
-    models.save(model, tmp_path / "model")
-    again = models.load(tmp_path / "model")
+    persistence.save(model, tmp_path / "model")
+    again = persistence.load(tmp_path / "model")
     assert again.classes_.dtype == model.classes_.dtype
     assert again.predict(X).tolist() == model.predict(X).tolist()
 
@@ -127,11 +127,15 @@ def test_every_fitted_attribute_is_kept_or_belongs_to_a_call():
 def test_position_notes_and_other_arrays(tmp_path):
     position = {"offset": 12, "columns": {"a": "number"}}
     counts = {"counts": np.arange(3)}
-    models.save(Coordinate(), tmp_path / "m", position=position, notes={"a": 1}, extra=counts)
-    said = models.header(tmp_path / "m")
-    assert (said["position"], said["notes"], said["format"]) == (position, {"a": 1}, models.FORMAT)
-    assert models.saving.extra(tmp_path / "m")["counts"].tolist() == [0, 1, 2]
-    assert isinstance(models.load(tmp_path / "m"), Coordinate)
+    persistence.save(Coordinate(), tmp_path / "m", position=position, notes={"a": 1}, extra=counts)
+    said = persistence.header(tmp_path / "m")
+    assert (said["position"], said["notes"], said["format"]) == (
+        position,
+        {"a": 1},
+        persistence.FORMAT,
+    )
+    assert persistence.saving.extra(tmp_path / "m")["counts"].tolist() == [0, 1, 2]
+    assert isinstance(persistence.load(tmp_path / "m"), Coordinate)
 
 
 # Faults of the disk
@@ -139,7 +143,7 @@ def test_position_notes_and_other_arrays(tmp_path):
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "model"
-    models.save(Coordinate(), path)
+    persistence.save(Coordinate(), path)
     before = path.read_bytes()
 
     def full_disk(_):
@@ -147,18 +151,18 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        models.save(Full(), path)
+        persistence.save(Full(), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_link_stays_a_link_and_a_folder_is_no_file(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "target")
-    models.save(Coordinate(), tmp_path / "link")
+    persistence.save(Coordinate(), tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert stat.S_ISREG((tmp_path / "target").stat().st_mode)
     with pytest.raises(OSError, match="irectory"):
-        models.save(Coordinate(), tmp_path)
+        persistence.save(Coordinate(), tmp_path)
 
 
 # Damage
@@ -172,18 +176,18 @@ def saved(tmp_path_factory):
     rows = as_rows(rng.normal(size=(20, 3)), rng.choice([-1.0, 1.0], 20))
     for learner in (Coordinate(), Full()):
         learner.learn(rows)
-        models.save(learner, folder / learner.name)
+        persistence.save(learner, folder / learner.name)
     frame = frames()
     y = frame.pop("label")
-    models.save(OnlineClassifier("coordinate").fit(frame, y), folder / "classifier")
+    persistence.save(OnlineClassifier("coordinate").fit(frame, y), folder / "classifier")
     return folder
 
 
 def outcome(path):
     """What loading comes to: a model, or the one error."""
     try:
-        return models.load(path)
-    except models.ModelFileError:
+        return persistence.load(path)
+    except persistence.ModelFileError:
         return None
 
 
@@ -276,7 +280,7 @@ def test_lying_headers(saved, tmp_path, lie):
 )
 def test_arrays_that_do_not_fit(saved, tmp_path, array, value):
     """Kernels write where positions point, so none may point beyond the end."""
-    arrays = models.load(saved / "full").state
+    arrays = persistence.load(saved / "full").state
     assert len(arrays.D) == 4
     assert forged(saved, tmp_path, arrays={f"learner.{array}": value}) is None
 
@@ -287,7 +291,7 @@ def test_other_safetensors_files_are_refused(tmp_path):
     save_file({"a": np.zeros(2)}, tmp_path / "m")
     assert outcome(tmp_path / "m") is None
     with pytest.raises(FileNotFoundError):
-        models.load(tmp_path / "nothing")
+        persistence.load(tmp_path / "nothing")
 
 
 def test_the_header_is_as_documented(tmp_path):
@@ -295,6 +299,6 @@ def test_the_header_is_as_documented(tmp_path):
     text = (Path(__file__).parents[1] / "docs" / "model-format.md").read_text()
     learner = Blend()
     learner.learn(as_rows([[1.0]], [1.0]))
-    models.save(learner, tmp_path / "model")
-    keys = models.header(tmp_path / "model")
+    persistence.save(learner, tmp_path / "model")
+    keys = persistence.header(tmp_path / "model")
     assert [key for key in keys if f"| `{key}` |" not in text] == []

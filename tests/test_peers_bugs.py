@@ -9,11 +9,11 @@ import pandas
 import pytest
 from sklearn.datasets import load_diabetes
 
-from unitless import OnlineClassifier, OnlineRegressor, models
+from unitless import OnlineClassifier, OnlineRegressor, persistence
 from unitless.learners import get
+from unitless.model import started
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
-from unitless.streams import started
 
 INVARIANT = ["coordinate", "full", "nag", "blend"]
 each_learner = pytest.mark.parametrize("name", INVARIANT)
@@ -85,8 +85,8 @@ def halves(tmp_path, name, saves, weights=None):
     for learner in (straight, resumed):
         learner.learn(parts[0])
     for _ in range(saves):
-        models.save(resumed, tmp_path / "model")
-        resumed = models.load(tmp_path / "model")
+        persistence.save(resumed, tmp_path / "model")
+        resumed = persistence.load(tmp_path / "model")
     return straight.learn(parts[1]), resumed.learn(parts[1])
 
 
@@ -102,8 +102,8 @@ def test_vw_1355_a_saved_model_predicts_like_the_one_in_memory(tmp_path, name):
     X, y = stream()
     learner = get(name)()
     learner.learn(as_rows(X[:1], y[:1]))
-    models.save(learner, tmp_path / "model")
-    again, rest = models.load(tmp_path / "model"), as_rows(X[1:])
+    persistence.save(learner, tmp_path / "model")
+    again, rest = persistence.load(tmp_path / "model"), as_rows(X[1:])
     assert again.predict(rest).tobytes() == learner.predict(rest).tobytes()
 
 
@@ -123,8 +123,8 @@ def test_vw_1905_resumed_whatever_the_update_rule(tmp_path, name):
 def test_vw_3155_an_estimator_goes_on_after_it_was_loaded(tmp_path):
     X, y = stream()
     straight, resumed = (OnlineClassifier("coordinate").fit(X[:150], y[:150]) for _ in range(2))
-    models.save(resumed, tmp_path / "model")
-    resumed = models.load(tmp_path / "model")
+    persistence.save(resumed, tmp_path / "model")
+    resumed = persistence.load(tmp_path / "model")
     for model in (straight, resumed):
         model.partial_fit(X[150:], y[150:])
     assert straight.predict_proba(X).tobytes() == resumed.predict_proba(X).tobytes()
@@ -171,15 +171,15 @@ def test_vw_2241_a_tiny_importance_weight(name):
 def test_vw_4231_names_outlive_saving_and_loading(tmp_path):
     learner = get("coordinate")()
     learner.learn_one({"user^age": 31.0, "user^länge": 1.8, "a b": 1.0}, 1)
-    models.save(learner, tmp_path / "model")
-    again = models.load(tmp_path / "model")
+    persistence.save(learner, tmp_path / "model")
+    again = persistence.load(tmp_path / "model")
     assert [*again.names.columns] == ["user^age", "user^länge", "a b"]
 
 
 def test_vw_3174_names_need_no_second_training(tmp_path):
     model, _ = learned_vw("1 |user age:31 tall\n-1 |item price:2.5\n", "coordinate")
-    models.save(model, tmp_path / "model")
-    again = models.load(tmp_path / "model")
+    persistence.save(model, tmp_path / "model")
+    again = persistence.load(tmp_path / "model")
     assert again.feature_names() == model.feature_names()
     assert len(again.feature_names()) == 3
 
@@ -282,9 +282,9 @@ def test_river_1729_several_threads_feed_one_model(name):
     """They asked for `learn_one` in parallel, or else to merge states, and can have neither.
 
     States of these learners cannot be merged, and no method pretends to: what a row teaches depends
-    on all rows before it. (Those of VAW can: `unitless.scale`.) Instead one model may be fed by any
-    number of threads, which take turns: no row is lost, doubled or half learned. (All learn one and
-    the same row, so that no order shows.)
+    on all rows before it. (Those of VAW can: `unitless.distributed`.) One model may be fed by
+    any number of threads, which take turns: no row is lost, doubled or half learned. (All learn one
+    and the same row, so that no order shows.)
     """
     rows, x = 400, {"a": 1.5, "b": -2.0, "c": None}
     alone, shared = get(name)(), get(name)()

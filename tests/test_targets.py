@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unitless.targets import SeenLabels, as_labels, as_numbers, as_signs
+from unitless.labels import SeenLabels, as_labels, as_numbers, as_signs
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unitless import learners as learners
     from unitless import losses as losses
-    from unitless import models as models
+    from unitless import persistence as persistence
     from unitless import regret as regret
     from unitless.estimators.classifier import OnlineClassifier as OnlineClassifier
     from unitless.estimators.regressor import OnlineRegressor as OnlineRegressor
 
 __version__ = "0.1.0"
-__all__ = ["OnlineClassifier", "OnlineRegressor", "learners", "losses", "models", "regret", "scale"]
+__all__ = [
+    "OnlineClassifier",
+    "OnlineRegressor",
+    "distributed",
+    "learners",
+    "losses",
+    "persistence",
+    "regret",
+]
 
 _WHERE = {
     "OnlineClassifier": "unitless.estimators.classifier",

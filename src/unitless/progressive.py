@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 from unitless.rows import Rows
 
 

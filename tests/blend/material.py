@@ -9,12 +9,12 @@ import scipy.sparse as sp
 
 from naive.digits import precision
 from unitless import losses
-from unitless.learners.blend import Blend
-from unitless.learners.blending.hedge import HedgeMixer
-from unitless.learners.blending.logistic import LogisticMixer
-from unitless.learners.blending.panel import Member
-from unitless.learners.blending.softmax import SoftmaxMixer
-from unitless.learners.blending.squared import SquaredMixer
+from unitless.blend.blend import Blend
+from unitless.blend.ensemble import Member
+from unitless.blend.hedge import HedgeMixer
+from unitless.blend.logistic import LogisticMixer
+from unitless.blend.softmax import SoftmaxMixer
+from unitless.blend.squared import SquaredMixer
 from unitless.learners.zero import Zero
 from unitless.rows import as_rows
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from blend.material import blend, dicts, targets_of, widening
 from naive.blend import memberships
-from unitless.learners.blending import recipes
-from unitless.learners.blending.panel import Panel
+from unitless.blend import experts as recipes
+from unitless.blend.ensemble import Panel
 from unitless.rows import as_rows
 
 KINDS = ["small", "dense", "falling"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from unitless.blend import threads
 from unitless.learners import Blend
-from unitless.learners.blending import threads
 from unitless.rows import as_rows
 
 

@@ -3,7 +3,7 @@
 import polars as pl
 
 from cli.material import table, written
-from unitless import models
+from unitless import persistence
 
 
 def in_grams_from(row, frame):
@@ -23,7 +23,7 @@ def test_evaluate_tells_once_and_goes_on(unitless, tmp_path):
     assert len(notes) == 1
     assert "feature 'grams': from row 501 on" in notes[0]
     assert "rescale({'grams': 1e+06})" in notes[0]
-    (alarm,) = models.header(tmp_path / "m")["notes"]["alarms"]
+    (alarm,) = persistence.header(tmp_path / "m")["notes"]["alarms"]
     assert (alarm["feature"], alarm["row"]) == ("grams", 501)
 
 
@@ -48,6 +48,6 @@ def test_checkpoints_lose_no_run(unitless, tmp_path):
     unitless("evaluate", short, *options, "--save", tmp_path / "m", "--quiet")
     short.write_bytes(data.read_bytes())
     unitless("evaluate", short, "--resume", tmp_path / "m", "--save", tmp_path / "m", "--quiet")
-    whole, m = (models.header(tmp_path / name)["notes"]["alarms"] for name in ("whole", "m"))
+    whole, m = (persistence.header(tmp_path / name)["notes"]["alarms"] for name in ("whole", "m"))
     assert whole == m
     assert len(m) == 1

@@ -14,7 +14,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, roc_auc_score
 
 from cli.material import table, written
 from laws.streams import same_bits
-from unitless import OnlineClassifier, OnlineRegressor, models, readers
+from unitless import OnlineClassifier, OnlineRegressor, persistence, readers
 from unitless.cli.stopping import Stopped, Stopper
 
 FEATURES = ["metres", "grams", "colour"]
@@ -138,7 +138,7 @@ def test_a_class_that_comes_late(unitless, tmp_path):
         assert done.code == code
         assert f"{more}, line 2, column 'y': 'c' is a third class" in done.err or code == 0
         assert "--task" in done.err or code == 0
-    assert models.load(model).labels == ["a", "b", "c"]
+    assert persistence.load(model).labels == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -277,12 +277,12 @@ def test_stopped_in_mid_file_and_resumed_is_the_same_model(unitless, tmp_path, f
             raise RuntimeError("killed")
         write(*args)
 
-    write = models.files.replace
+    write = persistence.files.replace
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models.files, "replace", dying)
+        patch.setattr(persistence.files, "replace", dying)
         with pytest.raises(RuntimeError, match="killed"):
             unitless("evaluate", path, *words, *options, stopped, "--predictions", page)
-    assert models.load(stopped).position["skip"] == 300
+    assert persistence.load(stopped).position["skip"] == 300
     assert page.read_text() != expected
     done = unitless(
         "evaluate", path, "--resume", stopped, "--quiet", *options, stopped, "--predictions", page
@@ -316,7 +316,7 @@ def test_another_file_goes_on_from_the_model(unitless, tmp_path, frame):
     unitless("fit", first, *words, "--save", tmp_path / "m")
     unitless("fit", second, "--resume", tmp_path / "m", "--save", tmp_path / "m", "--quiet")
     unitless("fit", written(tmp_path / "all.csv", frame), *words, "--save", tmp_path / "whole")
-    one, two = models.load(tmp_path / "m"), models.load(tmp_path / "whole")
+    one, two = persistence.load(tmp_path / "m"), persistence.load(tmp_path / "whole")
     same_bits(one.learner.weights().features, two.learner.weights().features)
     assert one.rows == two.rows
 
@@ -338,7 +338,7 @@ def test_ctrl_c_saves_the_model_of_the_last_finished_piece(tmp_path):
     _, err = run.communicate(timeout=60)
     assert run.returncode == 130, err
     assert err == b"unitless: interrupted\n"
-    model = models.load(tmp_path / "m")
+    model = persistence.load(tmp_path / "m")
     assert 64 <= model.position["skip"] < 60_000
     assert model.rows <= model.position["skip"]
 
@@ -352,7 +352,7 @@ def test_a_slow_pipe_shows_its_rows_and_ends_cleanly(tmp_path):
         run.send_signal(signal.SIGINT)
         assert run.wait(timeout=60) == 130
         assert run.stderr.read() == b"unitless: interrupted\n"
-    assert models.load(tmp_path / "m").rows == 4
+    assert persistence.load(tmp_path / "m").rows == 4
 
 
 def test_ctrl_c_interrupts_the_wait_for_input():
@@ -383,7 +383,7 @@ def test_a_closed_pipe_saves_the_model(tmp_path, data):
         err = run.stderr.read()
         assert run.wait(timeout=60) == 1
     assert b"Traceback" not in err
-    assert models.load(tmp_path / "m").task == "binary"
+    assert persistence.load(tmp_path / "m").task == "binary"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
@@ -402,7 +402,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(unitless, tmp_path, data):
     )
     assert done.code == 3
     assert "/dev/full" in done.err or "No space left" in done.err
-    assert models.load(tmp_path / "m").task == "binary"
+    assert persistence.load(tmp_path / "m").task == "binary"
 
 
 def test_a_label_that_is_no_number_after_numbers_names_the_task(unitless, tmp_path, monkeypatch):
@@ -416,10 +416,10 @@ def test_a_label_that_is_no_number_after_numbers_names_the_task(unitless, tmp_pa
     assert done.code == 2
     for word in ("line 62", "'y'", "many", "--task multiclass"):
         assert word in done.err
-    assert models.load(tmp_path / "m").rows > 20
+    assert persistence.load(tmp_path / "m").rows > 20
     words = ("-t", "y", "-l", "nag", "--task", "multiclass", "--save", tmp_path / "m", "--quiet")
     assert unitless("evaluate", path, *words).code == 0
-    assert models.load(tmp_path / "m").labels == ["2", "3", "4", "many"]
+    assert persistence.load(tmp_path / "m").labels == ["2", "3", "4", "many"]
     assert unitless("predict", tmp_path / "m", path).out.count("\n") == 62
 
 

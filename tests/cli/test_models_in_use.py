@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from laws.streams import same_bits
-from unitless import OnlineClassifier, OnlineRegressor, models
+from unitless import OnlineClassifier, OnlineRegressor, persistence
 from unitless.rows import as_rows
 
 FEATURES = ["metres", "grams", "colour"]
@@ -35,7 +35,7 @@ def test_predict_gives_the_library_s_bits(unitless, tmp_path, data, frame, saved
     without = tmp_path / "without.csv"
     frame.select(*FEATURES[::-1], "label", "weight").write_csv(without)  # no target, other order
     same_bits(predictions(unitless("predict", saved, without).out), expected)
-    model = models.load(saved)
+    model = persistence.load(saved)
     encoded = model.columns.encode(frame.select(FEATURES), grow=False).X
     same_bits(model.learner.predict(as_rows(encoded)), expected)
 
@@ -43,7 +43,7 @@ def test_predict_gives_the_library_s_bits(unitless, tmp_path, data, frame, saved
 def test_predict_takes_estimators_and_learners(unitless, tmp_path, data, frame):
     there = frame.filter(pl.col("label").is_not_null())
     model = OnlineClassifier("coordinate").fit(there.select(FEATURES), there["label"].to_numpy())
-    models.save(model, tmp_path / "estimator")
+    persistence.save(model, tmp_path / "estimator")
     done = unitless("predict", tmp_path / "estimator", data)
     chances = pl.read_csv(done.out.encode())["p(yes)"].to_numpy()
     same_bits(chances, model.predict_proba(frame.select(FEATURES))[:, 1])
@@ -68,7 +68,7 @@ def test_vw_and_svmlight(unitless, tmp_path):
         found = pl.read_csv(unitless("predict", model, path).out.encode())
         assert len(found) == 60
         assert found["p(1)"].std() > 0.01
-    vw_model = models.load(tmp_path / "a.vw.m")
+    vw_model = persistence.load(tmp_path / "a.vw.m")
     assert sorted(vw_model.feature_names()) == [f"w{j}" for j in range(5)]
     more = tmp_path / "more.vw"
     more.write_text("| w3:2 new:5 w1:1\n| w1:1 w3:2\n")
@@ -83,7 +83,9 @@ def test_inspect(unitless, saved):
     facts = json.loads(unitless("inspect", saved, "--json", "--sort", "name").out)
     names = [row["feature"] for row in facts["weights"]]
     assert names == sorted(names)
-    assert {"metres", "grams", "colour=blue"} <= {*names} <= {*models.load(saved).feature_names()}
+    assert (
+        {"metres", "grams", "colour=blue"} <= {*names} <= {*persistence.load(saved).feature_names()}
+    )
 
 
 def test_explain_adds_up_to_the_prediction(unitless, tmp_path, saved, frame):

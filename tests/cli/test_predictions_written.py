@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from cli.material import table, written
-from unitless import models
+from unitless import persistence
 from unitless.evaluation import Evaluation
 
 WORDS = ("-t", "label", "--learner", "coordinate", "--ignore", "score", "--quiet")
@@ -81,7 +81,7 @@ def test_a_disk_that_predictions_fill(unitless, tmp_path, data):
         )
     assert done.code == 3
     assert f"{tmp_path / 'p'}: " in done.err
-    rows, learned = len(lines_of(tmp_path / "p")), models.load(tmp_path / "m").position
+    rows, learned = len(lines_of(tmp_path / "p")), persistence.load(tmp_path / "m").position
     assert 0 < rows < 20_000
     assert learned["rows"] + learned.get("skip", 0) == rows + 4096
 
@@ -102,7 +102,7 @@ def test_predictions_make_room_for_the_model(unitless, tmp_path, data, monkeypat
     left = len(lines_of(path))
     assert 0 < left < 20_000
     assert f"cut behind row {left:,}" in done.err
-    assert models.load(tmp_path / "m").position["rows"] == 20_000
+    assert persistence.load(tmp_path / "m").position["rows"] == 20_000
 
 
 def test_a_disk_without_room_for_any_model(unitless, tmp_path, data, monkeypatch):

@@ -10,7 +10,7 @@ from sklearn.datasets import load_svmlight_file
 
 from laws.streams import same_bits
 from unitless import OnlineClassifier, OnlineRegressor
-from unitless.features import Columns
+from unitless.encoders import Columns
 from unitless.learners import Blend
 from unitless.rows import as_rows
 

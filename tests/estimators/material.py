@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from unitless import OnlineClassifier, OnlineRegressor
 from unitless.learners import REGISTRY, get
-from unitless.learners.one_a_class import with_classes
+from unitless.learners.one_vs_rest import with_classes
 
 X, Y = load_breast_cancer(return_X_y=True)
 A, B = load_diabetes(return_X_y=True, scaled=False)

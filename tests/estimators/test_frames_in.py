@@ -10,7 +10,7 @@ import pytest
 
 from estimators.material import LIBRARIES, A, B, each_library, people, some, spread_out
 from unitless import OnlineClassifier, OnlineRegressor
-from unitless.features import ManyLevels
+from unitless.encoders import ManyLevels
 
 COLUMNS, LABELS = people()
 

@@ -25,7 +25,7 @@ from estimators.material import (
 )
 from unitless import OnlineClassifier, OnlineRegressor
 from unitless.learners import get
-from unitless.learners.one_a_class import with_classes
+from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows
 
 

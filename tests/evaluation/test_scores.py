@@ -8,14 +8,14 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.metrics import accuracy_score, brier_score_loss, r2_score, roc_auc_score
 
-from unitless import learners, losses, models
+from unitless import learners, losses, persistence
+from unitless.encoders import Columns
 from unitless.evaluation import Evaluation, Tally, results_of, resumed
-from unitless.evaluation.baseline import Sample, best_constant
+from unitless.evaluation.baselines import Sample, best_constant
 from unitless.evaluation.curve import Curve
-from unitless.features import Columns
+from unitless.model import started
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
-from unitless.streams import started
 
 N = 400
 
@@ -142,10 +142,10 @@ def test_resumed_scores_are_the_same(tmp_path, learner):
 
 def test_a_model_without_scores_starts_new_ones(tmp_path):
     run = run_over(TEXT, 1 << 20)
-    models.save(run.model, tmp_path / "m")
+    persistence.save(run.model, tmp_path / "m")
     assert resumed(tmp_path / "m").rows == 0
-    models.save(run.model.learner, tmp_path / "m")
-    with pytest.raises(models.ModelFileError, match="evaluate"):
+    persistence.save(run.model.learner, tmp_path / "m")
+    with pytest.raises(persistence.ModelFileError, match="evaluate"):
         resumed(tmp_path / "m")
 
 

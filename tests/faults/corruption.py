@@ -39,7 +39,7 @@ def examples(folder):
     """Bytes of sound model files, by name: small ones, of every kind of model."""
     import pandas
 
-    from unitless import OnlineClassifier, models
+    from unitless import OnlineClassifier, persistence
     from unitless.learners import get
     from unitless.rows import as_rows
 
@@ -59,7 +59,7 @@ def examples(folder):
     made["blend"] = get("blend")()
     made["blend"].learn(rows)
     for name, model in made.items():
-        models.save(model, Path(folder, name), position={"rows": 20}, notes={"a": [1, {}]})
+        persistence.save(model, Path(folder, name), position={"rows": 20}, notes={"a": [1, {}]})
     run = evaluated()
     run.save(Path(folder, "stream"))
     return {name: Path(folder, name).read_bytes() for name in [*made, "stream"]}
@@ -77,7 +77,7 @@ def table():
 def evaluated():
     """What the commands save: a model and the scores of its run."""
     from unitless.evaluation import Evaluation
-    from unitless.streams import started
+    from unitless.model import started
 
     block = table()
     run = Evaluation(started(block, target="kind", learner="coordinate"))
@@ -183,7 +183,7 @@ def places(tree):
 
 def parts(data):
     """Header and arrays of a sound file, to be changed."""
-    from unitless.models import files
+    from unitless.persistence import files
 
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
@@ -193,7 +193,7 @@ def parts(data):
 
 def joined(header, arrays):
     """The bytes of a file with a right digest."""
-    from unitless.models import files
+    from unitless.persistence import files
 
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -207,13 +207,13 @@ def joined(header, arrays):
 
 def outcome(path):
     """Loading is "refused" by the one error, or the model is "loaded" and can be used."""
-    from unitless import models
+    from unitless import persistence
     from unitless.evaluation import resumed
 
     try:
-        model = models.load(path)
+        model = persistence.load(path)
         run = resumed(path) if hasattr(model, "reading") else None
-    except models.ModelFileError:
+    except persistence.ModelFileError:
         return "refused"
     if run is not None:
         with suppress(Exception):  # a forged model may make no sense, but must not crash
@@ -225,7 +225,7 @@ def outcome(path):
 
 def use(learner):
     """Run its kernels: whatever its numbers are, they may touch only what is theirs."""
-    from unitless.learners.rowwise import Diverged
+    from unitless.learners.coordinatewise import Diverged
     from unitless.rows import as_rows
 
     X = np.array([[1.0, -2.0, 3.0, 0.5, 1.0, 0.0, 2.0, -1.0]])

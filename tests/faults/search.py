@@ -10,9 +10,9 @@ import numpy as np
 
 from laws.streams import CLASSES, NEAR_TARGETS, in_any_unit, make
 from laws.streams import PAIRS as EVERY_PAIR
-from unitless.learners.rowwise import Diverged
+from unitless.learners.coordinatewise import Diverged
 from unitless.losses import HUBER
-from unitless.models.states import remembered
+from unitless.persistence.states import remembered
 from unitless.rows import as_rows
 
 PAIRS = [(name, loss) for name, loss in EVERY_PAIR if in_any_unit(name)]

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unitless import models
+from unitless import persistence
 from unitless.learners import Coordinate
-from unitless.models import files
+from unitless.persistence import files
 from unitless.rows import as_rows
 
 
@@ -31,7 +31,7 @@ def folder():
 def saved(folder):
     """An old model, and a newer one that is to replace it."""
     learner = Coordinate()
-    models.save(learner, folder / "model")
+    persistence.save(learner, folder / "model")
     learner.learn(as_rows(np.ones((1, 5000)), [1.0]))
     return folder / "model", learner
 
@@ -53,11 +53,11 @@ def stays(path, learner, error):
     """Assert that saving fails by this error, which names the file, and leaves all as it was."""
     before = path.read_bytes()
     with pytest.raises(error) as caught:
-        models.save(learner, path)
+        persistence.save(learner, path)
     assert str(caught.value).endswith(f": {str(path)!r}")
     assert path.read_bytes() == before
     assert [*path.parent.iterdir()] == [path]
-    models.load(path)
+    persistence.load(path)
 
 
 def test_a_full_disk(saved):
@@ -90,7 +90,7 @@ def test_a_read_only_file_in_a_folder_that_could_be_written(saved):
 def test_a_folder_that_is_not_there(saved):
     path, learner = saved
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        models.save(learner, path.parent / "nowhere" / "model")
+        persistence.save(learner, path.parent / "nowhere" / "model")
 
 
 @pytest.mark.parametrize("error", [OSError(5, "Input/output error"), KeyboardInterrupt()])
@@ -104,7 +104,7 @@ def test_a_rename_that_fails(saved, monkeypatch, error):
         stays(path, learner, OSError)
     before = path.read_bytes()
     with pytest.raises(type(error)):
-        models.save(learner, path)
+        persistence.save(learner, path)
     assert path.read_bytes() == before
     assert [*path.parent.iterdir()] == [path]
 
@@ -116,7 +116,7 @@ def test_killed_at_the_rename(saved, moment):
     before = path.read_bytes()
     code = (
         "import os, signal, sys\n"
-        "from unitless.models import files\n"
+        "from unitless.persistence import files\n"
         f"os.{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "files.replace(sys.argv[1], b'new')"
     )

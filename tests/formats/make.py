@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas
 
-from unitless import OnlineClassifier, models
+from unitless import OnlineClassifier, persistence
 from unitless.evaluation import Evaluation
 from unitless.learners import Blend, Coordinate, Full, Nag
+from unitless.model import started
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
-from unitless.streams import started
 
-FOLDER = Path(__file__).parent / str(models.FORMAT)
+FOLDER = Path(__file__).parent / str(persistence.FORMAT)
 NEW = np.array([[0.5, -2000.0, 0.0], [np.nan, 10.0, 1.0]])
 
 
@@ -80,7 +80,7 @@ def main():
     expected = json.loads(path.read_text()) if path.exists() else {}
     for name, learner in learners().items():
         if name not in expected:
-            models.save(learner, FOLDER / name)
+            persistence.save(learner, FOLDER / name)
             expected[name] = learner.predict(as_rows(NEW)).tolist()
             if name in BLENDS:
                 more = rows(BLENDS[name])[40:]
@@ -88,7 +88,7 @@ def main():
     if "classifier" not in expected:
         labels = np.where(frame()["size"] > 0, "yes", "no")
         model = OnlineClassifier("coordinate").fit(frame(), labels)
-        models.save(model, FOLDER / "classifier")
+        persistence.save(model, FOLDER / "classifier")
         expected["classifier"] = model.decision_function(frame(3)).tolist()
     if "stream" not in expected:
         run = stream()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from formats.make import BLENDS, NEW, frame, rows
-from unitless import models
+from unitless import persistence
 from unitless.evaluation import resumed
 from unitless.rows import as_rows
 
@@ -18,7 +18,7 @@ CASES = [path for folder in FOLDERS for path in sorted(folder.iterdir()) if not 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_it_loads_and_says_what_it_said(path):
     expected = json.loads((path.parent / "expected.json").read_text())[path.name]
-    model = models.load(path)
+    model = persistence.load(path)
     if path.name == "classifier":
         found = model.decision_function(frame(3))
     elif path.name == "stream":
@@ -35,19 +35,19 @@ def test_it_loads_and_says_what_it_said(path):
 def test_a_blend_continues_as_it_did_and_to_the_bit(path, tmp_path):
     expected = json.loads((path.parent / "expected.json").read_text())[f"{path.name} continued"]
     more = rows(BLENDS[path.name])[40:]
-    straight, resumed = models.load(path), models.load(path)
+    straight, resumed = persistence.load(path), persistence.load(path)
     scores = straight.learn(more)
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
     parts = []
     for k in range(20):
         parts.append(resumed.learn(more[k : k + 1]))
-        models.save(resumed, tmp_path / "model")
-        resumed = models.load(tmp_path / "model")
+        persistence.save(resumed, tmp_path / "model")
+        resumed = persistence.load(tmp_path / "model")
     assert np.concatenate(parts).tobytes() == scores.tobytes()
-    models.save(straight, tmp_path / "straight")
+    persistence.save(straight, tmp_path / "straight")
     assert (tmp_path / "straight").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 def test_every_format_is_kept():
-    assert [folder.name for folder in FOLDERS] == [str(k + 1) for k in range(models.FORMAT)]
+    assert [folder.name for folder in FOLDERS] == [str(k + 1) for k in range(persistence.FORMAT)]
     assert {path.name for path in CASES} >= {"coordinate", "stream", *BLENDS}

@@ -17,8 +17,8 @@ from hypothesis.extra.numpy import arrays
 
 from unitless import losses
 from unitless.learners import REGISTRY, get
-from unitless.learners.one_a_class import OneAClass
-from unitless.learners.rowwise import Diverged, Rowwise
+from unitless.learners.coordinatewise import Diverged, Rowwise
+from unitless.learners.one_vs_rest import OneAClass
 from unitless.rows import as_rows
 
 # Learners and losses

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from laws.streams import each_learner_where, leaves, make
 from unitless.learners import get
-from unitless.learners.rowwise import Rowwise
+from unitless.learners.coordinatewise import Rowwise
 from unitless.rows import as_rows
 
 

@@ -23,7 +23,7 @@ from laws.streams import (
     tame,
 )
 from unitless.learners import get
-from unitless.learners.one_a_class import with_classes
+from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows
 
 

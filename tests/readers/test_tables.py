@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from readers.naive import read
-from unitless.features import Columns
+from unitless.encoders import Columns
 from unitless.readers import ReadError, open_blocks
 from unitless.rows import as_rows
 

@@ -11,7 +11,7 @@ from material import stream
 from sklearn.datasets import load_breast_cancer
 
 from unitless.learners import REGISTRY, get
-from unitless.learners.protocol import Learner, Weights
+from unitless.learners.base import Learner, Weights
 from unitless.regret import certificate
 from unitless.rows import as_rows
 

@@ -13,7 +13,7 @@ import pytest
 from material import real, stream
 
 from unitless.learners import get
-from unitless.learners.protocol import Weights
+from unitless.learners.base import Weights
 from unitless.regret import adversaries, best_comparator, bounds, certificate
 from unitless.rows import as_rows
 

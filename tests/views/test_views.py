@@ -8,7 +8,7 @@ import pytest
 from blend.material import error, same_bits, worst
 from naive import streams, views
 from unitless.learners import get
-from unitless.learners.protocol import NO_INDICES, NO_STARTS
+from unitless.learners.base import NO_INDICES, NO_STARTS
 from unitless.rows import as_rows
 from unitless.views import VIEWS
 

@@ -88,7 +88,7 @@ def compare(
     from unitless import compare as library
     from unitless.cli.reading import blocks_of, reading_of
     from unitless.cli.screen import warnings_as_notes
-    from unitless.features import Columns
+    from unitless.encoders import Columns
 
     names = [name.strip() for name in learners.split(",") if name.strip()] or None
     reading = reading_of(format, no_header, separator, quote)
@@ -115,7 +115,7 @@ def compare(
 
 def _read(blocks: "Iterator[Any]", loss: str | None, **how: Any) -> "tuple[Rows, str]":
     """All rows that have a label, and the loss."""
-    from unitless.streams import LOSSES, started
+    from unitless.model import LOSSES, started
 
     first = next(blocks)
     model = started(first, learner="blend", loss=loss, **how)

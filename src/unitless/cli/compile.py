@@ -18,7 +18,7 @@ def compile(everything: Everything = False) -> None:
 
     [dim]Example:[/dim] unitless compile --all
     """
-    from unitless.learners.compiling import compile_ahead
+    from unitless.blend.compiling import compile_ahead
 
     start = time.perf_counter()
     compile_ahead(everything)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from unitless.learners.protocol import Learner
+    from unitless.learners.base import Learner
 
     Float = NDArray[np.float64]
 

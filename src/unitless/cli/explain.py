@@ -30,7 +30,7 @@ def explain(model: o.Model, row: Row, json: o.Json = False, no_color: o.NoColor 
     from unitless.cli.rows import rows_of
     from unitless.cli.screen import console_of, prediction_of
     from unitless.cli.summary import show_audit
-    from unitless.evaluation.inside import taken_apart
+    from unitless.evaluation.explanations import taken_apart
 
     found = stream_model(model)
     one = rows_of(found, row)

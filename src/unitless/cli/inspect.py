@@ -26,14 +26,14 @@ def inspect(
 
     [dim]Example:[/dim] unitless inspect houses.unitless --sort unit --top 50
     """
-    from unitless import models
+    from unitless import persistence
     from unitless.cli.loading import stream_model
     from unitless.cli.screen import console_of
     from unitless.cli.summary import show_certificate, show_weights
-    from unitless.evaluation.inside import certified, weights_by_feature, what_scores_are
-    from unitless.streams import text_of
+    from unitless.evaluation.explanations import certified, weights_by_feature, what_scores_are
+    from unitless.model import text_of
 
-    found, header = stream_model(model), models.header(model)
+    found, header = stream_model(model), persistence.header(model)
     weights = weights_by_feature(found)
     if sort == "unit":
         weights.sort(key=lambda row: -abs(row["per_unit"] or 0))

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from unitless import models
-from unitless.learners.protocol import Learner
-from unitless.streams import StreamModel
+from unitless import persistence
+from unitless.learners.base import Learner
+from unitless.model import StreamModel
 
 
 def stream_model(path: str) -> StreamModel:
     """The model of a file; an estimator or a learner brings what it has."""
-    found = models.load(path)
+    found = persistence.load(path)
     task: Any
     if isinstance(found, StreamModel):
         return found

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from unitless.evaluation.tally import Float
-    from unitless.streams import StreamModel
+    from unitless.evaluation.metrics import Float
+    from unitless.model import StreamModel
 
 
 class Predictions:
@@ -52,7 +52,7 @@ class Predictions:
             return
         import polars
 
-        from unitless.streams import text_of
+        from unitless.model import text_of
 
         columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
         answers = model.answers(scores)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unitless.model import StreamModel
     from unitless.readers import Block
-    from unitless.streams import StreamModel
 
 
 def reading_of(

@@ -29,15 +29,15 @@ def rescale(
 
     [dim]Example:[/dim] unitless rescale people.unitless height=1000 --save in-mm.unitless
     """
-    from unitless import models
+    from unitless import persistence
     from unitless.cli.screen import console_of
-    from unitless.models.saving import extra
+    from unitless.persistence.saving import extra
 
     by = dict(map(_pair, factors))
-    found, header = models.load(model), models.header(model)
+    found, header = persistence.load(model), persistence.header(model)
     found.rescale(by)
     kept = {k: array for k, array in extra(model).items() if not k.startswith("watch.")}
-    models.save(
+    persistence.save(
         found, save or model, position=header["position"], notes=header["notes"], extra=kept
     )  # without the sizes of values in the old units: no alarm
     console_of(quiet=quiet).print(

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unitless.features import Columns
+from unitless.encoders import Columns
 from unitless.readers import Block, open_blocks
 from unitless.rows import as_rows
 from unitless.writers import Sparse

@@ -8,8 +8,8 @@ import numpy as np
 import polars
 from scipy.sparse import csr_array
 
+from unitless.model import StreamModel
 from unitless.rows import Rows, as_rows
-from unitless.streams import StreamModel
 
 
 def rows_of(model: StreamModel, words: list[str]) -> Rows:

@@ -14,11 +14,11 @@ from unitless.cli.reading import blocks_of, is_text, reading_of, same_file
 from unitless.cli.screen import Screen, console_of, warnings_as_notes
 from unitless.cli.stopping import Stopper
 from unitless.cli.summary import show_audit, show_start, show_summary
+from unitless.encoders import Columns
 from unitless.evaluation import Evaluation, Step, results_of, resumed, write_results
-from unitless.features import Columns
+from unitless.model import started
 from unitless.readers import ReadError
 from unitless.rows import Rows
-from unitless.streams import started
 
 PROOF_ROWS = 1000
 """Rows that a report's trial in other units learns again."""

@@ -7,11 +7,11 @@ from typing import Any
 from unitless.cli.reading import reading_of
 from unitless.cli.screen import console_of, number, warnings_as_notes
 from unitless.cli.stopping import Stopper
-from unitless.features import Columns
-from unitless.scale.keyed import fit_by_key
-from unitless.scale.parts import Source
-from unitless.scale.sharded import fit_sharded
-from unitless.scale.tasks import Progress
+from unitless.distributed.keyed import fit_by_key
+from unitless.distributed.parts import Source
+from unitless.distributed.sharded import fit_sharded
+from unitless.distributed.tasks import Progress
+from unitless.encoders import Columns
 
 ALONE = {
     "passes": 1, "holdout": 0, "resume": None, "checkpoint": 0, "predictions": None,

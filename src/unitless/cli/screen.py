@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unitless.evaluation import Step
-    from unitless.streams import StreamModel
+    from unitless.model import StreamModel
 
 HEADINGS = ("rows", "average loss", "since last", "label", "predicted", "features")
 WIDTHS = (10, 13, 12, 16, 18, 10)
@@ -152,7 +152,7 @@ def prediction_of(model: "StreamModel", score: Any) -> str:
 
 def plain(label: Any, width: int = 40) -> str:
     """A label without quotes, shortened."""
-    from unitless.streams import text_of
+    from unitless.model import text_of
 
     text = text_of(label)
     return text if len(text) <= width else text[: width - 1] + "…"

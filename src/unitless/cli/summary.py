@@ -7,7 +7,7 @@ from unitless.cli.screen import counted, number, plain
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from unitless.streams import StreamModel
+    from unitless.model import StreamModel
 
 
 def show_start(console: "Console", model: "StreamModel", frame: Any = None) -> None:
@@ -43,7 +43,7 @@ NAMED = 5
 def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
     """The end of a run."""
     from unitless.evaluation import LABELS
-    from unitless.evaluation.inside import what_scores_are
+    from unitless.evaluation.explanations import what_scores_are
 
     console.print()
     for name, value in _facts(results):

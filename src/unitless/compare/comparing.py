@@ -14,7 +14,7 @@ from unitless import losses
 from unitless.compare.hindsight import LARGEST, Stream
 from unitless.compare.results import Comparison, Elsewhere, Entry
 from unitless.compare.runs import RATES, Run, average, plans, run, warm_up
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 from unitless.losses import Loss
 from unitless.regret import BlendCertificate, Comparator, certificate
 from unitless.rows import Rows

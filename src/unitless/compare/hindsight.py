@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from unitless import losses
-from unitless.learners.baselines.played import Played
-from unitless.learners.protocol import Learner
+from unitless.baselines.trajectory import Played
+from unitless.learners.base import Learner
 from unitless.losses import SOFTMAX, Loss
 from unitless.regret import Comparator, best_comparator
 from unitless.regret.design import matrix, predictions

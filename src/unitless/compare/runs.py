@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from unitless import learners as registry
 from unitless.compare.hindsight import Stream, needed
 from unitless.compare.results import TUNED
-from unitless.learners.one_a_class import OneAClass
-from unitless.learners.protocol import Learner
-from unitless.learners.rowwise import Diverged
+from unitless.learners.base import Learner
+from unitless.learners.coordinatewise import Diverged
+from unitless.learners.one_vs_rest import OneAClass
 
 Float = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from sklearn.utils.validation import column_or_1d
 
 from unitless.estimators.making import make_learner
 from unitless.estimators.online import Float, Online
-from unitless.learners.protocol import Learner
-from unitless.targets import as_labels, as_numbers, as_signs
+from unitless.labels import as_labels, as_numbers, as_signs
+from unitless.learners.base import Learner
 
 
 def _has_probabilities(model: "OnlineClassifier") -> bool:

@@ -3,8 +3,8 @@
 from copy import deepcopy
 
 from unitless import learners
-from unitless.learners.one_a_class import with_classes
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
+from unitless.learners.one_vs_rest import with_classes
 
 
 def make_learner(choice: str | Learner, loss: str, classes: int = 0) -> Learner:

@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unitless.encoders import Columns
+from unitless.encoders.frames import column_names, opened
 from unitless.estimators.making import make_learner
-from unitless.features import Columns
-from unitless.features.frames import column_names, opened
-from unitless.learners.protocol import Learner, Weights
-from unitless.learners.turns import Turn
+from unitless.learners.base import Learner, Weights
+from unitless.learners.locking import Turn
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.features import Names
-from unitless.features.frames import is_numeric, numeric_table, opened
+from unitless.encoders import Names
+from unitless.encoders.frames import is_numeric, numeric_table, opened
 from unitless.rows import Rows, as_rows
 
 

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
 from unitless.estimators.online import Float, Online
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 
 
 class OnlineRegressor(RegressorMixin, Online):  # type: ignore[misc]

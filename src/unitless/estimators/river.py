@@ -19,10 +19,10 @@ from river.utils import dataframe, pretty
 
 from unitless.estimators.making import make_learner
 from unitless.estimators.records import plain, rows_of_frame
-from unitless.learners.protocol import Learner
+from unitless.labels import SeenLabels
+from unitless.learners.base import Learner
 from unitless.losses import LOGISTIC, sigmoid
 from unitless.rows import Rows, as_rows
-from unitless.targets import SeenLabels
 
 Row = dict[Hashable, Any]
 

@@ -1,8 +1,8 @@
 """One pass over a stream: predict, learn, score; what came of it goes into a results file."""
 
+from unitless.evaluation.metrics import LABELS, Tally
+from unitless.evaluation.progressive import Evaluation, Step, resumed
 from unitless.evaluation.results import read_results, results_of, write_results
-from unitless.evaluation.running import Evaluation, Step, resumed
-from unitless.evaluation.tally import LABELS, Tally
 
 __all__ = [
     "LABELS",

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from unitless import __version__
-from unitless.evaluation.inside import certified, weights_by_feature
-from unitless.evaluation.running import Evaluation
-from unitless.learners.blend import Blend
-from unitless.models.files import replace
-from unitless.streams import StreamModel, text_of
+from unitless.blend.blend import Blend
+from unitless.evaluation.explanations import certified, weights_by_feature
+from unitless.evaluation.progressive import Evaluation
+from unitless.model import StreamModel, text_of
+from unitless.persistence.files import replace
 
 FORMAT = 1
 TOP = 100

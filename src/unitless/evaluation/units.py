@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.learners import get
-from unitless.learners.one_a_class import with_classes
-from unitless.learners.protocol import Learner
-from unitless.models.parameters import made, spec_of
+from unitless.learners.base import Learner
+from unitless.learners.one_vs_rest import with_classes
+from unitless.persistence.parameters import made, spec_of
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]

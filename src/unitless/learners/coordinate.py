@@ -37,7 +37,7 @@ from unitless.lanes import (
     total,
     where,
 )
-from unitless.learners.protocol import (
+from unitless.learners.base import (
     EMPTY,
     Arrays,
     Learner,

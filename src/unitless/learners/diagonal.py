@@ -27,7 +27,7 @@ import numpy as np
 
 from unitless.lanes import LANES, every, load, store, where
 from unitless.lanes import total as sum_of
-from unitless.learners.rowwise import TALLEST, Rowwise
+from unitless.learners.coordinatewise import TALLEST, Rowwise
 from unitless.learners.rules import DIAGONAL, House
 from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
 from unitless.numerics import fma, inner

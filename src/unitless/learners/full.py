@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.protocol import (
+from unitless.learners.base import (
     EMPTY,
     Learner,
     Sums,
@@ -37,7 +37,7 @@ from unitless.learners.protocol import (
     rescaled_units,
     unit_factors,
 )
-from unitless.learners.rotations import FOUR, follow, root_unit, rotate_noted, turn_four, turn_one
+from unitless.learners.givens import FOUR, follow, root_unit, rotate_noted, turn_four, turn_one
 from unitless.losses import Loss, derivative
 from unitless.numerics import WIDE, flat, fma, grown, inner, kernel, shared, unit_of
 

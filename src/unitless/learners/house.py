@@ -1,7 +1,7 @@
 """The kernel of the house's own coordinate-wise learners: see `rules`."""
 
-from unitless.learners import bayes, diagonal, inag, nag, scinol2, tracker
-from unitless.learners.rowwise import rule_for
+from unitless.learners import diagonal, inag, label_tracker, nag, naive_bayes, scinol2
+from unitless.learners.coordinatewise import rule_for
 from unitless.learners.rules import BAYES, DIAGONAL, INAG, NAG, SCINOL2, House
 
 
@@ -13,8 +13,8 @@ def _predict(rule, total, v, x, f, term):
     if rule.kind == DIAGONAL:
         return diagonal.predict(rule, total, v, x, f, term)
     if rule.kind == BAYES:
-        return bayes.predict(rule, total, v, x, f, term)
-    return tracker.predict(rule, total, v, x, f, term)
+        return naive_bayes.predict(rule, total, v, x, f, term)
+    return label_tracker.predict(rule, total, v, x, f, term)
 
 
 def _update(rule, total, v, y, p, g, x, f, term):
@@ -27,9 +27,9 @@ def _update(rule, total, v, y, p, g, x, f, term):
     elif rule.kind == DIAGONAL:
         diagonal.update(rule, total, v, y, p, g, x, f, term)
     elif rule.kind == BAYES:
-        bayes.update(rule, total, v, y, p, g, x, f, term)
+        naive_bayes.update(rule, total, v, y, p, g, x, f, term)
     else:
-        tracker.update(rule, total, v, y, p, g, x, f, term)
+        label_tracker.update(rule, total, v, y, p, g, x, f, term)
 
 
 rule_for(House, _predict, _update)

@@ -29,7 +29,7 @@ import numpy as np
 
 from unitless.lanes import LANES, every, load, store, where
 from unitless.lanes import total as sum_of
-from unitless.learners.rowwise import Rowwise, T
+from unitless.learners.coordinatewise import Rowwise, T
 from unitless.learners.rules import NAG, House
 from unitless.losses import Loss
 from unitless.numerics import fma, inner

@@ -39,6 +39,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.learners.base import EMPTY
+from unitless.learners.coordinatewise import TALLEST, softmax_slopes
 from unitless.learners.diagonal import (
     FLATTEST,
     checked_strength,
@@ -46,8 +48,6 @@ from unitless.learners.diagonal import (
     moderated,
     require_curved,
 )
-from unitless.learners.protocol import EMPTY
-from unitless.learners.rowwise import TALLEST, softmax_slopes
 from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
 from unitless.numerics import LANES, flat, fma, inner, kernel, lane_dot

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.protocol import (
+from unitless.learners.base import (
     Learner,
     Weights,
     powers_of_two,

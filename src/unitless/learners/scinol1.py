@@ -28,8 +28,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from unitless.learners.protocol import checked_wealth
-from unitless.learners.rowwise import Rowwise, T, rule_for
+from unitless.learners.base import checked_wealth
+from unitless.learners.coordinatewise import Rowwise, T, rule_for
 from unitless.losses import Loss
 from unitless.numerics import exp, fma, inner, lane_sum
 

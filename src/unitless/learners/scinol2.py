@@ -29,8 +29,8 @@ import numpy as np
 
 from unitless.lanes import LANES, every, load, store, where
 from unitless.lanes import total as sum_of
-from unitless.learners.protocol import checked_wealth
-from unitless.learners.rowwise import Rowwise
+from unitless.learners.base import checked_wealth
+from unitless.learners.coordinatewise import Rowwise
 from unitless.learners.rules import SCINOL2, House
 from unitless.losses import Loss
 from unitless.numerics import fma, inner

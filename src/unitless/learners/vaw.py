@@ -28,8 +28,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unitless.learners.base import Float, Learner, Weights, unit_factors
 from unitless.learners.full import Full
-from unitless.learners.protocol import Float, Learner, Weights, unit_factors
 from unitless.learners.scaled import cut
 from unitless.losses import SQUARED, Loss
 from unitless.numerics import WIDE, unit_of

@@ -3,7 +3,7 @@
 A table (CSV, JSON lines, Parquet, Arrow) gives frames, which `features.Columns` turns into rows:
 
 >>> import io
->>> from unitless.features import Columns
+>>> from unitless.encoders import Columns
 >>> from unitless.readers import open_blocks
 >>> from unitless.rows import as_rows
 >>> file = io.BytesIO(b"height,who,price\\n1.8,ann,3\\n1.7,bob,\\nNA,ann,5\\n")

@@ -1,7 +1,7 @@
 """The certificate of a blend: what its members lend it.
 
 The blend's loss is at most that of any member plus an overhead that the mixture knows
-(`unitless.learners.blending.ledger`). With Algorithms 1 and 2 among the members, regret(u) of the
+(`unitless.blend.mixture_bound`). With Algorithms 1 and 2 among the members, regret(u) of the
 blend is at most theirs plus
 
     the overhead                     in advance, beside the theorem's bound
@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.learners.blend import Blend
-from unitless.learners.blending.ledger import Claim as Kept
-from unitless.learners.blending.panel import UNIT
-from unitless.learners.protocol import Learner, Weights
+from unitless.blend.blend import Blend
+from unitless.blend.ensemble import UNIT
+from unitless.blend.mixture_bound import Claim as Kept
+from unitless.learners.base import Learner, Weights
 from unitless.regret.claims import Certificate, Claim
 
 __all__ = ["BlendCertificate", "Lent", "certify_blend"]

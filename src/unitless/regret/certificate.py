@@ -20,8 +20,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.blend import Blend
-from unitless.learners.protocol import Learner, Sums, Weights
+from unitless.blend.blend import Blend
+from unitless.learners.base import Learner, Sums, Weights
 from unitless.regret.blended import BlendCertificate, certify_blend
 from unitless.regret.claims import Certificate, Claim
 from unitless.regret.comparator import best_comparator

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless import losses
-from unitless.learners.protocol import Weights
+from unitless.learners.base import Weights
 from unitless.losses import Loss
 from unitless.regret.design import Design, Matrix, design, matrix
 from unitless.regret.duality import lower_bound

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from unitless.learners.protocol import Weights
+from unitless.learners.base import Weights
 from unitless.rows import Rows
 
 __all__ = ["Design", "design", "matrix", "predictions"]

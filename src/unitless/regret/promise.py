@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.protocol import Learner, Sums, Weights
+from unitless.learners.base import Learner, Sums, Weights
 from unitless.regret import bounds
 
 __all__ = ["Promise", "Size", "promised", "size_of"]

@@ -5,7 +5,7 @@ A figure for which the results have nothing is None.
 
 from typing import Any
 
-from unitless.evaluation.inside import what_scores_are
+from unitless.evaluation.explanations import what_scores_are
 from unitless.report.charts import Line, area_chart, bar_chart, line_chart, short, square_chart
 
 Results = dict[str, Any]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless import learners
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 from unitless.rows import as_rows
 
 __all__ = ["Game", "opponent"]

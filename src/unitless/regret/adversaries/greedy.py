@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 from unitless.regret.adversaries.game import Factor, Game, trial
 
 __all__ = ["greedy"]

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from scipy.sparse import csr_array
 
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 from unitless.regret.adversaries.game import Game, against, trial
 
 __all__ = ["no_growth"]

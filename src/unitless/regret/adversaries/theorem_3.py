@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.protocol import Learner
+from unitless.learners.base import Learner
 from unitless.regret.adversaries.game import Factor, Game, against, trial
 from unitless.regret.lower_bounds import theorem_3 as lower_bound
 

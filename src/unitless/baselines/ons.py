@@ -1,0 +1,105 @@
+"""ONS: the online Newton step, for exp-concave losses.
+
+Hazan, Agarwal, Kale, "Logarithmic Regret Algorithms for Online Convex Optimization" (2007),
+without the projection on a bounded domain. With q = g x::
+
+    A += q q',  A = eps I at the start;   w -= A^-1 q / gamma;   p = w.x
+
+Checked: the inequality from which the paper's theorem follows, sum q.(w - u) <= gamma/2 (sum
+(q.(w - u))^2 + eps |u|^2) + sum q'A^-1 q / (2 gamma), holds for every u (tests). A is kept as a
+triangular factor (`factor`). A sample weight multiplies g.
+
+===== ========== ================================ ===========
+paper field      meaning                          unit
+===== ========== ================================ ===========
+w     vectors[0] weights                          [x_i]^-1
+A     vectors[1] D of A = U'DU                    [x_i]^2
+A     matrix     U, right of its diagonal of 1s   [x_j/x_i]
+===== ========== ================================ ===========
+
+eps is added to numbers of unit [x_i]^2, so units matter; rotations do not.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+from unitless.baselines.dense import Whole, checked_positive, dot, rule_for
+from unitless.baselines.ldl import add, solve
+from unitless.losses import Loss
+
+
+class NewtonStep(NamedTuple):
+    """Parameters of ONS."""
+
+    gamma: float
+
+
+def _predict(rule, state, v, d, x, work):
+    return dot(state.vectors[0], x, work[0])
+
+
+def _update(rule, state, v, y, p, g, d, x, work):
+    w, D, q, step = state.vectors[0], state.vectors[1], work[0], work[1]
+    if g == 0:
+        return
+    for j in range(x.size):
+        q[j] = v * g * x[j]
+    add(state.matrix, D, q, 1.0, work[2], work[3:7])
+    solve(state.matrix, D, q, step)
+    for j in range(x.size):
+        w[j] -= step[j] / rule.gamma
+
+
+rule_for(NewtonStep, _predict, _update)
+
+
+class WithMatrix(Whole):
+    """A learner with a triangular factor, which starts as a times the identity."""
+
+    vectors: ClassVar[tuple[str, ...]] = ("w", "D")
+    most: ClassVar[float] = 2000
+    a: float
+
+    def _matrix(self, coordinates: int) -> tuple[int, int]:
+        return coordinates, coordinates
+
+    def _fresh(self, state: Any, old: int) -> None:
+        state.vectors[1, old : len(state.seen) - 8] = self.a
+
+
+class Ons(WithMatrix):
+    """The online Newton step.
+
+    Parameters
+    ----------
+    gamma : float
+        The smaller, the longer the steps.
+    a : float
+        eps, of A at the start.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from unitless.rows import as_rows
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
+    >>> learner = Ons()
+    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    0.3245
+    """
+
+    name: ClassVar[str] = "ons"
+    needs_lipschitz: ClassVar[bool] = False
+    inverse_rate: ClassVar[str] = "gamma"
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        gamma: float = 1.0,
+        a: float = 1.0,
+        intercept: bool = True,
+    ) -> None:
+        super().__init__(loss, intercept=intercept)
+        self.gamma, self.a = checked_positive("gamma", gamma), checked_positive("a", a)
+        self._prepare()
+
+    def _rule(self) -> NewtonStep:
+        return NewtonStep(self.gamma)

@@ -1,0 +1,232 @@
+"""Mixing for losses without curvature: hinge, absolute, quantile, Huber.
+
+    base      h = sum_k B_k p_k, AdaHedge over the members
+    stackers  h + (Algorithm 2, and ScInOL2) on the inputs (p_k - h, h, 1)
+    mixture   sum_k W_k p_k, AdaHedge over members and stackers
+
+AdaHedge (de Rooij, van Erven, Grunwald, Koolen 2014) needs no rate and no range of the losses::
+
+    W_k prop. exp(-eta L_k),  eta = ln K / Delta
+    loss = W.l;   mix = -ln(sum_k W_k exp(-eta l_k)) / eta
+    Delta += loss - mix;   L_k += l_k
+
+(K counts members that have left, too: the rate must not grow.) Its total loss exceeds that of any
+member by at most the Delta before the last trial plus the Delta after it, and convexity makes the
+loss of the mean forecast at most the mean loss. Forecasts are clipped: to [-1, 1] for hinge, else
+to the range of the targets seen before.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.blend.ensemble import Member
+from unitless.blend.mixture import Float
+from unitless.blend.mixture_bound import Claim, remember
+from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS
+from unitless.learners.full import Full
+from unitless.learners.scinol2 import Scinol2
+from unitless.losses import HINGE, Loss, value
+from unitless.numerics import inner, kernel
+
+STACKERS = ("stacker, Algorithm 2", "stacker, ScInOL2")
+
+
+@kernel
+def weigh(L, alive, delta, W):
+    """W prop. exp(-eta L) with eta = ln K / delta; the best alone while delta is 0."""
+    best = np.inf
+    for k in range(W.size):
+        if alive[k] > 0:
+            best = min(best, L[k])
+    mass, nats = 0.0, math.log(W.size)
+    for k in range(W.size):
+        W[k] = 0.0
+        if alive[k] > 0:
+            excess = L[k] - best
+            if delta > 0:
+                W[k] = math.exp(-min(nats / delta * excess, 700.0))
+            else:
+                W[k] = 1.0 if excess == 0 else 0.0
+        mass += W[k]
+    for k in range(W.size):
+        W[k] /= mass
+
+
+@inner
+def _gap(losses, W, delta):
+    """loss - mix, at least 0."""
+    mean, mass, nats = 0.0, 0.0, math.log(W.size)
+    best = np.inf
+    for k in range(W.size):
+        if W[k] > 0:
+            best = min(best, losses[k])
+    for k in range(W.size):
+        mean += W[k] * losses[k]
+        if delta > 0:
+            mass += W[k] * math.exp(-nats / delta * (losses[k] - best))
+    mix = best - math.log(mass) * delta / nats if delta > 0 else best
+    return max(mean - mix, 0.0)
+
+
+class HedgeState(NamedTuple):
+    """What AdaHedge remembers.
+
+    ======= ============================================ =============
+    field   meaning                                      unit
+    ======= ============================================ =============
+    L       losses so far                                of the loss
+    alive   1 for members still there                    1
+    W       weights                                      1
+    totals  trials, loss, Delta, Delta before, range     of the loss
+    history W after 1, 2, 4, 8, ... trials               1
+    ======= ============================================ =============
+    """
+
+    L: Float
+    alive: Float
+    W: Float
+    totals: Float
+    history: Float
+
+
+T, LOSS, DELTA, BEFORE, LOW, HIGH = range(6)
+
+
+def hedge_state(count: int, code: int) -> HedgeState:
+    """Nothing learned yet, for that many members."""
+    ends = [-1.0, 1.0] if code == HINGE else [0.0, 0.0]
+    return HedgeState(
+        np.zeros(count), np.ones(count), np.full(count, 1 / count),
+        np.array([0.0, 0.0, 0.0, 0.0, *ends]), np.full((64, count), np.nan),
+    )  # fmt: skip
+
+
+@kernel
+def hedge(code, parameter, Z, targets, weights, scores, state):
+    """AdaHedge over the columns of Z, clipped; without targets nothing is learned."""
+    L, W, totals = state.L, state.W, state.totals
+    K, losses = W.size, np.zeros(W.size)
+    for r in range(scores.size):
+        low, high = totals[LOW], totals[HIGH]
+        score = 0.0
+        for k in range(K):
+            score += W[k] * min(max(Z[r, k], low), high)
+        scores[r] = score + 0.0  # no -0
+        v = weights[r] if weights.size else 1.0
+        if targets.size and v > 0:
+            y = targets[r]
+            for k in range(K):
+                losses[k] = v * value(code, parameter, y, min(max(Z[r, k], low), high))
+            totals[BEFORE] = totals[DELTA]
+            totals[DELTA] += _gap(losses, W, totals[DELTA])
+            totals[LOSS] += v * value(code, parameter, y, score)
+            totals[T] += 1
+            for k in range(K):
+                L[k] += losses[k]
+            if code != HINGE:
+                totals[LOW], totals[HIGH] = min(low, y), max(high, y)
+            weigh(L, state.alive, totals[DELTA], W)
+            remember(W, state.history, totals)
+
+
+class HedgeMixer:
+    """Base, stackers, mixture, for losses without curvature."""
+
+    def __init__(self, members: list[Member], loss: Loss) -> None:
+        self.members, self.loss = members, loss
+        K = len(members)
+        self.base = hedge_state(K, loss.code)
+        self.final = hedge_state(K + len(STACKERS), loss.code)
+        self.stackers = [Full(loss), Scinol2(loss)]
+        for stacker in self.stackers:
+            stacker._reserve(K + 1)
+        self.ended: dict[str, Claim] = {}
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that is remembered."""
+        return self.base, self.final, tuple(stacker.state for stacker in self.stackers)
+
+    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
+        """The blend's scores; nothing changes."""
+        return self._run(scores, EMPTY, weights, out)
+
+    def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
+        """The blend's scores, each made before its target was used."""
+        return self._run(scores, targets, weights, out)
+
+    def _run(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
+        loss, n, K = (self.loss.code, self.loss.parameter), len(scores), len(self.members)
+        h = np.empty(n)
+        scores = self._clipped(scores, targets, weights)
+        hedge(*loss, scores, targets, weights, h, self.base)
+        inputs = np.column_stack([(scores - h[:, None]) * self.base.alive, h]).reshape(-1)
+        block = inputs, NO_INDICES, NO_STARTS, K + 1
+        every = np.empty((n, K + len(STACKERS)))
+        every[:, :K] = scores
+        for k, stacker in enumerate(self.stackers):
+            if len(targets):
+                own = _beyond(loss[0], targets, h)
+                beyond = stacker._learn(*block, own, weights, np.empty(n))
+            else:
+                beyond = stacker._predict(*block, weights, np.empty(n))
+            every[:, K + k] = h + beyond
+        hedge(*loss, every, targets, weights, out, self.final)
+        return out
+
+    def _clipped(self, scores: Float, targets: Float, weights: Float) -> Float:
+        """The members' forecasts within what is possible, row by row."""
+        low, high = self.final.totals[LOW], self.final.totals[HIGH]
+        if len(targets) and self.loss.code != HINGE:
+            seen = np.where(weights > 0, targets, np.nan) if len(weights) else targets
+            low = np.fmin.accumulate(np.append(low, seen))[:-1, None]
+            high = np.fmax.accumulate(np.append(high, seen))[:-1, None]
+        return np.clip(scores, low, high)
+
+    def drop(self, alive: NDArray[np.bool_]) -> None:
+        """Members have left: their claims end here."""
+        K = len(self.members)
+        gone = (self.base.alive > 0) & ~alive
+        if gone.any():
+            claims = self.claims()
+            names = [member.name for member in self.members]
+            self.ended |= {names[k]: claims[names[k]] for k in np.flatnonzero(gone)}
+            self.base.alive[:] = self.final.alive[:K] = alive
+            for state in (self.base, self.final):
+                weigh(state.L, state.alive, state.totals[DELTA], state.W)
+
+    @property
+    def _names(self) -> list[str]:
+        return [*(member.name for member in self.members), *STACKERS]
+
+    def carried(self) -> dict[str, float]:
+        """The weight each member carries now."""
+        return dict(zip(self._names, self.final.W.tolist(), strict=True))
+
+    def history(self) -> list[tuple[int, dict[str, float]]]:
+        """The weights after 1, 2, 4, 8, ... trials."""
+        kept = [(2**j, row) for j, row in enumerate(self.final.history) if not np.isnan(row[0])]
+        return [(t, dict(zip(self._names, row.tolist(), strict=True))) for t, row in kept]
+
+    def claims(self) -> dict[str, Claim]:
+        """loss <= member's loss + overhead, by member's name."""
+        t, loss, delta, before, *_ = self.final.totals.tolist()
+        made = dict(self.ended)
+        for k in np.flatnonzero(self.final.alive):
+            name = self._names[k]
+            made[name] = Claim(name, loss, float(self.final.L[k]), delta + before, int(t))
+        return made
+
+
+def _beyond(code: int, targets: Float, h: Float) -> Float:
+    """Targets for a forecast that is added to h.
+
+    For hinge max(0, 1 - y (h + p)) = max(0, c - y p) with c = 1 - y h >= 0: the hinge loss of a
+    target y c, whose size is the margin asked for.
+    """
+    if code != HINGE:
+        return targets - h
+    return np.copysign(np.maximum(1 - targets * h, 5e-324), targets)

@@ -1,0 +1,93 @@
+"""Interactions of columns: the products of their features.
+
+number x number is their product, category x number the number under each level, category x
+category a category of pairs; where a number is missing the product is missing, and where a
+category is missing there is none.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from unitless.encoders.parts import Part, by_appearance, ranges
+from unitless.encoders.spaces import Key, name_of
+
+Pair = tuple[str | None, str | None]
+"""Two columns; None stands for every other one."""
+
+
+def parsed(spec: str | Sequence[str | None]) -> Pair:
+    """A pair of columns from "a:b", "a::" (a with every other) or "::" (all pairs).
+
+    >>> parsed("colour:age"), parsed("age::"), parsed("::"), parsed(("10:00", "age"))
+    (('colour', 'age'), ('age', None), (None, None), ('10:00', 'age'))
+    """
+    if not isinstance(spec, str):
+        first, second = spec
+        return first, second
+    if spec == "::":
+        return None, None
+    names = [spec[:-2]] if spec.endswith("::") else spec.split(":")
+    if len(names) > 2 or ":" in names[0] or not all(names) or ":" not in spec:
+        raise ValueError(
+            f"{spec!r} is not an interaction: write 'a:b', 'a::' (a with every other column) or "
+            "'::' (all pairs), and ('a:1', 'b') for names with a colon"
+        )
+    return names[0], names[1] if len(names) == 2 else None
+
+
+def pairs_of(specs: Iterable[Pair], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of columns asked for, each once.
+
+    The order within a pair does not depend on the frame, so that a feature keeps its name.
+
+    >>> list(pairs_of([("b", "a"), (None, None)], ["c", "b", "a"]))
+    [('b', 'a'), ('a', 'c'), ('b', 'c')]
+    """
+    done = set()
+    for first, second in specs:
+        if first is None:
+            wanted = list(combinations(sorted(names), 2))
+        elif second is None:
+            wanted = [(first, name) for name in names if name != first]
+        else:
+            wanted = [(first, second)]
+        for pair in wanted:
+            if {*pair} <= {*names} and frozenset(pair) not in done:
+                done.add(frozenset(pair))
+                yield pair
+
+
+def product(a: Part, b: Part) -> Part:
+    """Each feature of a row in `a` times each of the same row in `b`.
+
+    >>> rows, zeros = np.arange(2), np.zeros(2, dtype=np.int64)
+    >>> colour = Part(("colour", "="), ["red", "blue"], rows, rows, np.ones(2))
+    >>> age = Part(("age", ""), [""], rows, zeros, np.array([31.0, np.nan]))
+    >>> made = product(colour, age)
+    >>> [name_of(made.space, key) for key in made.keys], made.values
+    (['colour=red:age', 'colour=blue:age'], array([31., nan]))
+    """
+    low = np.searchsorted(b.rows, a.rows, "left")
+    count = np.searchsorted(b.rows, a.rows, "right") - low
+    left, right = np.repeat(np.arange(len(a.rows)), count), ranges(low, count)
+    width = len(b.keys)
+    codes, found = by_appearance(a.codes[left] * width + b.codes[right], len(a.keys) * width)
+    keys: list[Key] = [(a.keys[c // width], b.keys[c % width]) for c in found.tolist()]
+    with np.errstate(over="ignore"):
+        values = a.values[left] * b.values[right]
+    made = Part((a.space, b.space), keys, a.rows[left], codes, values)
+    _refuse_overflow(made)
+    return made
+
+
+def _refuse_overflow(part: Part) -> None:
+    infinite = np.isinf(part.values)
+    if infinite.any():
+        k = int(np.argmax(infinite))
+        name = name_of(part.space, part.keys[part.codes[k]])
+        raise ValueError(
+            f"row {part.rows[k]}, column {name!r}: the product is beyond float64; give one of "
+            "the two columns in a larger unit"
+        )

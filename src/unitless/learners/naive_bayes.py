@@ -1,0 +1,125 @@
+"""Naive Bayes on the presence of features, damped, O(nonzeros) a row.
+
+With counts N of rows and C_i of rows in which x_i is not 0, by class, and m nonzeros in the row::
+
+    z = ln (N+ + a)/(N- + a) + m^(-1/2) sum_{x_i != 0} ln r_i
+    r_i = [(C_i+ + a)(N- + 2a)] / [(C_i- + a)(N+ + 2a)]
+
+The factor m^(-1/2) damps: features are not independent, and undamped sums are far too sure. With
+softmax the score of class c is the part of the formula that belongs to it. The constant 1 is in
+neither sum nor m, a sample weight counts as that many rows, and values do not matter at all: the
+learner is invariant under everything that keeps zeros zero.
+
+===== ========= ==================================== =====
+paper field     meaning                              unit
+===== ========= ==================================== =====
+C_i+  positive  rows of the class with x_i != 0      rows
+C_i-  negative  the other rows with x_i != 0         rows
+N+    totals[1] rows of the class                    rows
+N-    totals[2] other rows                           rows
+===== ========= ==================================== =====
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.learners.coordinatewise import Rowwise
+from unitless.learners.diagonal import checked_strength
+from unitless.learners.rules import BAYES, House
+from unitless.losses import LOGISTIC, SOFTMAX, Loss
+from unitless.numerics import inner
+
+POSITIVE, NEGATIVE = 1, 2
+
+
+@inner
+def predict(rule, total, v, x, f, term):
+    n, a = x.size, rule.knob
+    here, there, binary = f[:n], f[n : 2 * n], rule.loss == LOGISTIC
+    positive, negative = total[POSITIVE], total[NEGATIVE]
+    bias = (negative + 2 * a) / (positive + 2 * a) if binary else 1 / (positive + 2 * a)
+    present, logs, product, factors = 0, 0.0, 1.0, 0
+    for k in range(1, n):
+        if x[k] != 0:
+            ratio = (here[k] + a) * bias
+            product *= ratio / (there[k] + a) if binary else ratio
+            present += 1
+            factors += 1
+            if factors == 4:  # a logarithm for four; counts up to 2^220 leave room for no more
+                logs += math.log(product)
+                product, factors = 1.0, 0
+    logs += math.log(product)
+    prior = (positive + a) / (negative + a) if binary else positive + a
+    z = math.log(prior) + (logs / math.sqrt(present) if present else 0.0)
+    return z, z
+
+
+@inner
+def update(rule, total, v, y, p, g, x, f, term):
+    n = x.size
+    counts = f[:n] if y > 0 else f[n : 2 * n]
+    total[POSITIVE if y > 0 else NEGATIVE] += v
+    for k in range(1, n):
+        counts[k] += v * (x[k] != 0)
+
+
+class Bayes(Rowwise):
+    """Damped naive Bayes on which features are present.
+
+    Parameters
+    ----------
+    a : float
+        What every count starts from.
+
+    >>> from unitless.rows import as_rows
+    >>> learner = Bayes()
+    >>> rows = as_rows([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], [1, -1, 1, 1])
+    >>> learner.learn(rows).round(2)
+    array([0.  , 0.61, 2.4 , 3.09])
+    """
+
+    name: ClassVar[str] = "bayes"
+    linear: ClassVar[bool] = False
+    invariance: ClassVar[Any] = "unit"
+    fields: ClassVar[tuple[str, ...]] = ("positive", "negative")
+    units: ClassVar[tuple[str, ...]] = ("1", "1")
+    extra: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        a: float = 0.1,
+        intercept: bool = True,
+        classes: int = 0,
+    ) -> None:
+        super().__init__(loss, intercept=intercept, classes=classes)
+        if self.loss.code not in (LOGISTIC, SOFTMAX):
+            raise ValueError(
+                f"naive Bayes counts classes: it needs the logistic or the softmax loss, not "
+                f"{self.loss.name}"
+            )
+        self.a = checked_strength(a)
+        self._prepare()
+
+    def _rule(self) -> House:
+        return House(BAYES, self.a, self.loss.code, self.loss.parameter)
+
+    def parts(self, present: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """What each coordinate adds to the score of a row in which these are present."""
+        records, totals, _ = self.state
+        here, there = records[..., 0] + self.a, records[..., 1] + self.a
+        positive, negative = (totals[:, k] + 2 * self.a for k in (POSITIVE, NEGATIVE))
+        logs = np.log(here / positive)
+        if self.loss.code == LOGISTIC:
+            logs -= np.log(there / negative)
+        parts = np.zeros((len(present), self.classes))
+        known = np.flatnonzero(present[: len(logs)])
+        parts[known] = logs[known] / np.sqrt(max(present.sum(), 1))
+        return parts if self.loss.code == SOFTMAX else parts[:, 0]
+
+    def _weights_at(self, records: Any, total: Any) -> Any:
+        return np.zeros(records.shape[1])  # a score of presences has no slope in x

@@ -1,0 +1,235 @@
+"""What must hold of a restored learner so that its kernels touch only what is theirs.
+
+Kernels trust their arrays: a position beyond the end would be written to. So sizes, positions and
+counts are looked at here, kind by kind, before anything runs on numbers from a file.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.numerics import LANES
+from unitless.persistence.parameters import parameters_of
+
+
+class Damaged(ValueError):
+    """What is wrong with the arrays of a model."""
+
+
+def check(thing: Any) -> None:
+    """Refuse a learner, a panel, a mixer or a view whose arrays do not fit together.
+
+    >>> from unitless.learners import Full
+    >>> learner = Full()
+    >>> learner.state.totals[3] = 7
+    >>> check(learner)
+    Traceback (most recent call last):
+    ...
+    unitless.persistence.checks.Damaged: totals: 7.0 is not a count up to 0
+    """
+    for kind in type(thing).__mro__:
+        if kind.__name__ in CHECKS:
+            CHECKS[kind.__name__](thing)
+
+
+def need(holds: bool | np.bool_, what: str) -> None:
+    """Say what does not hold."""
+    if not holds:
+        raise Damaged(what)
+
+
+def _shapes(arrays: dict[str, tuple[NDArray[Any], tuple[int, ...]]]) -> None:
+    for name, (array, shape) in arrays.items():
+        need(array.shape == shape, f"{name} has the shape {array.shape} instead of {shape}")
+
+
+def _count(number: float, most: float, name: str = "totals") -> int:
+    """A whole number of things that there are at most so many of."""
+    whole = 0 <= number <= most and number == int(number)
+    need(whole, f"{name}: {number} is not a count up to {most}")
+    return int(number)
+
+
+def _within(array: NDArray[Any], low: int, high: int, name: str) -> None:
+    need(((array >= low) & (array < high)).all(), f"{name} point beyond the end")
+
+
+def _powers(units: NDArray[Any], zero: bool = True) -> None:
+    """Units are powers of two, or 0 where none was chosen yet."""
+    good = np.frexp(units)[0] == 0.5
+    need((good | (units == 0)).all() if zero else good.all(), "a unit is no power of two")
+
+
+def _full(learner: Any) -> None:
+    from unitless.learners.full import ACTIVE, RANK
+
+    state = learner.state
+    n = len(state.D)
+    need(n > 0 and len(state.places) > 0, "there is no room for the constant")
+    need(len(state.U) == n, f"U has {len(state.U)} rows instead of {n}")
+    vectors = ("z", "squares", "units", "coordinates")
+    shapes = {name: (getattr(state, name), (n,)) for name in vectors}
+    _shapes({"U": (state.U, (n, _width(n))), "totals": (state.totals, (5,)), **shapes})
+    _powers(state.units, zero=False)
+    need((state.D >= 0).all() and (state.squares >= 0).all(), "a square is negative")
+    active = _count(state.totals[ACTIVE], n)
+    _count(state.totals[RANK], active)
+    _within(state.places, -1, active, "places")
+    taken = state.coordinates[:active]
+    _within(taken, 0, len(state.places), "coordinates")
+    need((state.places[taken] == np.arange(active)).all(), "places and coordinates disagree")
+    need((state.places >= 0).sum() == active, "places and coordinates disagree")
+    need(not state.U[:, n:].any(), "U does not end in zeros")
+
+
+def _width(count: int) -> int:
+    """The width of the rows of U, as `full._rows_of_zeros` has it, without making them."""
+    from unitless.learners.givens import FOUR
+
+    vectors = (count + FOUR - 1) // FOUR + 1
+    return int(FOUR * (vectors + 1 - vectors % 2))
+
+
+def _coordinate(learner: Any) -> None:
+    from unitless.learners.coordinate import RECORDS, TOTALS
+
+    memory, fresh = learner._memory, type(learner)(**parameters_of(learner))._memory
+    need(len(memory) >= len(fresh) and len(memory) % 2 == 0, "memory is too short")
+    need((memory[:TOTALS] == fresh[:TOTALS]).all(), "memory was made with other parameters")
+    need(len(learner._units) in (0, 1 + learner._columns + LANES), "units do not fit the records")
+    _powers(learner._units, zero=False)
+    need((memory[RECORDS + 1 :: 2] >= 0).all(), "a sum of squares is negative")
+    need(not memory[RECORDS:].reshape(-1, 2)[-LANES:].any(), "the last records are not zero")
+
+
+def _rowwise(learner: Any) -> None:
+    width = learner.classes * len(learner.fields)
+    coordinates = len(learner._records) // width
+    need(coordinates > 0 and len(learner._records) % width == 0, "records are not whole")
+    _shapes({
+        "totals": (learner._totals, (learner.classes * (1 + learner.extra),)),
+        "units": (learner._units, (coordinates,)),
+    })  # fmt: skip
+    _powers(learner._units)
+
+
+def _newton(learner: Any) -> None:
+    m = len(learner._s2)
+    need(m > 0 and m % LANES == 0, f"{m} coordinates are not whole lanes")
+    _shapes({
+        "U": (learner._U, (m * m,)), "D": (learner._D, (m,)), "woke": (learner._woke, (m,)),
+        "W": (learner._W, (learner.classes * m,)), "prior": (learner._prior, (m,)),
+        "totals": (learner._totals, (2,)),
+    })  # fmt: skip
+    need(1 <= len(learner._units) <= m, "units do not fit the coordinates")
+    _powers(learner._units)
+
+
+def _whole(learner: Any) -> None:
+    from unitless.baselines.dense import MARGIN
+
+    state = learner.state
+    room = len(state.seen) - MARGIN
+    need(room > 0 and room % LANES == 0, f"{room} coordinates are not whole lanes")
+    need(1 + learner._columns <= room, f"there is no room for {learner._columns} columns")
+    rows, width = learner._matrix(room)
+    _shapes({
+        "totals": (state.totals, (learner._totals(),)),
+        "vectors": (state.vectors, (len(learner.vectors), room + MARGIN)),
+        "matrix": (state.matrix, (rows, width + MARGIN)),
+    })  # fmt: skip
+
+
+def _fd_son(learner: Any) -> None:
+    _count(learner.state.totals[1], learner.m - 1)
+
+
+def _oja_son(learner: Any) -> None:
+    _count(learner.state.totals[1], learner.m)
+
+
+def _one_a_class(learner: Any) -> None:
+    room = min(map(columns_of, learner.learners))
+    need(learner._columns <= room, f"there is no room for {learner._columns} columns")
+
+
+def columns_of(learner: Any) -> int:
+    """The columns that a learner has room for."""
+    for name, found in (
+        ("_columns", lambda: learner._columns),
+        ("panel", lambda: len(learner.panel.slots)),
+        ("_full", lambda: len(learner._full.state.places) - 1),
+        ("_units", lambda: len(learner._units) - 1),
+    ):
+        if hasattr(learner, name):
+            return int(found())
+    return len(learner.state.places) - 1
+
+
+def _vaw(learner: Any) -> None:
+    _shapes({"targets": (learner._targets, (5,))})
+
+
+def _panel(panel: Any) -> None:
+    from unitless.blend.ensemble import DENSE, SMALL, UNIT, D
+
+    _shapes({"totals": (panel.totals, (5,)), "profile": (panel.profile, (len(panel.profile), 3))})
+    known = _count(panel.totals[D], len(panel.profile))
+    _powers(panel.profile[:known, UNIT])
+    _within(panel.slots, -1, known, "slots")
+    slots = panel.slots[panel.slots >= 0]
+    need(len(slots) == known == len(np.unique(slots)), "slots are taken twice, or not at all")
+    need({*panel.totals[[DENSE, SMALL]].tolist()} <= {0.0, 1.0}, "a switch is neither 0 nor 1")
+    need(panel.alive.any(), "no member is left")
+
+
+def _moments(view: Any) -> None:
+    n = len(view.state.mean)
+    _shapes({
+        "m2": (view.state.m2, (n,)), "missing": (view.state.missing, (n,)),
+        "totals": (view.state.totals, (1,)),
+    })  # fmt: skip
+
+
+def _as_fresh(thing: Any, fresh: Any) -> None:
+    """Arrays whose sizes follow from the parameters."""
+    for name, array in fresh._asdict().items():
+        _shapes({name: (getattr(thing, name), array.shape)})
+
+
+def _mixer(mixer: Any) -> None:
+    _as_fresh(mixer.state, type(mixer)(mixer.members, mixer.loss).state)
+    need(not mixer.state.W0[len(mixer.members) + 1 :].any(), "weights of members that are not")
+    _count(mixer.state.totals[0], 2**53)
+
+
+def _hedge(mixer: Any) -> None:
+    fresh = type(mixer)(mixer.members, mixer.loss)
+    for mine, other in ((mixer.base, fresh.base), (mixer.final, fresh.final)):
+        _as_fresh(mine, other)
+        _count(mine.totals[0], 2**53)
+
+
+def _counted(counted: Any) -> None:
+    _shapes({"state": (counted.state, (3,))})
+
+
+CHECKS: dict[str, Callable[[Any], None]] = {
+    "Full": _full,
+    "Coordinate": _coordinate,
+    "Rowwise": _rowwise,
+    "Newton": _newton,
+    "Whole": _whole,
+    "FdSon": _fd_son,
+    "OjaSon": _oja_son,
+    "OneAClass": _one_a_class,
+    "Vaw": _vaw,
+    "Panel": _panel,
+    "Moments": _moments,
+    "Mixer": _mixer,
+    "HedgeMixer": _hedge,
+    "Counted": _counted,
+}
+"""By the name of the kind, so that no learner is imported that is not used."""

@@ -1,0 +1,149 @@
+"""What a learner remembers, as named arrays and a few plain facts; and back, to the bit.
+
+A learner is rebuilt by its constructor from its name and its parameters. What it has learned is in
+arrays, found by walking through its attributes: `_records`, `state.U`, `panel.learners.3._totals`.
+Back, each array goes to where the fresh learner has one of that name. So nothing in a file says
+what to make or to run; it fills places that exist, and `checks` looks at what they hold.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.blend.mixture_bound import Claim
+from unitless.encoders import Names
+from unitless.persistence.checks import Damaged, check
+
+Arrays = dict[str, NDArray[Any]]
+Facts = dict[str, Any]
+DERIVED = ("_spare", "_room_for_units", "_settings", "parameters", "members")
+"""Attributes that follow from others or from the parameters."""
+
+
+def remembered(thing: Any) -> tuple[Arrays, Facts]:
+    """All arrays of a learner, by path; and counts, members that left and what is known of them.
+
+    >>> from unitless.learners import Coordinate
+    >>> arrays, facts = remembered(Coordinate())
+    >>> sorted(arrays), facts
+    (['_memory', '_units'], {})
+    """
+    arrays: Arrays = {}
+    facts: Facts = {}
+    for path, value in _leaves(thing, ""):
+        if isinstance(value, np.ndarray):
+            arrays[path] = value
+        else:
+            facts[path] = value
+    return arrays, facts
+
+
+def _leaves(thing: Any, path: str) -> Iterator[tuple[str, Any]]:
+    for name, value in vars(thing).items():
+        yield from _leaves_of(value, f"{path}{name}", name)
+
+
+def _leaves_of(value: Any, path: str, name: str) -> Iterator[tuple[str, Any]]:
+    if name in DERIVED or isinstance(value, Names):
+        return
+    if name == "ended":
+        yield path, {member: list(claim[1:]) for member, claim in value.items()}
+    elif isinstance(value, np.ndarray) or name == "_columns":
+        yield path, value
+    elif _is_state(value):
+        for field, array in value._asdict().items():
+            yield f"{path}.{field}", array
+    elif isinstance(value, list):
+        for k, each in enumerate(value):
+            yield from [(f"{path}.{k}", None)] if each is None else _leaves(each, f"{path}.{k}.")
+    elif _is_ours(value):
+        yield from _leaves(value, f"{path}.")
+
+
+def _is_state(value: Any) -> bool:
+    """Whether it is a NamedTuple of arrays; rules and losses have numbers in it."""
+    return hasattr(value, "_asdict") and all(isinstance(each, np.ndarray) for each in value)
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether it is a part of a learner: another learner, a panel, a mixer, a view."""
+    kind = type(value)
+    return kind.__module__.startswith("unitless.") and not issubclass(kind, tuple | type)
+
+
+def restore(thing: Any, arrays: Arrays, facts: Facts) -> None:
+    """Fill a fresh learner; `Damaged` if these are not the arrays of one like it."""
+    arrays, facts = dict(arrays), dict(facts)
+    _restore(thing, "", arrays, facts)
+    left = [*arrays, *facts]
+    if left:
+        raise Damaged(f"{left[0]!r} is nothing this learner has")
+
+
+def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
+    """Take from arrays and facts what belongs to the thing."""
+    for name, value in list(vars(thing).items()):
+        vars(thing)[name] = _restored(value, f"{path}{name}", name, arrays, facts)
+    if hasattr(type(thing), "__setstate__"):
+        thing.__setstate__({})  # spare room follows from the rest
+    try:
+        check(thing)
+    except Damaged as error:
+        raise Damaged(f"{path or 'the learner'}: {error}") from None
+
+
+def _restored(value: Any, path: str, name: str, arrays: Arrays, facts: Facts) -> Any:
+    if name in DERIVED or isinstance(value, Names):
+        return value
+    if name == "ended":
+        return _claims(facts.pop(path, None))
+    if name == "_columns":
+        return _count(facts.pop(path, None))
+    if isinstance(value, np.ndarray):
+        return _like(value, path, name, arrays)
+    if _is_state(value):
+        each = value._asdict().items()
+        return type(value)(*(_like(a, f"{path}.{field}", field, arrays) for field, a in each))
+    if isinstance(value, list):
+        return [_member(each, f"{path}.{k}", arrays, facts) for k, each in enumerate(value)]
+    if _is_ours(value):
+        _restore(value, f"{path}.", arrays, facts)
+    return value
+
+
+def _member(learner: Any, path: str, arrays: Arrays, facts: Facts) -> Any:
+    if path in facts and facts[path] is None:
+        del facts[path]
+        return None
+    _restore(learner, f"{path}.", arrays, facts)
+    return learner
+
+
+def _like(fresh: NDArray[Any], path: str, name: str, arrays: Arrays) -> NDArray[Any]:
+    """The saved array, if it is of the fresh one's kind."""
+    found = arrays.pop(path, None)
+    if found is None:
+        raise Damaged(f"array {path!r} is missing")
+    if found.dtype != fresh.dtype or found.ndim != fresh.ndim:
+        raise Damaged(f"array {path!r} is of {found.dtype} and {found.ndim} dimensions")
+    if name != "history" and not np.isfinite(found).all():
+        raise Damaged(f"array {path!r} holds a number that is not finite")
+    return found
+
+
+def _count(found: Any) -> int:
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < 2**31:
+        raise Damaged(f"{found!r} is no number of columns")
+    return found
+
+
+def _claims(found: Any) -> dict[str, Claim]:
+    if not isinstance(found, dict):
+        raise Damaged("what members that left have claimed is missing")
+    for name, claim in found.items():
+        numbers = isinstance(claim, list) and all(isinstance(x, int | float) for x in claim)
+        if not numbers or len(claim) != 4:
+            raise Damaged(f"the claim of member {name!r} is not four numbers")
+    return {name: Claim(name, c[0], c[1], c[2], int(c[3])) for name, c in found.items()}

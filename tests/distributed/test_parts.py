@@ -1,0 +1,66 @@
+"""Parts: a fixed order, every row once, whatever the shards."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from unitless.distributed.parts import Part, Source, blocks_of, parts_of, shards_of
+from unitless.readers import ReadError
+
+
+def test_files_by_name_then_row_groups_every_row_once(tmp_path):
+    frame = pl.DataFrame({"x": range(10)})
+    for k, name in enumerate(("b/2.parquet", "b/1.parquet", "a.parquet", "_done.parquet", ".x")):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        frame.with_columns(pl.col("x") + 100 * k).write_parquet(path, row_group_size=4)
+    parts = parts_of(Source(tmp_path))
+    rows = [
+        row
+        for part in parts
+        for block in blocks_of(Source(""), part, {})
+        for row in block.frame["x"]
+    ]
+    assert rows == [*range(200, 210), *range(100, 110), *range(10)]
+    assert [part.number for part in parts] == [*range(1, 10)]
+    assert str(parts[1]).startswith("part 2 of 9: ")
+    assert str(parts[1]).endswith("a.parquet, rows 5 to 8")
+
+
+def test_patterns(tmp_path):
+    for name in ("b.csv", "a.csv", "c.txt"):
+        (tmp_path / name).write_text("x,y\n1,2\n")
+    parts = parts_of(Source(str(tmp_path / "*.csv")))
+    assert [part.file[-5:] for part in parts] == ["a.csv", "b.csv"]
+    with pytest.raises(FileNotFoundError, match="no files in it"):
+        parts_of(Source(str(tmp_path / "*.jsonl")))
+
+
+def test_refusals(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.jsonl").write_text('{"x": 1}\n')
+    with pytest.raises(ValueError, match=r"a\.csv is csv and .*b\.jsonl is jsonl: name one format"):
+        parts_of(Source(tmp_path))
+    (tmp_path / "c.vw").write_text("1 | a\n")
+    with pytest.raises(ValueError, match="VW text numbers its features as they appear"):
+        parts_of(Source(tmp_path / "c.vw"))
+    (tmp_path / "d.parquet").write_text("nothing")
+    with pytest.raises(ReadError, match="no Parquet file"):
+        parts_of(Source(tmp_path / "d.parquet"))
+    pl.DataFrame({"x": []}).write_parquet(tmp_path / "e.parquet")
+    with pytest.raises(ReadError, match="there are no rows in this source"):
+        parts_of(Source(tmp_path / "e.parquet"))
+
+
+def test_shards_are_runs_of_about_equal_size():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        count = int(rng.integers(1, 40))
+        parts = [Part(k, count, "x", size=int(rng.integers(1, 100))) for k in range(count)]
+        shards = int(rng.integers(1, count + 1))
+        made = shards_of(parts, shards)
+        assert len(made) == shards
+        assert all(made)
+        assert [part for shard in made for part in shard] == parts
+    equal = shards_of([Part(k, 64, "x") for k in range(64)], 16)
+    assert {len(shard) for shard in equal} == {4}

@@ -1,0 +1,115 @@
+"""Interactions: which pairs, and their products; `test_blocks_of_frames` has the brute force."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twin_of_columns import LIBRARIES, frame_of, learned
+
+from unitless.encoders import Columns
+from unitless.encoders.frames import columns_of, opened
+from unitless.encoders.interactions import pairs_of, parsed
+from unitless.encoders.parts import by_appearance
+
+FRAME = pl.DataFrame(
+    {"c": ["red", "blue", None], "x": [2.0, None, 3.0], "y": [5.0, 0.0, 7.0], "d": ["s", "s", "t"]}
+)
+
+
+def made(*specs):
+    """The features of interactions by row; missing as None."""
+    found = learned(Columns(interactions=specs), [FRAME])
+    return [{name: v for name, v in row.items() if ":" in name} for row in found]
+
+
+def test_number_by_number():
+    assert made("x:y") == [{"x:y": 10.0}, {"x:y": None}, {"x:y": 21.0}]
+    assert made("y:y") == [{"y:y": 25.0}, {}, {"y:y": 49.0}]
+
+
+def test_category_by_number():
+    assert made("c:x") == [{"c=red:x": 2.0}, {"c=blue:x": None}, {}]
+    assert made("y:c") == [{"y:c=red": 5.0}, {}, {}]
+
+
+def test_category_by_category():
+    assert made("c:d") == [{"c=red:d=s": 1.0}, {"c=blue:d=s": 1.0}, {}]
+
+
+def test_sources():
+    columns = Columns(interactions=["c:x"])
+    learned(columns, [FRAME[:1]])
+    assert columns.names == ["c=red", "x", "y", "d=s", "c=red:x"]
+    assert columns.sources == [("c",), ("x",), ("y",), ("d",), ("c", "x")]
+
+
+def test_every_pair():
+    assert [*made("::")[0]] == ["c=red:d=s", "c=red:x", "c=red:y", "d=s:x", "d=s:y", "x:y"]
+    assert [*made("x::")[0]] == ["x:c=red", "x:y", "x:d=s"]
+
+
+def test_order_of_columns_does_not_matter_to_names():
+    columns = Columns(interactions="::")
+    learned(columns, [FRAME])
+    before = columns.names
+    learned(columns, [FRAME[:, ::-1]])
+    assert columns.names == before
+
+
+def test_each_pair_once():
+    pairs = list(pairs_of([("b", "a"), ("a", "b"), ("a", None), (None, None)], ["a", "b", "c"]))
+    assert pairs == [("b", "a"), ("a", "c"), ("b", "c")]
+
+
+def test_columns_that_are_not_there():
+    assert made("c:nowhere", "nowhere::") == [{}, {}, {}]
+
+
+@pytest.mark.parametrize("spec", ["", "a", ":", "a:", ":a", "a:b:c", "a::b", "::a", ":::", "a:::"])
+def test_what_is_no_pair(spec):
+    with pytest.raises(ValueError, match="is not an interaction: write 'a:b'"):
+        parsed(spec)
+
+
+def test_a_name_with_a_colon():
+    frame = pl.DataFrame({"a:1": [2.0], "b": [3.0]})
+    columns = Columns(interactions=[("a:1", "b")])
+    assert learned(columns, [frame]) == [{"a:1": 2.0, "b": 3.0, "a:1:b": 6.0}]
+
+
+def test_a_product_beyond_float64():
+    frame = pl.DataFrame({"a": [1.0, 1e200], "b": [1.0, -1e200]})
+    with pytest.raises(ValueError, match="row 1, column 'a:b': the product is beyond float64"):
+        Columns(interactions=["a:b"]).encode(frame)
+
+
+def test_a_number_too_small_to_multiply():
+    frame = pl.DataFrame({"a": [1e-200], "b": [1e-200]})
+    assert learned(Columns(interactions=["a:b"]), [frame]) == [{"a": 1e-200, "b": 1e-200}]
+
+
+@given(st.lists(st.integers(0, 99)), st.sampled_from([100, 10_000]))
+def test_codes_by_appearance(codes, size):
+    """Counted in a table, and sorted where the table would be too large."""
+    ranks, found = by_appearance(np.array(codes, dtype=np.int64), size)
+    seen = list(dict.fromkeys(codes))
+    assert found.tolist() == seen
+    assert ranks.tolist() == [seen.index(code) for code in codes]
+
+
+def test_many_pairs_of_levels():
+    """More pairs than a table would hold; each pair of a level has its own feature."""
+    n = 300
+    table = pl.DataFrame({"a": [f"a{k}" for k in range(n)], "b": [f"b{k % 7}" for k in range(n)]})
+    columns = Columns(interactions="a:b", max_levels=n)
+    found = learned(columns, [table])
+    assert [list(row)[-1] for row in found] == [f"a=a{k}:b=b{k % 7}" for k in range(n)]
+    assert np.array([len(row) for row in found]).tolist() == [3] * n
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_codes_have_room_for_pairs(library):
+    """50 000 by 50 000 levels are more than 32 bits count, in which pyarrow numbers them."""
+    (cells,) = columns_of(opened(frame_of([["red"]], {"c": "category"}, library)))
+    assert cells.values.dtype == np.int64
