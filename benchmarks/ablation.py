@@ -32,9 +32,9 @@ from quality import in_markdown, measured, write_between
 
 from unitless.blend import logistic, softmax, squared
 from unitless.blend.blend import KINDS
-from unitless.blend.ensemble import Member, Panel
-from unitless.blend.hedge import STACKERS, HedgeMixer
-from unitless.blend.mixture import Mixer
+from unitless.blend.ensemble import Ensemble, Expert
+from unitless.blend.hedge import STACKERS, HedgeMixture
+from unitless.blend.mixture import Mixture
 from unitless.learners import Blend
 from unitless.learners.base import EMPTY
 from unitless.losses import get as get_loss
@@ -106,18 +106,18 @@ class Recording(NamedTuple):
     decode: Callable[[Any], Any]
 
 
-def record(recipe: Recipe, data: Data, members: list[Member]) -> Recording:
+def record(recipe: Recipe, data: Data, members: list[Expert]) -> Recording:
     """Run the members."""
     several = {"classes": int(data.y.max()) + 1} if recipe.loss == "softmax" else {}
     blend = Blend(recipe.loss, views=recipe.views, **several)
-    blend.panel = Panel(members, loss=blend.loss, intercept=True, **several)
-    blend.mixer = recorder = Recorder()
+    blend.ensemble = Ensemble(members, loss=blend.loss, intercept=True, **several)
+    blend.mixture = recorder = Recorder()
     blend.learn(as_rows(data.X, data.y))
-    counted = blend.counted
+    counted = blend.target_scaler
     return Recording(data, recorder.stretches, counted.decode if counted else lambda p: p)
 
 
-def enlarged(members: list[Member]) -> list[Member]:
+def enlarged(members: list[Expert]) -> list[Expert]:
     """The members, and each once more with a smaller and with a larger constant."""
     more = []
     for member in members:
@@ -160,18 +160,18 @@ def changes(recipe: Recipe) -> Iterator[Change]:
     yield from mixings(recipe, mixer, every)
 
 
-def kind(recipe: Recipe) -> tuple[Any, list[Member]]:
+def kind(recipe: Recipe) -> tuple[Any, list[Expert]]:
     """(mixer, members) of a recipe."""
     mixer, members, linear = KINDS[get_loss(recipe.loss).code]
     return mixer, linear if recipe.views == "linear" else members
 
 
-def names(members: list[Member]) -> list[str]:
+def names(members: list[Expert]) -> list[str]:
     """Their names."""
     return [member.name for member in members]
 
 
-def together(members: list[Member]) -> dict[str, list[int]]:
+def together(members: list[Expert]) -> dict[str, list[int]]:
     """Members that share a view, a kind or a role."""
     found: dict[str, list[int]] = {}
     for k, member in enumerate(members):
@@ -184,7 +184,7 @@ def together(members: list[Member]) -> dict[str, list[int]]:
 
 def mixings(recipe: Recipe, mixer: Any, every: list[int]) -> Iterator[Change]:
     """Changes of the mixing."""
-    if mixer is HedgeMixer:
+    if mixer is HedgeMixture:
         for name, silent in silences(len(every)).items():
             yield Change("mixing", name, every, silenced(silent))
         return
@@ -214,25 +214,25 @@ def unmoderated(z, s):
     return z
 
 
-def with_share(mixer: type[Mixer], share: float) -> type[Mixer]:
+def with_share(mixer: type[Mixture], share: float) -> type[Mixture]:
     """A mixture that starts with so much on the stacker."""
     return type("Shared", (mixer,), {"stacker_share": share})
 
 
-def with_prior(mixer: type[Mixer], factor: float) -> type[Mixer]:
+def with_prior(mixer: type[Mixture], factor: float) -> type[Mixture]:
     """A stacker whose prior is so much stronger."""
 
-    def prepare(self: Mixer) -> None:
+    def prepare(self: Mixture) -> None:
         mixer._prepare(self)
         self.state.D[:] /= factor
 
     return type("Prior", (mixer,), {"_prepare": prepare})
 
 
-def alone(mixer: type[Mixer]) -> type[Mixer]:
+def alone(mixer: type[Mixture]) -> type[Mixture]:
     """A mixture in which the stacker has all the weight."""
 
-    def set_prior(self: Mixer, alive: np.ndarray) -> None:
+    def set_prior(self: Mixture, alive: np.ndarray) -> None:
         mixer._set_prior(self, alive)
         self.state.W0[: len(self.members)][alive] = NOTHING
         self.state.W0[len(self.members)] = 1.0
@@ -247,10 +247,10 @@ def silences(K: int) -> dict[str, list[int]]:
     return {**stackers, "both stackers": both, "the mixture (stackers alone)": list(range(K))}
 
 
-def silenced(silent: list[int]) -> type[HedgeMixer]:
+def silenced(silent: list[int]) -> type[HedgeMixture]:
     """A hedge whose last step does not hear some of the members and stackers."""
 
-    class Silenced(HedgeMixer):
+    class Silenced(HedgeMixture):
         def drop(self, alive: np.ndarray) -> None:
             self.final.alive[: len(alive)] = self.base.alive  # claims are asked of all who leave
             super().drop(alive)

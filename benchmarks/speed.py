@@ -22,8 +22,8 @@ from sklearn.linear_model import SGDClassifier
 from vowpalwabbit import Workspace
 
 from unitless.blend import experts as recipes
-from unitless.blend.ensemble import Panel
-from unitless.blend.logistic import LogisticMixer
+from unitless.blend.ensemble import Ensemble
+from unitless.blend.logistic import LogisticMixture
 from unitless.learners import Blend, Coordinate, Full
 from unitless.rows import as_rows
 
@@ -227,8 +227,8 @@ def members() -> None:
 
         def run() -> object:
             blend = Blend()
-            blend.panel = Panel(panel, loss=blend.loss, intercept=True)
-            blend.mixer = LogisticMixer(panel, blend.loss)
+            blend.ensemble = Ensemble(panel, loss=blend.loss, intercept=True)
+            blend.mixture = LogisticMixture(panel, blend.loss)
             return blend.learn(rows)
 
         return run

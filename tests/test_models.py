@@ -45,8 +45,8 @@ def test_a_member_that_left_stays_away(tmp_path):
     straight.learn(as_rows(X[:30], y[:30]))
     persistence.save(straight, tmp_path / "model")
     resumed = persistence.load(tmp_path / "model")
-    assert resumed.claims() == straight.claims()
-    assert not resumed.panel.alive.all()
+    assert resumed.guarantees() == straight.guarantees()
+    assert not resumed.ensemble.alive.all()
     same_bits(resumed.learn(as_rows(X[30:], y[30:])), straight.learn(as_rows(X[30:], y[30:])))
 
 

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from naive.digits import precision
 from unitless import losses
 from unitless.blend.blend import Blend
-from unitless.blend.ensemble import Member
-from unitless.blend.hedge import HedgeMixer
-from unitless.blend.logistic import LogisticMixer
-from unitless.blend.softmax import SoftmaxMixer
-from unitless.blend.squared import SquaredMixer
+from unitless.blend.ensemble import Expert
+from unitless.blend.hedge import HedgeMixture
+from unitless.blend.logistic import LogisticMixture
+from unitless.blend.softmax import SoftmaxMixture
+from unitless.blend.squared import SquaredMixture
 from unitless.learners.zero import Zero
 from unitless.rows import as_rows
 
@@ -23,7 +23,7 @@ LOSSES = ["logistic", "squared", "softmax", "hinge", "absolute", "quantile(0.9)"
 FEW_LOSSES = ["logistic", "squared", "softmax", "hinge", "absolute"]
 """One of each kind of mixer and of target."""
 REALS = ("squared", "absolute", "quantile(0.9)", "huber(2)")
-MIXERS = {"logistic": LogisticMixer, "squared": SquaredMixer, "softmax": SoftmaxMixer}
+MIXERS = {"logistic": LogisticMixture, "squared": SquaredMixture, "softmax": SoftmaxMixture}
 
 
 # Mixers fed with tables
@@ -31,12 +31,12 @@ MIXERS = {"logistic": LogisticMixer, "squared": SquaredMixer, "softmax": Softmax
 
 def members(roles):
     """Members that exist by name and role only."""
-    return [Member(f"expert {k}", "raw", Zero, role=role) for k, role in enumerate(roles)]
+    return [Expert(f"expert {k}", "raw", Zero, role=role) for k, role in enumerate(roles)]
 
 
 def mixer_of(loss, roles):
     """A mixer of experts with these roles."""
-    return MIXERS.get(loss, HedgeMixer)(members(roles), losses.get(loss))
+    return MIXERS.get(loss, HedgeMixture)(members(roles), losses.get(loss))
 
 
 def mixed(mixer, Z, y, v=None, drops=None):

@@ -121,7 +121,7 @@ def test_contributions_add_up_while_members_leave(loss, kind):
             parts = adds_up(learner, row)
             absent = np.ones(len(parts), dtype=bool)
             absent[row.indices[row.indices < len(parts)]] = False
-            if not learner.panel.dense:
+            if not learner.ensemble.dense:
                 assert not parts[absent].any()
 
 
@@ -131,7 +131,7 @@ def test_looking_leaves_no_trace(loss):
     before = learner.predict(as_rows(X[:20]))
     learner.contributions(as_rows(X[:1]))
     learner.weights()
-    learner.claims()
+    learner.guarantees()
     learner.history()
     same_bits(learner.predict(as_rows(X[:20])), before)
     other, _, _ = taught(loss)
@@ -157,7 +157,7 @@ def test_contributions_point_the_right_way():
 @each_loss
 def test_weights_of_members(loss):
     learner, _, _ = taught(loss)
-    carried = learner.carried()
+    carried = learner.mixture_weights()
     assert sum(carried.values()) == pytest.approx(1, abs=1e-12)
     assert all(weight >= 0 for weight in carried.values())
     history = learner.history()

@@ -27,7 +27,7 @@ from unitless import losses
 from unitless.rows import as_rows
 
 K, N = 6, 250
-ROLES = ["proof"] * 2 + ["main"] * 3 + ["tracker"]
+ROLES = ["guarantee"] * 2 + ["main"] * 3 + ["tracker"]
 LOSSES = ["logistic", "squared", "softmax", "hinge", "absolute", "quantile(0.9)", "huber(2)"]
 each_loss = pytest.mark.parametrize("loss", LOSSES)
 ROUNDING = 1e-12
@@ -44,15 +44,15 @@ def holds(claims):
 
 def always_holds(loss, Z, y, v=None, drops=None, every=1, first=lambda mixer: None):
     """Feed a table row by row and assert every claim after each; the mixer at the end."""
-    mixer = mixer_of(loss, ["proof", *ROLES[1:]][: Z.shape[1]])
+    mixer = mixer_of(loss, ["guarantee", *ROLES[1:]][: Z.shape[1]])
     first(mixer)
     for t in range(0, len(Z), every):
         if drops and t in drops:
             mixer.drop(np.array(drops[t]))
         span = slice(t, t + every)
         mixed(mixer, Z[span], y[span], None if v is None else v[span])
-        holds(mixer.claims())
-        weights = np.array(list(mixer.carried().values()))
+        holds(mixer.guarantees())
+        weights = np.array(list(mixer.mixture_weights().values()))
         assert (weights >= 0).all()
         assert weights.sum() == pytest.approx(1, abs=1e-12)
     return mixer
@@ -166,7 +166,7 @@ def test_the_weights_that_break_a_plain_update():
     Z = right[:, None] * np.where(rng.random((2000, K)) < 0.5, 9.0, -9.0)
     mixer = mixer_of("logistic", ROLES)
     mixed(mixer, Z, y, np.full(2000, 5.0))
-    holds(mixer.claims())
+    holds(mixer.guarantees())
 
 
 @each_loss
@@ -177,7 +177,7 @@ def test_members_leave(loss, make):
     y, right = target_and_sign(loss, rng)
     drops = {60: np.arange(K) != 3, 61: np.arange(K) == 0}
     mixer = always_holds(loss, shaped(loss, make(rng, right), y), y, drops=drops)
-    ends = {name: claim.last for name, claim in mixer.claims().items() if claim.last < N}
+    ends = {name: claim.last for name, claim in mixer.guarantees().items() if claim.last < N}
     assert ends == {"expert 3": 60} | {f"expert {k}": 61 for k in (1, 2, 4, 5)}
 
 
@@ -205,7 +205,7 @@ def test_the_overhead_in_closed_form():
     T = 1000
     mixer = mixer_of("logistic", ROLES)
     mixed(mixer, rng.normal(size=(T, K)), rng.choice([-1.0, 1.0], T))
-    claims = mixer.claims()
+    claims = mixer.guarantees()
     for name, W0 in (("expert 2", 0.2 / K), ("stacker", 0.8)):
         a = 1 / (1 + np.arange(1, T))
         by_hand = -math.log(W0) - np.log1p(-a * (1 - W0)).sum()
@@ -222,7 +222,7 @@ def test_overheads_after_a_drop_are_those_of_both_stretches():
         a = 1 / (1 + np.arange(1, 90))
         W0 = np.where(np.arange(1, 90) <= 40, before, after)
         by_hand = -math.log(before) - np.log1p(-a * (1 - W0)).sum()
-        assert mixer.claims()[name].overhead == pytest.approx(by_hand, rel=1e-12)
+        assert mixer.guarantees()[name].overhead == pytest.approx(by_hand, rel=1e-12)
 
 
 def follows_expert_2(mixer):
@@ -241,12 +241,14 @@ def test_the_overhead_can_be_lost_in_full(loss):
     rng = np.random.default_rng(0)
     y, right = target_and_sign(loss, rng)
     z = one_prophet(rng, right)
-    claim = always_holds(loss, shaped(loss, z, y), y, first=follows_expert_2).claims()["expert 0"]
+    claim = always_holds(loss, shaped(loss, z, y), y, first=follows_expert_2).guarantees()[
+        "expert 0"
+    ]
     if loss == "softmax":  # the others must be sure of one wrong class
         wrong = np.eye(CLASSES)[(y.astype(int) + 1) % CLASSES] * 600.0
         Z = np.repeat(wrong[:, None, :], K, axis=1)
         Z[:, 0] = np.eye(CLASSES)[y.astype(int)] * 600.0
-        claim = always_holds(loss, Z, y, first=follows_expert_2).claims()["expert 0"]
+        claim = always_holds(loss, Z, y, first=follows_expert_2).guarantees()["expert 0"]
     assert claim.loss - claim.member_loss >= 0.999 * claim.overhead
     assert claim.overhead > 8
 
@@ -259,7 +261,7 @@ def test_how_much_of_the_overhead_is_lost_for_squares():
     y = np.tile([0.0, 1.0], 200)
     Z = np.repeat(1 - y[:, None], K, axis=1)
     Z[:, 0] = y
-    claim = always_holds("squared", Z, y, every=10, first=follows_expert_2).claims()["expert 0"]
+    claim = always_holds("squared", Z, y, every=10, first=follows_expert_2).guarantees()["expert 0"]
     assert claim.loss - claim.member_loss >= 0.2 * claim.overhead
 
 
@@ -281,7 +283,7 @@ def long_run(rows, block=100_000):
         assert np.isfinite(out).all()
         assert (mixer.state.W[: K + 1] >= least).all()
         assert all(np.isfinite(part).all() for part in mixer.state[:-1])
-        holds(mixer.claims())
+        holds(mixer.guarantees())
     return mixer
 
 
@@ -291,10 +293,10 @@ def test_a_million_rows_without_underflow():
     The loser of the first half lost 15 million nats by then, and comes back within a few rows.
     """
     mixer = long_run(1_000_000)
-    carried = mixer.carried()
+    carried = mixer.mixture_weights()
     assert carried["expert 1"] + carried["expert 4"] + carried["stacker"] > 0.99
-    assert mixer.claims()["expert 1"].member_loss > 1e7
-    assert mixer.claims()["expert 1"].loss < 100
+    assert mixer.guarantees()["expert 1"].member_loss > 1e7
+    assert mixer.guarantees()["expert 1"].loss < 100
 
 
 # The blend
@@ -308,7 +310,7 @@ def test_the_blend(loss, views):
     scores = []
     for t in range(0, 300, 25):
         scores.append(learner.learn(as_rows(X[t : t + 25], y[t : t + 25])))
-        claims = learner.claims()
+        claims = learner.guarantees()
         holds(claims)
         every = losses.get(loss).value(y[: t + 25], np.concatenate(scores))
         total = every[loss in REALS :].sum()  # the first target is known to all
@@ -323,10 +325,10 @@ def test_the_blend_with_weights(loss):
     v = np.random.default_rng(0).choice([0, 0.1, 1, 30], 300)
     learner = blend(loss)
     scores = learner.learn(as_rows(X, y, v))
-    holds(learner.claims())
+    holds(learner.guarantees())
     every = v * losses.get(loss).value(y, scores)
     every[: np.argmax(v > 0) + 1] *= loss not in REALS
-    assert next(iter(learner.claims().values())).loss == pytest.approx(every.sum(), rel=1e-11)
+    assert next(iter(learner.guarantees().values())).loss == pytest.approx(every.sum(), rel=1e-11)
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute", "huber(2)"])
@@ -337,8 +339,8 @@ def test_claims_are_in_the_unit_of_the_targets(loss, scale):
     learner = blend(loss)
     scores = learner.learn(as_rows(X, y))
     total = losses.get(loss).value(y, scores)[1:].sum()
-    assert next(iter(learner.claims().values())).loss == pytest.approx(total, rel=1e-9)
-    holds(learner.claims())
+    assert next(iter(learner.guarantees().values())).loss == pytest.approx(total, rel=1e-9)
+    holds(learner.guarantees())
 
 
 @pytest.mark.parametrize("name", ["ScInOL2", "Algorithm 1", "Algorithm 2", "label tracker 0.9"])
@@ -347,10 +349,10 @@ def test_what_a_claim_calls_a_member_is_that_learner(name):
     X, y = tame("logistic")
     learner = blend()
     learner.learn(as_rows(X, y))
-    member = next(m for m in learner.panel.members if m.name == name)
+    member = next(m for m in learner.ensemble.members if m.name == name)
     alone = member.kind(loss="logistic", **member.parameters)
     lost = -log_expit(y * alone.learn(as_rows(X, y))).sum()
-    assert learner.claims()[name].member_loss == pytest.approx(lost, rel=1e-9)
+    assert learner.guarantees()[name].member_loss == pytest.approx(lost, rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", FEW_LOSSES)
@@ -360,8 +362,8 @@ def test_the_blend_while_members_leave(loss, kind):
     learner = blend(loss)
     for t in range(0, len(y), 5):
         learner.learn(as_rows(X[t : t + 5], y[t : t + 5]))
-        holds(learner.claims())
-    assert min(claim.last for claim in learner.claims().values()) < len(y)
+        holds(learner.guarantees())
+    assert min(claim.last for claim in learner.guarantees().values()) < len(y)
 
 
 TASKS = {
@@ -380,12 +382,12 @@ def test_real_sets(shared_data):
             for t in range(0, len(y), 60):
                 scores = learner.learn(rows_of(X[t : t + 60], y[t : t + 60]))
                 assert np.isfinite(scores).all()
-                holds(learner.claims())
+                holds(learner.guarantees())
 
 
 def test_the_mixture_of_probabilities_is_what_is_scored():
     """Two experts, one row: sigma(score) = sum W sigma(z), by hand."""
-    mixer = mixer_of("logistic", ["proof", "main"])
+    mixer = mixer_of("logistic", ["guarantee", "main"])
     score = mixed(mixer, np.array([[2.0, -1.0]]), np.ones(1))[0]
     stacker = -1 / math.sqrt(1 + math.pi / 8)
     by_hand = 0.1 * expit(2.0) + 0.1 * expit(-1.0) + 0.8 * expit(stacker)

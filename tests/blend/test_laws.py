@@ -146,7 +146,7 @@ def finite(loss, X, y, v=None):
     d = X.shape[1]
     probes = np.vstack([np.zeros(d), np.full(d, 1e300), np.full(d, -1e-300), np.ones(d)])
     assert np.isfinite(learner.predict(as_rows(probes))).all()
-    assert all(np.isfinite(claim[1:]).all() for claim in learner.claims().values())
+    assert all(np.isfinite(claim[1:]).all() for claim in learner.guarantees().values())
     return learner
 
 
@@ -234,7 +234,7 @@ def test_heavy_tails():
     X = rng.standard_cauchy((2000, 5)) ** 3
     y = np.sign(X[:, 0] + rng.standard_cauchy(2000))
     learner = finite("logistic", X, y)
-    lost = next(iter(learner.claims().values())).loss / 2000
+    lost = next(iter(learner.guarantees().values())).loss / 2000
     assert lost < 0.625
 
 
@@ -404,8 +404,8 @@ def test_members_that_look_at_centred_or_squashed_rows_are_affine(views):
     plain, other = (blend(views=views) for _ in range(2))
     plain.learn(as_rows(X, y))
     other.learn(as_rows(shifted, y))
-    for member in plain.panel.members:
-        mine, its = (learner.claims()[member.name].member_loss for learner in (plain, other))
+    for member in plain.ensemble.members:
+        mine, its = (learner.guarantees()[member.name].member_loss for learner in (plain, other))
         affine = member.kind.invariance == "linear"  # Algorithm 2: the constant is a feature
         if member.view in ("centred", "squashed", "none") or affine:
             assert its == pytest.approx(mine, rel=1e-10)
@@ -421,7 +421,7 @@ def powers(d, most):
 
 def outlook(learner, X):
     """All it would say of these rows, who carries how much, and what is claimed."""
-    claims = learner.claims()
+    claims = learner.guarantees()
     numbers = [claims[name][1:] for name in sorted(claims)]
     scores = learner.predict(as_rows(X)).ravel()
-    return np.concatenate([scores, list(learner.carried().values()), np.ravel(numbers)])
+    return np.concatenate([scores, list(learner.mixture_weights().values()), np.ravel(numbers)])

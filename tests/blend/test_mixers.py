@@ -6,7 +6,7 @@ import pytest
 from blend.material import CLASSES, forecasts, mixed, mixer_of, targets_of, worst
 from naive import blend as naive
 
-ROLES = ["proof", "main", "tracker", "main", "main"]
+ROLES = ["guarantee", "main", "tracker", "main", "main"]
 SKILL = np.array([0.2, 0.9, 0.0, 0.5, -0.3])
 N = 80
 LOSSES = ["logistic", "squared", "softmax", "absolute", "quantile(0.9)", "huber(0.5)"]
@@ -47,12 +47,12 @@ def compare(loss, Z, y, v=None, drops=None, digits=40):
     scores = mixed(mixer, Z, y, v, drops)
     exact = told(loss, Z, y, weights=v, drops=drops, digits=digits)
     alive = [k for k, weight in enumerate(exact.weights) if weight > 0]
-    claims = list(mixer.claims().values())
+    claims = list(mixer.guarantees().values())
     now = [claim for claim in claims if claim.last == len(y)]
     order = sorted(now, key=lambda claim: mixer._names.index(claim.member))
     errors = [
         worst(scores, exact.scores),
-        worst(list(mixer.carried().values()), exact.weights),
+        worst(list(mixer.mixture_weights().values()), exact.weights),
         worst([claim.member_loss for claim in order], [exact.losses[k] for k in alive]),
         worst([order[0].loss], [exact.loss]),
     ]
@@ -138,7 +138,7 @@ def test_blocks_are_rows(loss):
     cuts = [(0, 1), (1, 7), (7, 30), (30, N)]
     found = np.concatenate([mixed(pieces, Z[a:b], y[a:b]) for a, b in cuts])
     np.testing.assert_array_equal(found, scores)
-    assert whole.claims() == pieces.claims()
+    assert whole.guarantees() == pieces.guarantees()
     ahead = [mixer.predict(Z[::-1].copy(), np.empty_like(scores)) for mixer in (whole, pieces)]
     np.testing.assert_array_equal(*ahead)
 
@@ -149,7 +149,7 @@ def test_the_history_is_of_the_weights_after_1_2_4_8_trials(loss):
     mixer, after = mixer_of(loss, ROLES), {}
     for t in range(N):
         mixed(mixer, Z[t : t + 1], y[t : t + 1])
-        after[t + 1] = mixer.carried()
+        after[t + 1] = mixer.mixture_weights()
     kept = mixer.history()
     assert [t for t, _ in kept] == [1, 2, 4, 8, 16, 32, 64]
     for t, weights in kept:
@@ -158,7 +158,7 @@ def test_the_history_is_of_the_weights_after_1_2_4_8_trials(loss):
 
 
 def test_a_member_in_no_trial_lost_nothing():
-    claims = mixer_of("logistic", ROLES).claims()
+    claims = mixer_of("logistic", ROLES).guarantees()
     assert {claim.loss for claim in claims.values()} == {0.0}
     assert {claim.overhead for claim in claims.values()} == {0.0}
 

@@ -39,4 +39,4 @@ def test_members_do_run_on_threads(monkeypatch):
 def test_the_error_of_a_job_is_raised(monkeypatch):
     monkeypatch.setattr(threads.config, "NUMBA_NUM_THREADS", 2)
     with pytest.raises(ZeroDivisionError):
-        threads.side_by_side(lambda k: 1 // k, range(4), threads.MANY)
+        threads.parallel_map(lambda k: 1 // k, range(4), threads.MANY)

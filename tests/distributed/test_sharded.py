@@ -70,7 +70,7 @@ def test_a_blend_by_its_members_is_the_plain_one_to_the_bit(tmp_path, name, weig
     made, whole = fit_sharded("blend", source, shards=3), in_one_pass("blend", source)
     assert as_bytes(made.model) == as_bytes(whole)
     assert made.losses["blend"] > 0
-    assert len(made.losses) == 1 + len(whole.learner.panel.members)
+    assert len(made.losses) == 1 + len(whole.learner.ensemble.members)
     again = table(100, seed=1).drop("weight").with_columns(weight=1.0)
     assert (predictions(made.model, again) == predictions(whole, again)).all()
 
@@ -87,8 +87,8 @@ def test_members_that_leave_leave_as_in_one_pass(tmp_path):
         (tmp_path / f"{k}.svm").write_text("\n".join(lines[175 * k : 175 * k + 175]) + "\n")
     source = Source(tmp_path)
     made, whole = fit_sharded("blend", source, shards=4), in_one_pass("blend", source)
-    assert None in whole.learner.panel.learners
-    assert not whole.learner.panel.dense
+    assert None in whole.learner.ensemble.learners
+    assert not whole.learner.ensemble.dense
     assert as_bytes(made.model) == as_bytes(whole)
 
 

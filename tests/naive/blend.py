@@ -131,8 +131,8 @@ def logistic(Z, targets, roles, weights=None, drops=None, digits=40):
     drops = drops or {}
     with precision(digits):
         mains = roles.count("main")
-        variance = {"main": ONE, "tracker": Decimal("0.09"), "proof": ZERO}
-        stacked = [k for k, role in enumerate(roles) if role != "proof"]
+        variance = {"main": ONE, "tracker": Decimal("0.09"), "guarantee": ZERO}
+        stacked = [k for k, role in enumerate(roles) if role != "guarantee"]
         H = [[(i == j) / variance[roles[i]] for j in stacked] for i in stacked]
         b = [H[n][n] / mains if roles[k] == "main" else ZERO for n, k in enumerate(stacked)]
         mixture, scores = Mixture(len(roles)), []
@@ -164,7 +164,7 @@ def squared(Z, targets, roles, weights=None, drops=None, digits=40):
     drops = drops or {}
     with precision(digits):
         mixture, scores = Mixture(len(roles)), []
-        stacked = [k for k, role in enumerate(roles) if role != "proof"]
+        stacked = [k for k, role in enumerate(roles) if role != "guarantee"]
         ridge, low, high = Newton(Decimal(10), "squared", 1), ZERO, ZERO
         for t, (p, v) in enumerate(_rows(Z, weights)):
             if t in drops:
@@ -210,7 +210,7 @@ def softmax(Z, targets, roles, weights=None, drops=None, digits=40):
     weights = [1.0] * len(Z) if weights is None else weights
     with precision(digits):
         K, C = len(roles), len(Z[0][0])
-        stacked = [k for k, role in enumerate(roles) if role != "proof"]
+        stacked = [k for k, role in enumerate(roles) if role != "guarantee"]
         w = [ONE / len(stacked) for _ in stacked]
         H = [[Decimal(i == j) for j in stacked] for i in stacked]
         mixture, scores = Mixture(K), []

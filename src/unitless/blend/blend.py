@@ -20,16 +20,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from unitless.blend import experts as recipes
-from unitless.blend.ensemble import SQUARES, SUM, UNIT, Member, Panel
+from unitless.blend.ensemble import SQUARES, SUM, UNIT, Ensemble, Expert
 from unitless.blend.ensemble import T as TRIALS
-from unitless.blend.hedge import HedgeMixer
-from unitless.blend.logistic import LogisticMixer
-from unitless.blend.mixture import Mixer
-from unitless.blend.mixture_bound import Claim
-from unitless.blend.softmax import SoftmaxMixer
-from unitless.blend.squared import SquaredMixer
+from unitless.blend.hedge import HedgeMixture
+from unitless.blend.logistic import LogisticMixture
+from unitless.blend.mixture import Mixture
+from unitless.blend.mixture_bound import Guarantee
+from unitless.blend.softmax import SoftmaxMixture
+from unitless.blend.squared import SquaredMixture
 from unitless.blend.target_scaler import UNIT as COUNTED
-from unitless.blend.target_scaler import Counted
+from unitless.blend.target_scaler import TargetScaler
 from unitless.learners.base import (
     EMPTY,
     Learner,
@@ -52,14 +52,14 @@ from unitless.losses import (
 )
 from unitless.rows import Rows, as_rows
 
-KINDS: dict[int, tuple[type[Mixer] | type[HedgeMixer], list[Member], list[Member]]] = {
-    LOGISTIC: (LogisticMixer, recipes.LOGISTIC, recipes.LOGISTIC_LINEAR),
-    SQUARED: (SquaredMixer, recipes.SQUARED, recipes.SQUARED_LINEAR),
-    SOFTMAX: (SoftmaxMixer, recipes.SOFTMAX, recipes.SOFTMAX_LINEAR),
-    HINGE: (HedgeMixer, recipes.HINGE, recipes.HINGE_LINEAR),
-    ABSOLUTE: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
-    QUANTILE: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
-    HUBER: (HedgeMixer, recipes.REAL, recipes.REAL_LINEAR),
+KINDS: dict[int, tuple[type[Mixture] | type[HedgeMixture], list[Expert], list[Expert]]] = {
+    LOGISTIC: (LogisticMixture, recipes.LOGISTIC, recipes.LOGISTIC_LINEAR),
+    SQUARED: (SquaredMixture, recipes.SQUARED, recipes.SQUARED_LINEAR),
+    SOFTMAX: (SoftmaxMixture, recipes.SOFTMAX, recipes.SOFTMAX_LINEAR),
+    HINGE: (HedgeMixture, recipes.HINGE, recipes.HINGE_LINEAR),
+    ABSOLUTE: (HedgeMixture, recipes.REAL, recipes.REAL_LINEAR),
+    QUANTILE: (HedgeMixture, recipes.REAL, recipes.REAL_LINEAR),
+    HUBER: (HedgeMixture, recipes.REAL, recipes.REAL_LINEAR),
 }
 
 
@@ -107,53 +107,53 @@ class Blend(Learner):
         mixer, members, linear = KINDS[self.loss.code]
         members = linear if views == "linear" else members
         several = {"classes": classes} if classes else {}
-        self.panel = Panel(members, loss=self.loss, intercept=self.intercept, **several)
-        self.mixer = mixer(members, self.loss)
-        self.counted = None
+        self.ensemble = Ensemble(members, loss=self.loss, intercept=self.intercept, **several)
+        self.mixture = mixer(members, self.loss)
+        self.target_scaler = None
         if self.loss.targets == "reals":  # the delta of Huber's loss is in their unit, so it stays
-            self.counted = Counted(1.0 if self.loss.code == HUBER else 0.0)
+            self.target_scaler = TargetScaler(1.0 if self.loss.code == HUBER else 0.0)
             self.takes_every_target = False
 
     @property
     def state(self) -> tuple[Any, ...]:
         """All that is remembered: the panel's, its learners' and the mixer's."""
-        panel = self.panel
+        panel = self.ensemble
         return (
             panel.slots, panel.profile, panel.totals, panel.moments.state, panel.normalised.state,
             tuple(learner.state for learner in panel.learners if learner is not None),
-            self.mixer.state, () if self.counted is None else (self.counted.state,),
+            self.mixture.state, () if self.target_scaler is None else (self.target_scaler.state,),
         )  # fmt: skip
 
     def _check(self, targets: NDArray[Any], weights: NDArray[Any]) -> None:
-        if self.counted is not None:
-            self.counted.check(targets, weights)
+        if self.target_scaler is not None:
+            self.target_scaler.check(targets, weights)
 
     def _reserve(self, columns: int) -> None:
-        self.panel._reserve(columns)
+        self.ensemble._reserve(columns)
 
     def _learn(self, values, indices, starts, columns, targets, weights, scores):
         block = values, indices, starts, columns
         new = False
-        if self.counted is not None:
+        if self.target_scaler is not None:
             counts = weights > 0 if len(weights) else slice(None)
-            new, targets = not self.counted.state[0], targets.copy()
-            targets[counts] = self.counted.learn(targets[counts])
+            new, targets = not self.target_scaler.state[0], targets.copy()
+            targets[counts] = self.target_scaler.learn(targets[counts])
 
         def tell(first: int, last: int, found: NDArray[Any] | None) -> None:
-            self.mixer.drop(self.panel.alive)
+            self.mixture.drop(self.ensemble.alive)
             if found is None:
                 self._look(block, first, last, weights, scores)
                 return
             own = weights[first:last] if len(weights) else weights
-            self.mixer.learn(found, targets[first:last], own, scores[first:last])
+            self.mixture.learn(found, targets[first:last], own, scores[first:last])
 
-        self.panel.learn(block, targets, weights, tell)
+        self.ensemble.learn(block, targets, weights, tell)
         return self._shown(scores, weights, new)
 
     def _shown(self, scores, weights, new):
         """Scores in the targets' unit; with `new`, those made before any target was known are 0."""
-        if self.counted is not None:
-            scores[:] = self.counted.decode(scores)
+        if self.target_scaler is not None:
+            scores[:] = self.target_scaler.decode(scores)
             if new:
                 first = np.flatnonzero(weights)[:1] if len(weights) else [0]
                 scores[: first[0] + 1 if len(first) else None] = 0.0
@@ -167,11 +167,11 @@ class Blend(Learner):
         """Fill in the scores of these rows, each as if it were the next trial with its weight."""
         *own, given = cut(*block, weights, first, last)
         given = np.where(given > 0, given, 1.0)  # a row to be left out is scored as if it counted
-        for panel, rows, found in self.panel.predict(tuple(own), given, last - first):
+        for panel, rows, found in self.ensemble.predict(tuple(own), given, last - first):
             if len(rows) == 0:
                 continue
-            mixer = self.mixer
-            if panel is not self.panel:
+            mixer = self.mixture
+            if panel is not self.ensemble:
                 mixer = deepcopy(mixer)
                 mixer.drop(panel.alive)
             out = self._room(len(rows))
@@ -180,29 +180,29 @@ class Blend(Learner):
 
     # Looking inside
 
-    def carried(self) -> dict[str, float]:
+    def mixture_weights(self) -> dict[str, float]:
         """The weight of each member, and of the stacker, in the mixture now."""
-        return self.mixer.carried()
+        return self.mixture.mixture_weights()
 
     def history(self) -> list[tuple[int, dict[str, float]]]:
         """The same after 1, 2, 4, 8, ... trials."""
-        return self.mixer.history()
+        return self.mixture.history()
 
-    def claims(self) -> dict[str, Claim]:
+    def guarantees(self) -> dict[str, Guarantee]:
         """By member: the blend's loss is at most the member's plus an overhead, both in numbers.
 
         Of real targets the first is known to all: its trial costs nobody anything here.
         """
-        claims = self.mixer.claims()
-        if self.counted is None:
+        claims = self.mixture.guarantees()
+        if self.target_scaler is None:
             return claims
-        size = 1 / float(self.counted.state[COUNTED] or 1.0)
+        size = 1 / float(self.target_scaler.state[COUNTED] or 1.0)
         again = size if self.loss.code == SQUARED else 1.0
         return {name: claim.times(size).times(again) for name, claim in claims.items()}
 
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """From now on column i arrives multiplied by factors[i]; to the bit for powers of two."""
-        panel = self.panel
+        panel = self.ensemble
         factors = unit_factors(factors, self.names.columns, len(panel.slots))
         columns = np.flatnonzero(panel.slots >= 0)
         slots = panel.slots[columns]
@@ -220,7 +220,7 @@ class Blend(Learner):
         if self.loss.code != SOFTMAX:
             super().add_class()
         self.classes += 1
-        for learner in self.panel.learners:
+        for learner in self.ensemble.learners:
             if learner is not None:
                 learner.add_class()
 
@@ -233,23 +233,23 @@ class Blend(Learner):
         """
         score = self.predict(rows)[0]
         block = arrays_of(rows)
-        panel, _, found = self.panel.predict(block, EMPTY, 1)[-1 if rows.columns else 0]
-        mixer = deepcopy(self.mixer)
+        panel, _, found = self.ensemble.predict(block, EMPTY, 1)[-1 if rows.columns else 0]
+        mixer = deepcopy(self.mixture)
         mixer.drop(panel.alive)
         parts = panel.parts(block, found[0])
         by_slot = _through(mixer, found[0], parts)
-        if self.counted is not None:
-            by_slot = by_slot / (self.counted.state[2] or 1.0)
-        out = np.zeros((len(self.panel.slots), *by_slot.shape[1:]))
-        used = np.flatnonzero(self.panel.slots >= 0)
-        out[used] = by_slot[self.panel.slots[used]]
+        if self.target_scaler is not None:
+            by_slot = by_slot / (self.target_scaler.state[2] or 1.0)
+        out = np.zeros((len(self.ensemble.slots), *by_slot.shape[1:]))
+        used = np.flatnonzero(self.ensemble.slots >= 0)
+        out[used] = by_slot[self.ensemble.slots[used]]
         return score - out.sum(axis=0), out
 
     def weights(self) -> Weights:
         """What one running deviation of x_i, either way, changes in the score at the means, divided
         by that deviation. Once rows are lists, at x = 0.
         """
-        panel = self.panel
+        panel = self.ensemble
         used = np.flatnonzero(panel.slots >= 0)
         slots, n = panel.slots[used], max(panel.totals[TRIALS], 1.0)
         records = panel.profile[slots]
@@ -272,8 +272,8 @@ class Blend(Learner):
 
     def _probe(self, columns: Any, mean: Any, step: Any) -> Rows:
         """Rows that differ from the means, or from 0 once rows are lists, by one step each."""
-        n, shape = len(columns), (max(len(columns), 1), len(self.panel.slots))
-        if not self.panel.dense:
+        n, shape = len(columns), (max(len(columns), 1), len(self.ensemble.slots))
+        if not self.ensemble.dense:
             return as_rows(csr_array((step, (np.arange(n), columns)), shape=shape))
         X = np.zeros(shape)
         X[:, columns] = mean
@@ -281,7 +281,7 @@ class Blend(Learner):
         return as_rows(X)
 
 
-def _through(mixer: Mixer | HedgeMixer, z: NDArray[Any], parts: NDArray[Any]) -> NDArray[Any]:
+def _through(mixer: Mixture | HedgeMixture, z: NDArray[Any], parts: NDArray[Any]) -> NDArray[Any]:
     """sum_k slope_k parts_k, the slopes being means over the way from no score to the scores z.
 
     (At z itself the stacker's inputs may be clipped, and then they have no slope.) Slopes are

@@ -44,9 +44,9 @@ def compile_ahead(everything: bool = False) -> None:
 def two_classes() -> None:
     """The blend without the members compiled apart."""
     blend = Blend()
-    for k, member in enumerate(blend.panel.members):
+    for k, member in enumerate(blend.ensemble.members):
         if member.kind in APART:
-            blend.panel.learners[k] = None
+            blend.ensemble.learners[k] = None
     _run(blend, np.sign(X[:, 0]))
 
 

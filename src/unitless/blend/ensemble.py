@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.blend.threads import side_by_side
+from unitless.blend.threads import parallel_map
 from unitless.learners.base import NO_INDICES, NO_STARTS, Learner
 from unitless.learners.scaled import cut
 from unitless.numerics import WIDE, flat, grown, inner, prefetch, shared, unit_of
@@ -38,7 +38,7 @@ Block = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], int]
 Float = NDArray[np.float64]
 
 
-class Member(NamedTuple):
+class Expert(NamedTuple):
     """A learner and what it looks at."""
 
     name: str
@@ -116,12 +116,12 @@ def _unlist(values, indices, start, stop, sparse, slots, profile, known):
 
 
 @flat
-def survey(
+def ingest(
     values, indices, starts, width, weights, first, most, slots, profile, totals, out, places, ends
 ):  # fmt: skip
     """Take in rows from `first` on, at most `most` values wide in all: (stop, why).
 
-    They are listed in out, places and ends, as `list_out` does it.
+    They are listed in out, places and ends, as `to_csr` does it.
     """
     sparse, listed, n = starts.size > 0, 0, 0
     rows = starts.size - 1 if sparse else weights.size
@@ -154,7 +154,7 @@ def survey(
 
 
 @flat
-def foresee(values, indices, starts, width, rows, slots, profile, totals, out):
+def dry_run(values, indices, starts, width, rows, slots, profile, totals, out):
     """out[r] = the new features of row r, or -1 where it would break a rule or a unit."""
     sparse = starts.size > 0
     for r in range(rows):
@@ -171,7 +171,7 @@ def foresee(values, indices, starts, width, rows, slots, profile, totals, out):
 
 
 @flat
-def lay_out(values, indices, starts, width, first, stop, slots, profile, known, columns, out):
+def to_dense(values, indices, starts, width, first, stop, slots, profile, known, columns, out):
     """Rows first to stop as full lines of slots; new features follow the known ones."""
     sparse = starts.size > 0
     for k in range(out.size):
@@ -195,7 +195,7 @@ def lay_out(values, indices, starts, width, first, stop, slots, profile, known, 
 
 
 @flat
-def list_out(values, indices, starts, width, first, stop, slots, profile, known, out, places, ends):
+def to_csr(values, indices, starts, width, first, stop, slots, profile, known, out, places, ends):
     """The same rows as lists of what is there; the number of values."""
     sparse = starts.size > 0
     n = 0
@@ -218,10 +218,10 @@ def list_out(values, indices, starts, width, first, stop, slots, profile, known,
     return n
 
 
-class Panel:
+class Ensemble:
     """Members, their views, and the features they have met."""
 
-    def __init__(self, members: list[Member], **common: Any) -> None:
+    def __init__(self, members: list[Expert], **common: Any) -> None:
         self.members = members
         self.learners: list[Learner | None] = [
             member.kind(**{**common, **member.parameters}) for member in members
@@ -258,7 +258,7 @@ class Panel:
         ends = np.zeros(len(targets) + 1, dtype=np.int64)
         first = 0
         while first < len(targets):
-            stop, why = survey(
+            stop, why = ingest(
                 values, indices, starts, columns, each, first, TILE, self.slots, self.profile,
                 self.totals, out, places, ends,
             )  # fmt: skip
@@ -297,7 +297,7 @@ class Panel:
             learner = self.learners[k]
             return np.zeros(0) if learner is None else run(learner, self.members[k].view)
 
-        parts = side_by_side(scores_of, range(len(self.members)), rows)
+        parts = parallel_map(scores_of, range(len(self.members)), rows)
         shape = next(part.shape for part in parts if part.size) if rows else (0,)
         scores = np.zeros((rows, len(parts), *shape[1:]))
         for k, part in enumerate(parts):
@@ -309,12 +309,12 @@ class Panel:
 
     def predict(
         self, block: Block, weights: Float, rows: int
-    ) -> list[tuple["Panel", NDArray[Any], NDArray[Any]]]:
+    ) -> list[tuple["Ensemble", NDArray[Any], NDArray[Any]]]:
         """(panel, row numbers, scores) of rows that are alike: a row that would end a membership is
         seen by a panel in which it has ended.
         """
         new = np.empty(rows, dtype=np.int64)
-        foresee(*block, rows, self.slots, self.profile, self.totals, new)
+        dry_run(*block, rows, self.slots, self.profile, self.totals, new)
         found = [(self, *self._predict(block, weights, np.flatnonzero(new >= 0), new))]
         for r in np.flatnonzero(new < 0):
             other, row = deepcopy(self), cut(*block, weights, r, r + 1)
@@ -362,13 +362,13 @@ class Panel:
     def _rows(self, block, first, stop, known, columns):
         if self.totals[DENSE]:
             out = np.empty((stop - first) * columns)
-            lay_out(*block, first, stop, self.slots, self.profile, known, columns, out)
+            to_dense(*block, first, stop, self.slots, self.profile, known, columns, out)
             return out, NO_INDICES, NO_STARTS, columns
         _, _, starts, width = block
         room = int(starts[stop] - starts[first]) if len(starts) else (stop - first) * width
         out, places = np.empty(room), np.empty(room, dtype=np.int32)
         ends = np.zeros(stop - first + 1, dtype=np.int64)
-        n = list_out(*block, first, stop, self.slots, self.profile, known, out, places, ends)
+        n = to_csr(*block, first, stop, self.slots, self.profile, known, out, places, ends)
         return out[:n], places[:n], ends, columns
 
     def _views(
@@ -399,7 +399,7 @@ class Panel:
         """
         known = int(self.totals[D])
         new = np.empty(1, dtype=np.int64)
-        foresee(*block, 1, self.slots, self.profile, self.totals, new)
+        dry_run(*block, 1, self.slots, self.profile, self.totals, new)
         rows = self._rows(block, 0, 1, known, known + max(int(new[0]), 0))
         shown = self._views(*rows, learn=False)
         out = np.zeros((len(self.members), known, *z.shape[1:]))

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.blend.ensemble import Member
+from unitless.blend.ensemble import Expert
 from unitless.blend.mixture import Float
-from unitless.blend.mixture_bound import Claim, remember
+from unitless.blend.mixture_bound import Guarantee, remember
 from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS
 from unitless.learners.full import Full
 from unitless.learners.scinol2 import Scinol2
@@ -132,10 +132,10 @@ def hedge(code, parameter, Z, targets, weights, scores, state):
             remember(W, state.history, totals)
 
 
-class HedgeMixer:
+class HedgeMixture:
     """Base, stackers, mixture, for losses without curvature."""
 
-    def __init__(self, members: list[Member], loss: Loss) -> None:
+    def __init__(self, members: list[Expert], loss: Loss) -> None:
         self.members, self.loss = members, loss
         K = len(members)
         self.base = hedge_state(K, loss.code)
@@ -143,7 +143,7 @@ class HedgeMixer:
         self.stackers = [Full(loss), Scinol2(loss)]
         for stacker in self.stackers:
             stacker._reserve(K + 1)
-        self.ended: dict[str, Claim] = {}
+        self.ended: dict[str, Guarantee] = {}
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -191,7 +191,7 @@ class HedgeMixer:
         K = len(self.members)
         gone = (self.base.alive > 0) & ~alive
         if gone.any():
-            claims = self.claims()
+            claims = self.guarantees()
             names = [member.name for member in self.members]
             self.ended |= {names[k]: claims[names[k]] for k in np.flatnonzero(gone)}
             self.base.alive[:] = self.final.alive[:K] = alive
@@ -202,7 +202,7 @@ class HedgeMixer:
     def _names(self) -> list[str]:
         return [*(member.name for member in self.members), *STACKERS]
 
-    def carried(self) -> dict[str, float]:
+    def mixture_weights(self) -> dict[str, float]:
         """The weight each member carries now."""
         return dict(zip(self._names, self.final.W.tolist(), strict=True))
 
@@ -211,13 +211,13 @@ class HedgeMixer:
         kept = [(2**j, row) for j, row in enumerate(self.final.history) if not np.isnan(row[0])]
         return [(t, dict(zip(self._names, row.tolist(), strict=True))) for t, row in kept]
 
-    def claims(self) -> dict[str, Claim]:
+    def guarantees(self) -> dict[str, Guarantee]:
         """loss <= member's loss + overhead, by member's name."""
         t, loss, delta, before, *_ = self.final.totals.tolist()
         made = dict(self.ended)
         for k in np.flatnonzero(self.final.alive):
             name = self._names[k]
-            made[name] = Claim(name, loss, float(self.final.L[k]), delta + before, int(t))
+            made[name] = Guarantee(name, loss, float(self.final.L[k]), delta + before, int(t))
         return made
 
 

@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from unitless.blend import mixture_bound as ledger
-from unitless.blend.mixture import Float, Mixer
+from unitless.blend.mixture import Float, Mixture
 from unitless.learners.base import EMPTY
 from unitless.learners.diagonal import curvature, moderated
 from unitless.learners.newton import dot, look, spread, step
@@ -86,7 +86,7 @@ def _learn(v, likely, total, losses, state):
     ledger.remember(W, state.history, totals)
 
 
-class LogisticMixer(Mixer):
+class LogisticMixture(Mixture):
     """Stack, then mix, for the logistic loss."""
 
     def _prepare(self) -> None:

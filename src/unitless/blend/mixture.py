@@ -5,8 +5,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.blend.ensemble import Member
-from unitless.blend.mixture_bound import LOSS, LOST, SLACK, Claim, T, overheads, shares
+from unitless.blend.ensemble import Expert
+from unitless.blend.mixture_bound import LOSS, LOST, SLACK, Guarantee, T, overheads, shares
 from unitless.learners.base import EMPTY
 from unitless.losses import Loss
 from unitless.numerics import LANES
@@ -14,7 +14,7 @@ from unitless.numerics import LANES
 Float = NDArray[np.float64]
 
 
-class MixerState(NamedTuple):
+class MixtureState(NamedTuple):
     """All that a mixer remembers; K members, the stacker as number K, rounded up to whole lanes.
 
     ======== ======================================================= =====================
@@ -52,24 +52,24 @@ class MixerState(NamedTuple):
 SINCE, LOW, HIGH, LAST = range(SLACK + 1, SLACK + 5)  # totals, after the ledger's
 
 
-class Mixer:
+class Mixture:
     """Members' scores in, the blend's score out."""
 
     stacker_share: ClassVar[float] = 0.8
     """W0 of the stacker; the members share the rest."""
 
-    def __init__(self, members: list[Member], loss: Loss) -> None:
+    def __init__(self, members: list[Expert], loss: Loss) -> None:
         self.members, self.loss = members, loss
         K = len(members)
         m = -(-(K + 1) // LANES) * LANES
         arrays: list[Float] = [np.eye(m).reshape(-1), *(np.zeros(m) for _ in range(10))]
         arrays += [np.zeros((m, 3)), np.zeros(SLACK + 5), np.full((64, m), np.nan)]
-        self.state = MixerState(*arrays)
+        self.state = MixtureState(*arrays)
         self._set_prior(np.ones(K, dtype=bool))
         self.state.W[:] = self.state.start[:] = self.state.W0
         self.state.start[self.state.start == 0] = 1.0
         self.state.totals[SINCE] = 1
-        self.ended: dict[str, Claim] = {}
+        self.ended: dict[str, Guarantee] = {}
         self._prepare()
 
     def _prepare(self) -> None:
@@ -80,7 +80,7 @@ class Mixer:
         W0[:] = 0
         W0[:K][alive] = (1 - self.stacker_share) / alive.sum()
         W0[K] = self.stacker_share
-        self.state.stacked[:K] = [member.role != "proof" for member in self.members] * alive
+        self.state.stacked[:K] = [member.role != "guarantee" for member in self.members] * alive
 
     def drop(self, alive: NDArray[np.bool_]) -> None:
         """Members have left: their claims end here, the others share their weight."""
@@ -88,7 +88,7 @@ class Mixer:
         gone = (state.W0[:K] > 0) & ~alive
         if not gone.any():
             return
-        claims = self.claims()
+        claims = self.guarantees()
         self.ended |= {
             name: claims[name] for k, name in enumerate(self._names) if k < K and gone[k]
         }
@@ -104,7 +104,7 @@ class Mixer:
     def _names(self) -> list[str]:
         return [*(member.name for member in self.members), "stacker"]
 
-    def carried(self) -> dict[str, float]:
+    def mixture_weights(self) -> dict[str, float]:
         """The weight each member carries now."""
         return dict(zip(self._names, self.state.W.tolist(), strict=False))
 
@@ -117,14 +117,14 @@ class Mixer:
             if not np.isnan(kept[j, 0])
         ]
 
-    def claims(self) -> dict[str, Claim]:
+    def guarantees(self) -> dict[str, Guarantee]:
         """loss <= member's loss + overhead, by name; for those gone, up to their last trial."""
         state, made = self.state, dict(self.ended)
         totals, W0 = state.totals, state.W0
         prior = np.where(W0 > 0, W0, 1.0)
         over = overheads(state.start, state.spent, prior, totals[SINCE], state.books, totals)
         for k in np.flatnonzero(W0):
-            made[self._names[k]] = Claim(
+            made[self._names[k]] = Guarantee(
                 self._names[k], float(totals[LOSS]), float(state.books[k, LOST]), float(over[k]),
                 int(totals[T]),
             )  # fmt: skip

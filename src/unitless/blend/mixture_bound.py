@@ -59,7 +59,7 @@ def share(W, W0, totals):
         W[k] = W[k] / mass * (1 - a) + a * W0[k]
 
 
-class Claim(NamedTuple):
+class Guarantee(NamedTuple):
     """loss <= member_loss + overhead, over the trials first to last."""
 
     member: str
@@ -68,7 +68,7 @@ class Claim(NamedTuple):
     overhead: float
     last: int
 
-    def times(self, factor: float) -> "Claim":
+    def times(self, factor: float) -> "Guarantee":
         """The same with losses in another unit."""
         loss, member_loss, overhead = (part * factor for part in self[1:4])
         return self._replace(loss=loss, member_loss=member_loss, overhead=overhead)

@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from unitless.blend import mixture_bound as ledger
-from unitless.blend.mixture import Float, Mixer
+from unitless.blend.mixture import Float, Mixture
 from unitless.learners.base import EMPTY
 from unitless.learners.diagonal import moderated
 from unitless.learners.newton import dot, look, spread, step
@@ -139,7 +139,7 @@ def _learn(v, lost, losses, state):
     ledger.remember(W, state.history, totals)
 
 
-class SoftmaxMixer(Mixer):
+class SoftmaxMixture(Mixture):
     """Stack, then mix, for several classes."""
 
     def _prepare(self) -> None:

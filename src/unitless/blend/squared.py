@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from unitless.blend import mixture_bound as ledger
-from unitless.blend.mixture import HIGH, LAST, LOW, Float, Mixer
+from unitless.blend.mixture import HIGH, LAST, LOW, Float, Mixture
 from unitless.learners.base import EMPTY
 from unitless.learners.newton import (
     Gaussian,
@@ -134,7 +134,7 @@ def _learn(v, y, score, p, losses, state):
     ledger.remember(W, state.history, totals)
 
 
-class SquaredMixer(Mixer):
+class SquaredMixture(Mixture):
     """Base, stacker, mixture, for the squared loss."""
 
     def _prepare(self) -> None:

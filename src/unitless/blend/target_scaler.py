@@ -13,10 +13,10 @@ KNOWN, FIRST, UNIT = 0, 1, 2
 LARGEST = 2.0**1022  # so that a difference of two targets is finite
 
 
-class Counted:
+class TargetScaler:
     """What the first targets said; a unit that is given stays.
 
-    >>> counted = Counted()
+    >>> counted = TargetScaler()
     >>> counted.learn(np.array([100.0, 108.0, 92.0]))
     array([ 0. ,  0.5, -0.5])
     >>> counted.decode(np.array([0.25]))
@@ -28,7 +28,7 @@ class Counted:
 
     def check(self, targets: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Refuse targets whose squares would leave float64, before anything is learned."""
-        other = Counted()
+        other = TargetScaler()
         other.state = self.state.copy()
         counts = weights > 0 if len(weights) else np.ones(len(targets), dtype=bool)
         rows = np.flatnonzero(counts)

@@ -19,7 +19,7 @@ MANY = 256
 MOST = 4
 
 
-def side_by_side(job: Callable[[Item], Result], items: Iterable[Item], rows: int) -> list[Result]:
+def parallel_map(job: Callable[[Item], Result], items: Iterable[Item], rows: int) -> list[Result]:
     """[job(item) for item in items], on threads if the rows are many."""
     threads = min(MOST, cast(Any, config).NUMBA_NUM_THREADS)
     if rows < MANY or threads < 2:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from unitless import losses
 from unitless.blend.blend import Blend
-from unitless.blend.ensemble import Panel, _learn
+from unitless.blend.ensemble import Ensemble, _learn
 from unitless.distributed.learning import Score, Start, naming, pieces, read, scored
 from unitless.distributed.parts import Part, Source
 from unitless.distributed.tasks import Crew
@@ -32,7 +32,7 @@ AHEAD = 2
 """Stretches under way at a time."""
 
 
-class Alone(Panel):
+class Alone(Ensemble):
     """A panel on which one member plays; it takes in all rows, as the whole panel would."""
 
     member: int
@@ -77,9 +77,9 @@ def alone(blend: Blend, member: int) -> Blend:
     """A copy of the blend with that member only, and without a mixer."""
     made = deepcopy(blend)
     panel = Alone.__new__(Alone)
-    vars(panel).update(vars(made.panel), member=member, played=0)
+    vars(panel).update(vars(made.ensemble), member=member, played=0)
     panel.learners = [each if k == member else None for k, each in enumerate(panel.learners)]
-    made.panel = panel
+    made.ensemble = panel
     return made
 
 
@@ -99,7 +99,7 @@ def _played(blend: Blend, piece: Piece) -> tuple[Float, NDArray[np.bool_]]:
         if some is not None:
             scores[first:last], there[first:last] = some, True
 
-    blend.panel.learn(arrays, targets, weights, tell)
+    blend.ensemble.learn(arrays, targets, weights, tell)
     return (scores if there.any() else scores[:0]), there
 
 
@@ -120,10 +120,10 @@ def _checked(blend: Blend, rows: Rows) -> tuple[Any, Float, Float]:
     losses.check_targets(blend.loss, targets, blend.classes)
     blend._check(targets, weights)
     blend._reserve(rows.columns)
-    if blend.counted is not None:
+    if blend.target_scaler is not None:
         counts = weights > 0 if len(weights) else slice(None)
         targets = targets.copy()
-        targets[counts] = blend.counted.learn(targets[counts])
+        targets[counts] = blend.target_scaler.learn(targets[counts])
     return arrays_of(rows), targets, weights
 
 
@@ -155,13 +155,13 @@ def _worth(blend: Blend, rows: Rows, scores: Float, there: NDArray[np.bool_]) ->
     weights = there.astype(np.float64)
     if rows.weights is not None:
         weights *= rows.weights
-    found = scores if blend.counted is None else blend.counted.decode(scores)
+    found = scores if blend.target_scaler is None else blend.target_scaler.decode(scores)
     return scored(blend, replace(rows, weights=weights), found)
 
 
 def _mixed(blend: Blend, rows: Rows, members: list[Any]) -> Float:
     """Let the mixer learn rows whose scores by the members are known; the blend's own scores."""
-    new = blend.counted is not None and not blend.counted.state[0]
+    new = blend.target_scaler is not None and not blend.target_scaler.state[0]
     _, targets, weights = _checked(blend, rows)
     table = np.zeros((len(rows), len(members), *_shape(blend, 0)[1:]))
     for k, (scores, _) in enumerate(members):
@@ -171,9 +171,9 @@ def _mixed(blend: Blend, rows: Rows, members: list[Any]) -> Float:
     out = np.zeros(_shape(blend, len(rows)))
     for first, last in _stretches(there):
         if there[first].any():  # rows of weight 0 are nobody's
-            blend.mixer.drop(there[first])
+            blend.mixture.drop(there[first])
             own = weights[first:last] if len(weights) else weights
-            blend.mixer.learn(table[first:last], targets[first:last], own, out[first:last])
+            blend.mixture.learn(table[first:last], targets[first:last], own, out[first:last])
     shown: Float = blend._shown(out, weights, new)
     return shown
 
@@ -186,14 +186,14 @@ def _stretches(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 def whole(players: list[Blend], mixed: Blend) -> Blend:
     """The blend of which these are the members, and that the mixer."""
-    panels: list[Any] = [player.panel for player in players]
-    panel = Panel.__new__(Panel)
+    panels: list[Any] = [player.ensemble for player in players]
+    panel = Ensemble.__new__(Ensemble)
     vars(panel).update(vars(panels[0]))
     del panel.member, panel.played  # type: ignore[attr-defined]
     panel.learners = [own.learners[k] for k, own in enumerate(panels)]
     panel.moments = _longest(panels, ("centred", "squashed")).moments
     panel.normalised = _longest(panels, ("normalised",)).normalised
-    mixed.panel = panel
+    mixed.ensemble = panel
     return mixed
 
 
@@ -207,7 +207,7 @@ def by_members(
 ) -> tuple[StreamModel, int, int, dict[str, float]]:
     """The model, shards, rows and losses."""
     blend: Any = start.model.learner
-    names = [member.name for member in blend.panel.members]
+    names = [member.name for member in blend.ensemble.members]
     loading, playing, mixing = (crew.task(function, returns=2) for function in (load, play, mix))
     put = crew.ray.put
     model, mixed = put(start.model), put(blend)

@@ -27,7 +27,7 @@ def deviations(learner: Learner) -> Float | None:
     None for learners that keep neither.
     """
     if isinstance(learner, Blend):
-        panel, n = learner.panel, max(learner.panel.totals[TRIALS], 1.0)
+        panel, n = learner.ensemble, max(learner.ensemble.totals[TRIALS], 1.0)
         used = np.flatnonzero(panel.slots >= 0)
         records = panel.profile[panel.slots[used]]
         mean = records[:, SUM] / n
@@ -168,7 +168,7 @@ def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
 
 def _width(learner: Learner) -> int | None:
     if isinstance(learner, Blend):
-        return len(learner.panel.slots)
+        return len(learner.ensemble.slots)
     sums = learner.sums()
     return None if sums is None else len(sums.s) - 1
 

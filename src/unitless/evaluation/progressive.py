@@ -225,7 +225,7 @@ class Evaluation:
             "certified": certified(learner, constant),
         }
         if isinstance(learner, Blend):
-            line["blend"] = learner.carried()
+            line["blend"] = learner.mixture_weights()
         self._since[:] = 0
         self.lines.append(line)
         return line

@@ -47,7 +47,7 @@ def _calibration(run: Evaluation) -> list[list[float]]:
 
 
 def _blend(model: StreamModel) -> dict[str, float] | None:
-    return model.learner.carried() if isinstance(model.learner, Blend) else None
+    return model.learner.mixture_weights() if isinstance(model.learner, Blend) else None
 
 
 def write_results(path: str | os.PathLike[str], results: dict[str, Any]) -> None:

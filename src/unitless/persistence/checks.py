@@ -159,7 +159,7 @@ def columns_of(learner: Any) -> int:
     """The columns that a learner has room for."""
     for name, found in (
         ("_columns", lambda: learner._columns),
-        ("panel", lambda: len(learner.panel.slots)),
+        ("ensemble", lambda: len(learner.ensemble.slots)),
         ("_full", lambda: len(learner._full.state.places) - 1),
         ("_units", lambda: len(learner._units) - 1),
     ):
@@ -226,10 +226,10 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "OjaSon": _oja_son,
     "OneAClass": _one_a_class,
     "Vaw": _vaw,
-    "Panel": _panel,
+    "Ensemble": _panel,
     "Moments": _moments,
-    "Mixer": _mixer,
-    "HedgeMixer": _hedge,
-    "Counted": _counted,
+    "Mixture": _mixer,
+    "HedgeMixture": _hedge,
+    "TargetScaler": _counted,
 }
 """By the name of the kind, so that no learner is imported that is not used."""

@@ -91,7 +91,7 @@ def _summary(learner: Learner) -> dict[str, Any]:
     """For whoever reads the header: it is all in the arrays too."""
     sums = learner.sums()
     kept = None if sums is None else {"trials": sums.trials, "A": _finite(sums.A)}
-    carried = learner.carried() if isinstance(learner, Blend) else None
+    carried = learner.mixture_weights() if isinstance(learner, Blend) else None
     return {"certificate": kept, "blend": carried}
 
 

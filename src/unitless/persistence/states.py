@@ -1,7 +1,7 @@
 """What a learner remembers, as named arrays and a few plain facts; and back, to the bit.
 
 A learner is rebuilt by its constructor from its name and its parameters. What it has learned is in
-arrays, found by walking through its attributes: `_records`, `state.U`, `panel.learners.3._totals`.
+arrays, found by walking through its attributes: `_records`, `ensemble.learners.3._totals`.
 Back, each array goes to where the fresh learner has one of that name. So nothing in a file says
 what to make or to run; it fills places that exist, and `checks` looks at what they hold.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.blend.mixture_bound import Claim
+from unitless.blend.mixture_bound import Guarantee
 from unitless.encoders import Names
 from unitless.persistence.checks import Damaged, check
 
@@ -20,6 +20,9 @@ Arrays = dict[str, NDArray[Any]]
 Facts = dict[str, Any]
 DERIVED = ("_spare", "_room_for_units", "_settings", "parameters", "members")
 """Attributes that follow from others or from the parameters."""
+
+RENAMED = {"panel": "ensemble", "mixer": "mixture", "counted": "target_scaler"}
+"""Parts of a Blend under the names of 0.1.0."""
 
 
 def remembered(thing: Any) -> tuple[Arrays, Facts]:
@@ -75,11 +78,18 @@ def _is_ours(value: Any) -> bool:
 
 def restore(thing: Any, arrays: Arrays, facts: Facts) -> None:
     """Fill a fresh learner; `Damaged` if these are not the arrays of one like it."""
-    arrays, facts = dict(arrays), dict(facts)
+    arrays = {_today(path): array for path, array in arrays.items()}
+    facts = {_today(path): fact for path, fact in facts.items()}
     _restore(thing, "", arrays, facts)
     left = [*arrays, *facts]
     if left:
         raise Damaged(f"{left[0]!r} is nothing this learner has")
+
+
+def _today(path: str) -> str:
+    """The path of an array in this version; 0.1.0 called the parts of a Blend otherwise."""
+    head, *rest = path.split(".")
+    return ".".join([RENAMED.get(head, head), *rest])
 
 
 def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
@@ -139,11 +149,11 @@ def _count(found: Any) -> int:
     return found
 
 
-def _claims(found: Any) -> dict[str, Claim]:
+def _claims(found: Any) -> dict[str, Guarantee]:
     if not isinstance(found, dict):
         raise Damaged("what members that left have claimed is missing")
     for name, claim in found.items():
         numbers = isinstance(claim, list) and all(isinstance(x, int | float) for x in claim)
         if not numbers or len(claim) != 4:
             raise Damaged(f"the claim of member {name!r} is not four numbers")
-    return {name: Claim(name, c[0], c[1], c[2], int(c[3])) for name, c in found.items()}
+    return {name: Guarantee(name, c[0], c[1], c[2], int(c[3])) for name, c in found.items()}

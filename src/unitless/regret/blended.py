@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from unitless.blend.blend import Blend
 from unitless.blend.ensemble import UNIT
-from unitless.blend.mixture_bound import Claim as Kept
+from unitless.blend.mixture_bound import Guarantee
 from unitless.learners.base import Learner, Weights
 from unitless.regret.claims import Certificate, Claim
 
@@ -42,7 +42,7 @@ class BlendCertificate(NamedTuple):
     loss_name: str
     trials: int
     loss: float
-    members: dict[str, Kept]
+    members: dict[str, Guarantee]
     """By member: the blend's loss is at most the member's plus the overhead."""
     lent: list[Lent]
 
@@ -81,10 +81,10 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     >>> print(f"{kept.loss:.1f} <= {kept.member_loss:.1f} + {kept.overhead:.1f}")
     74.0 <= 197.1 + 10.3
     """
-    kept = blend.claims()
+    kept = blend.guarantees()
     lent = []
-    for member, learner in zip(blend.panel.members, blend.panel.learners, strict=True):
-        if member.role == "proof" and learner is not None:
+    for member, learner in zip(blend.ensemble.members, blend.ensemble.learners, strict=True):
+        if member.role == "guarantee" and learner is not None:
             own = None if u is None else _in_slots(blend, learner, u)
             lent.append(_lend(kept[member.name], learner, own, ball))
     any_kept = next(iter(kept.values()))
@@ -93,7 +93,7 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     return BlendCertificate(blend.loss.name, trials, total, kept, lent)
 
 
-def _lend(kept: Kept, learner: Learner, u: Weights | None, ball: float) -> Lent:
+def _lend(kept: Guarantee, learner: Learner, u: Weights | None, ball: float) -> Lent:
     from unitless.regret.certificate import certificate
 
     made = certificate(learner, u, ball=ball)
@@ -113,7 +113,7 @@ def _lend(kept: Kept, learner: Learner, u: Weights | None, ball: float) -> Lent:
 def _in_slots(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weights:
     """Weights by column as weights by the panel's slots, in its units."""
     given = u if isinstance(u, Weights) else Weights(0.0, np.asarray(u, dtype=np.float64))
-    panel = blend.panel
+    panel = blend.ensemble
     columns = np.flatnonzero(panel.slots >= 0)
     sums = learner.sums()
     assert sums is not None  # proofs keep sums

@@ -1,4 +1,4 @@
-"""The panel's two running rules: who leaves, and before which row, whatever the storage."""
+"""The two running rules: who leaves, and before which row, whatever the storage."""
 
 import math
 
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from blend.material import blend, dicts, targets_of, widening
 from naive.blend import memberships
 from unitless.blend import experts as recipes
-from unitless.blend.ensemble import Panel
+from unitless.blend.ensemble import Ensemble
 from unitless.rows import as_rows
 
 KINDS = ["small", "dense", "falling"]
@@ -18,8 +18,8 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 def left(learner):
     """{name: trials it was there} of the members that have left."""
-    last = max(claim.last for claim in learner.claims().values())
-    return {name: claim.last for name, claim in learner.claims().items() if claim.last < last}
+    last = max(claim.last for claim in learner.guarantees().values())
+    return {name: claim.last for name, claim in learner.guarantees().items() if claim.last < last}
 
 
 def expected(rows):
@@ -116,12 +116,12 @@ def test_a_claim_that_ended_stays_as_it_was():
     learner = blend()
     end = memberships(dicts(X))[1]
     learner.learn(as_rows(X[:end], y[:end]))
-    kept = learner.claims()["Algorithm 2"]
+    kept = learner.guarantees()["Algorithm 2"]
     learner.learn(as_rows(X[end:], y[end:]))
-    assert learner.claims()["Algorithm 2"] == kept
+    assert learner.guarantees()["Algorithm 2"] == kept
     assert kept.last == end
-    assert learner.carried()["Algorithm 2"] == 0
-    assert sum(learner.carried().values()) == pytest.approx(1, abs=1e-14)
+    assert learner.mixture_weights()["Algorithm 2"] == 0
+    assert sum(learner.mixture_weights().values()) == pytest.approx(1, abs=1e-14)
 
 
 def test_wide_rows_are_predicted_together(monkeypatch):
@@ -133,7 +133,7 @@ def test_wide_rows_are_predicted_together(monkeypatch):
     learner = blend()
     learner.learn(as_rows(X, targets_of("logistic", np.random.default_rng(0), n)))
     one_by_one = [float(learner.predict(as_rows(X[[t]]))[0]) for t in range(n)]
-    looks, views = [], Panel._views
-    monkeypatch.setattr(Panel, "_views", lambda *a, **b: looks.append(a) or views(*a, **b))
+    looks, views = [], Ensemble._views
+    monkeypatch.setattr(Ensemble, "_views", lambda *a, **b: looks.append(a) or views(*a, **b))
     assert learner.predict(as_rows(X)).tolist() == one_by_one
     assert len(looks) == 1
