@@ -32,7 +32,8 @@ from quality import in_markdown, measured, write_between
 
 from unitless.blend import logistic, softmax, squared
 from unitless.blend.blend import KINDS
-from unitless.blend.ensemble import Ensemble, Expert
+from unitless.blend.ensemble import Ensemble
+from unitless.blend.experts import Expert
 from unitless.blend.hedge import STACKERS, HedgeMixture
 from unitless.blend.mixture import Mixture
 from unitless.learners import Blend
@@ -194,8 +195,7 @@ def mixings(recipe: Recipe, mixer: Any, every: list[int]) -> Iterator[Change]:
         yield Change("constant", f"stacker's share {share}", every, with_share(mixer, share))
     if recipe.loss == "squared":
         for strength in (squared.STRENGTH * factor for factor in FACTORS):
-            rule = squared.RIDGE._replace(strength=strength)
-            patches = ((squared, "RIDGE", rule),)
+            patches = ((squared, "STRENGTH", strength),)
             yield Change("constant", f"stacker: strength {strength:.2g}", every, mixer, patches)
         return
     for factor in FACTORS:
@@ -277,8 +277,9 @@ def replay(recipe: Recipe, made: Recording, change: Change) -> dict[str, float]:
     with ExitStack() as stack:
         for module, name, value in change.patches:
             stack.enter_context(patch.object(module, name, value))
-            if name != "RIDGE":  # which is an argument of the kernel
-                stack.enter_context(patch.object(module, "mix", recompiled(module, name, value)))
+            stack.enter_context(
+                patch.object(change.mixer, "kernel", staticmethod(recompiled(module, name, value)))
+            )
         mixer = change.mixer([members[k] for k in change.columns], loss)
         p = np.concatenate([told(mixer, stretch, change.columns) for stretch in made.stretches])
     p, y = made.decode(p), made.data.y

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from naive.digits import precision
 from unitless import losses
 from unitless.blend.blend import Blend
-from unitless.blend.ensemble import Expert
+from unitless.blend.experts import Expert
 from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
 from unitless.blend.softmax import SoftmaxMixture

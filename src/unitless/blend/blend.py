@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from unitless.blend import experts as recipes
-from unitless.blend.ensemble import SQUARES, SUM, UNIT, Ensemble, Expert
+from unitless.blend.ensemble import SQUARES, SUM, UNIT, Ensemble
 from unitless.blend.ensemble import T as TRIALS
+from unitless.blend.experts import Expert
 from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
 from unitless.blend.mixture import Mixture

@@ -12,13 +12,14 @@ end the membership of some, for good, before the row that breaks them is predict
     small   d_t <= 256                                      (members with a d x d matrix)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.blend.experts import Expert
 from unitless.blend.threads import parallel_map
 from unitless.learners.base import NO_INDICES, NO_STARTS, Learner
 from unitless.learners.scaled import cut
@@ -36,21 +37,6 @@ DONE, RULE, ZERO_WEIGHT, TOO_WIDE = range(4)
 Block = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], int]
 """Values, indices, starts and columns, as kernels take them."""
 Float = NDArray[np.float64]
-
-
-class Expert(NamedTuple):
-    """A learner and what it looks at."""
-
-    name: str
-    view: str
-    kind: type[Learner]
-    parameters: Mapping[str, Any] = {}
-    dense: bool = False
-    """Whether it lives only while the stream is dense."""
-    small: bool = False
-    """Whether it lives only while d_t <= 256."""
-    role: str = "main"
-    """main, tracker (joins the stacker with a small prior) or proof (is mixed, not stacked)."""
 
 
 @shared

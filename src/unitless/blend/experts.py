@@ -1,6 +1,9 @@
-"""Who is on the panel, by kind of loss. What each is worth: docs/blend.md."""
+"""Tables of the experts of a Blend, by kind of loss. What each is worth: docs/blend.md."""
 
-from unitless.blend.ensemble import Expert
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from unitless.learners.base import Learner
 from unitless.learners.coordinate import Coordinate
 from unitless.learners.diagonal import Diagonal
 from unitless.learners.full import Full
@@ -11,6 +14,22 @@ from unitless.learners.naive_bayes import Bayes
 from unitless.learners.newton import Newton
 from unitless.learners.scinol2 import Scinol2
 from unitless.learners.vaw import Vaw
+
+
+class Expert(NamedTuple):
+    """A learner of the Blend and the view of a row that it is given."""
+
+    name: str
+    view: str
+    kind: type[Learner]
+    parameters: Mapping[str, Any] = {}
+    dense: bool = False
+    """Whether it stays only while the stream is dense (`ensemble`)."""
+    small: bool = False
+    """Whether it stays only while there are at most 256 features."""
+    role: str = "main"
+    """main; tracker (stacked with a small prior); guarantee (mixed for its theorem, not stacked)"""
+
 
 LABELS = [
     Expert("label tracker 0.5", "none", Tracker, {"gamma": 0.5}, role="tracker"),
@@ -72,8 +91,8 @@ SOFTMAX_LINEAR = [
 ]
 
 
-def _serving(loss: str, members: list[Expert]) -> list[Expert]:
-    """Members that learn by a loss of their own and serve another."""
+def _with_loss(loss: str, members: list[Expert]) -> list[Expert]:
+    """The main members, which learn by this loss and serve another one."""
     return [
         member._replace(parameters={**member.parameters, "loss": loss})
         for member in members
@@ -81,15 +100,15 @@ def _serving(loss: str, members: list[Expert]) -> list[Expert]:
     ]
 
 
-HINGE = _serving("logistic", LOGISTIC)
-HINGE_LINEAR = _serving("logistic", LOGISTIC_LINEAR)
+HINGE = _with_loss("logistic", LOGISTIC)
+HINGE_LINEAR = _with_loss("logistic", LOGISTIC_LINEAR)
 REAL = [
-    *_serving("squared", SQUARED),
+    *_with_loss("squared", SQUARED),
     Expert("iNAG on the loss, centred", "centred", Inag, {"rate": 0.3}, dense=True),
     Expert("iNAG on the loss, normalised", "normalised", Inag, {"rate": 1.0}),
 ]
 REAL_LINEAR = [
-    *_serving("squared", SQUARED_LINEAR),
+    *_with_loss("squared", SQUARED_LINEAR),
     Expert("iNAG on the loss, centred", "centred", Inag, {"rate": 0.3}, dense=True),
     Expert("iNAG on the loss", "raw", Inag, {"rate": 1.0}),
 ]

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.blend.ensemble import Expert
-from unitless.blend.mixture import Float
+from unitless.blend.experts import Expert
+from unitless.blend.mixture import DOUBLINGS, Float, named, named_history
 from unitless.blend.mixture_bound import Guarantee, remember
 from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS
 from unitless.learners.full import Full
@@ -32,22 +32,25 @@ from unitless.losses import HINGE, Loss, value
 from unitless.numerics import inner, kernel
 
 STACKERS = ("stacker, Algorithm 2", "stacker, ScInOL2")
+MAX_EXPONENT = 700.0
+T, LOSS, DELTA, BEFORE, LOW, HIGH = range(6)  # totals
 
 
 @kernel
-def weigh(L, alive, delta, W):
+def set_weights(L, alive, delta, W):
     """W prop. exp(-eta L) with eta = ln K / delta; the best alone while delta is 0."""
     best = np.inf
     for k in range(W.size):
         if alive[k] > 0:
             best = min(best, L[k])
-    mass, nats = 0.0, math.log(W.size)
+    nats = math.log(W.size)
+    mass = 0.0
     for k in range(W.size):
         W[k] = 0.0
         if alive[k] > 0:
             excess = L[k] - best
             if delta > 0:
-                W[k] = math.exp(-min(nats / delta * excess, 700.0))
+                W[k] = math.exp(-min(nats / delta * excess, MAX_EXPONENT))
             else:
                 W[k] = 1.0 if excess == 0 else 0.0
         mass += W[k]
@@ -56,13 +59,15 @@ def weigh(L, alive, delta, W):
 
 
 @inner
-def _gap(losses, W, delta):
+def _mixability_gap(losses, W, delta):
     """loss - mix, at least 0."""
-    mean, mass, nats = 0.0, 0.0, math.log(W.size)
     best = np.inf
     for k in range(W.size):
         if W[k] > 0:
             best = min(best, losses[k])
+    nats = math.log(W.size)
+    mean = 0.0
+    mass = 0.0
     for k in range(W.size):
         mean += W[k] * losses[k]
         if delta > 0:
@@ -92,23 +97,24 @@ class HedgeState(NamedTuple):
     history: Float
 
 
-T, LOSS, DELTA, BEFORE, LOW, HIGH = range(6)
-
-
 def hedge_state(count: int, code: int) -> HedgeState:
     """Nothing learned yet, for that many members."""
-    ends = [-1.0, 1.0] if code == HINGE else [0.0, 0.0]
+    low, high = (-1.0, 1.0) if code == HINGE else (0.0, 0.0)
     return HedgeState(
-        np.zeros(count), np.ones(count), np.full(count, 1 / count),
-        np.array([0.0, 0.0, 0.0, 0.0, *ends]), np.full((64, count), np.nan),
-    )  # fmt: skip
+        L=np.zeros(count),
+        alive=np.ones(count),
+        W=np.full(count, 1 / count),
+        totals=np.array([0.0, 0.0, 0.0, 0.0, low, high]),
+        history=np.full((DOUBLINGS, count), np.nan),
+    )
 
 
 @kernel
 def hedge(code, parameter, Z, targets, weights, scores, state):
     """AdaHedge over the columns of Z, clipped; without targets nothing is learned."""
-    L, W, totals = state.L, state.W, state.totals
-    K, losses = W.size, np.zeros(W.size)
+    L, alive, W, totals, history = state
+    K = W.size
+    losses = np.zeros(K)
     for r in range(scores.size):
         low, high = totals[LOW], totals[HIGH]
         score = 0.0
@@ -116,34 +122,37 @@ def hedge(code, parameter, Z, targets, weights, scores, state):
             score += W[k] * min(max(Z[r, k], low), high)
         scores[r] = score + 0.0  # no -0
         v = weights[r] if weights.size else 1.0
-        if targets.size and v > 0:
-            y = targets[r]
-            for k in range(K):
-                losses[k] = v * value(code, parameter, y, min(max(Z[r, k], low), high))
-            totals[BEFORE] = totals[DELTA]
-            totals[DELTA] += _gap(losses, W, totals[DELTA])
-            totals[LOSS] += v * value(code, parameter, y, score)
-            totals[T] += 1
-            for k in range(K):
-                L[k] += losses[k]
-            if code != HINGE:
-                totals[LOW], totals[HIGH] = min(low, y), max(high, y)
-            weigh(L, state.alive, totals[DELTA], W)
-            remember(W, state.history, totals)
+        if targets.size == 0 or v == 0:
+            continue
+        y = targets[r]
+        for k in range(K):
+            losses[k] = v * value(code, parameter, y, min(max(Z[r, k], low), high))
+        totals[BEFORE] = totals[DELTA]
+        totals[DELTA] += _mixability_gap(losses, W, totals[DELTA])
+        totals[LOSS] += v * value(code, parameter, y, score)
+        totals[T] += 1
+        for k in range(K):
+            L[k] += losses[k]
+        if code != HINGE:
+            totals[LOW] = min(low, y)
+            totals[HIGH] = max(high, y)
+        set_weights(L, alive, totals[DELTA], W)
+        remember(W, history, totals[T])
 
 
 class HedgeMixture:
     """Base, stackers, mixture, for losses without curvature."""
 
     def __init__(self, members: list[Expert], loss: Loss) -> None:
-        self.members, self.loss = members, loss
+        self.members = members
+        self.loss = loss
+        self.ended: dict[str, Guarantee] = {}
         K = len(members)
         self.base = hedge_state(K, loss.code)
         self.final = hedge_state(K + len(STACKERS), loss.code)
         self.stackers = [Full(loss), Scinol2(loss)]
         for stacker in self.stackers:
             stacker._reserve(K + 1)
-        self.ended: dict[str, Guarantee] = {}
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -151,30 +160,28 @@ class HedgeMixture:
         return self.base, self.final, tuple(stacker.state for stacker in self.stackers)
 
     def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
-        """The blend's scores; nothing changes."""
-        return self._run(scores, EMPTY, weights, out)
+        """The scores of the Blend, from those of the experts; nothing changes."""
+        return self.learn(scores, EMPTY, weights, out)
 
     def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
-        """The blend's scores, each made before its target was used."""
-        return self._run(scores, targets, weights, out)
-
-    def _run(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
-        loss, n, K = (self.loss.code, self.loss.parameter), len(scores), len(self.members)
-        h = np.empty(n)
+        """The scores of the Blend, each made before its target was used."""
+        code, parameter = self.loss.code, self.loss.parameter
+        n, K = scores.shape
         scores = self._clipped(scores, targets, weights)
-        hedge(*loss, scores, targets, weights, h, self.base)
+        h = np.empty(n)
+        hedge(code, parameter, scores, targets, weights, h, tuple(self.base))
         inputs = np.column_stack([(scores - h[:, None]) * self.base.alive, h]).reshape(-1)
         block = inputs, NO_INDICES, NO_STARTS, K + 1
         every = np.empty((n, K + len(STACKERS)))
         every[:, :K] = scores
         for k, stacker in enumerate(self.stackers):
             if len(targets):
-                own = _beyond(loss[0], targets, h)
+                own = _targets_beyond(code, targets, h)
                 beyond = stacker._learn(*block, own, weights, np.empty(n))
             else:
                 beyond = stacker._predict(*block, weights, np.empty(n))
             every[:, K + k] = h + beyond
-        hedge(*loss, every, targets, weights, out, self.final)
+        hedge(code, parameter, every, targets, weights, out, tuple(self.final))
         return out
 
     def _clipped(self, scores: Float, targets: Float, weights: Float) -> Float:
@@ -187,41 +194,44 @@ class HedgeMixture:
         return np.clip(scores, low, high)
 
     def drop(self, alive: NDArray[np.bool_]) -> None:
-        """Members have left: their claims end here."""
-        K = len(self.members)
+        """Members have left: their guarantees end here."""
         gone = (self.base.alive > 0) & ~alive
-        if gone.any():
-            claims = self.guarantees()
-            names = [member.name for member in self.members]
-            self.ended |= {names[k]: claims[names[k]] for k in np.flatnonzero(gone)}
-            self.base.alive[:] = self.final.alive[:K] = alive
-            for state in (self.base, self.final):
-                weigh(state.L, state.alive, state.totals[DELTA], state.W)
+        if not gone.any():
+            return
+        guarantees = self.guarantees()
+        for k in np.flatnonzero(gone):
+            name = self.members[k].name
+            self.ended[name] = guarantees[name]
+        self.base.alive[:] = alive
+        self.final.alive[: len(alive)] = alive
+        for state in (self.base, self.final):
+            set_weights(state.L, state.alive, state.totals[DELTA], state.W)
 
     @property
     def _names(self) -> list[str]:
         return [*(member.name for member in self.members), *STACKERS]
 
     def mixture_weights(self) -> dict[str, float]:
-        """The weight each member carries now."""
-        return dict(zip(self._names, self.final.W.tolist(), strict=True))
+        """The weight of each expert, and of the stackers, now."""
+        return named(self._names, self.final.W)
 
     def history(self) -> list[tuple[int, dict[str, float]]]:
         """The weights after 1, 2, 4, 8, ... trials."""
-        kept = [(2**j, row) for j, row in enumerate(self.final.history) if not np.isnan(row[0])]
-        return [(t, dict(zip(self._names, row.tolist(), strict=True))) for t, row in kept]
+        return named_history(self._names, self.final.history)
 
     def guarantees(self) -> dict[str, Guarantee]:
-        """loss <= member's loss + overhead, by member's name."""
-        t, loss, delta, before, *_ = self.final.totals.tolist()
+        """loss <= member's loss + overhead, by name; of those that left, up to their last trial."""
+        totals = self.final.totals.tolist()
+        overhead = totals[DELTA] + totals[BEFORE]
         made = dict(self.ended)
         for k in np.flatnonzero(self.final.alive):
             name = self._names[k]
-            made[name] = Guarantee(name, loss, float(self.final.L[k]), delta + before, int(t))
+            own = float(self.final.L[k])
+            made[name] = Guarantee(name, totals[LOSS], own, overhead, int(totals[T]))
         return made
 
 
-def _beyond(code: int, targets: Float, h: Float) -> Float:
+def _targets_beyond(code: int, targets: Float, h: Float) -> Float:
     """Targets for a forecast that is added to h.
 
     For hinge max(0, 1 - y (h + p)) = max(0, c - y p) with c = 1 - y h >= 0: the hinge loss of a

@@ -1,12 +1,20 @@
-"""What all mixers share: members' weights, the stacker's state, the books."""
+"""What the mixtures of all losses share: weights, state of the stacker, guarantees."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.blend.ensemble import Expert
-from unitless.blend.mixture_bound import LOSS, LOST, SLACK, Guarantee, T, overheads, shares
+from unitless.blend.experts import Expert
+from unitless.blend.mixture_bound import (
+    LOSS,
+    LOST,
+    SLACK,
+    Guarantee,
+    T,
+    cost_of_shares,
+    overheads,
+)
 from unitless.learners.base import EMPTY
 from unitless.losses import Loss
 from unitless.numerics import LANES
@@ -15,7 +23,7 @@ Float = NDArray[np.float64]
 
 
 class MixtureState(NamedTuple):
-    """All that a mixer remembers; K members, the stacker as number K, rounded up to whole lanes.
+    """All that a mixture remembers: K experts, the stacker as number K, rounded up to whole lanes.
 
     ======== ======================================================= =====================
     field    meaning                                                 unit
@@ -23,12 +31,12 @@ class MixtureState(NamedTuple):
     U, D, w  the stacker's covariance U D U' and weights             of scores
     s2, woke sums of squares of its inputs, first trial not 0        of scores, trials
     prior    s2/n as it is in P                                      of scores
-    stacked  1 for members that the stacker sees                     1
+    stacked  1 for experts that the stacker sees                     1
     W, W0    weights of the mixture, and those it starts from        1
     start    the first W0                                            1
     spent    what shares had cost when W0 was last set               nats
-    books    losses and gaps (`ledger`)                              of the loss
-    totals   trials, size V, loss, slack, trial W0 was set, ...      see the mixer
+    books    losses and gaps of the experts (`mixture_bound`)        of the loss
+    totals   trials, scale V, loss, slack, trial W0 was set, ...     see the mixture
     history  W after 1, 2, 4, 8, ... trials                          1
     ======== ======================================================= =====================
     """
@@ -49,52 +57,76 @@ class MixtureState(NamedTuple):
     history: Float
 
 
-SINCE, LOW, HIGH, LAST = range(SLACK + 1, SLACK + 5)  # totals, after the ledger's
+SINCE, LOW, HIGH, LAST = range(SLACK + 1, SLACK + 5)  # totals, after those of `mixture_bound`
+TOTALS = SLACK + 5
+DOUBLINGS = 64
 
 
 class Mixture:
-    """Members' scores in, the blend's score out."""
+    """Scores of the experts in, the score of the Blend out."""
 
     stacker_share: ClassVar[float] = 0.8
-    """W0 of the stacker; the members share the rest."""
+    """W0 of the stacker; the experts share the rest."""
+    kernel: ClassVar[Any]
+    """kernel(Z, targets, weights, scores, stacker, mixture), which learns if there are targets."""
 
     def __init__(self, members: list[Expert], loss: Loss) -> None:
-        self.members, self.loss = members, loss
+        self.members = members
+        self.loss = loss
+        self.ended: dict[str, Guarantee] = {}
         K = len(members)
         m = -(-(K + 1) // LANES) * LANES
-        arrays: list[Float] = [np.eye(m).reshape(-1), *(np.zeros(m) for _ in range(10))]
-        arrays += [np.zeros((m, 3)), np.zeros(SLACK + 5), np.full((64, m), np.nan)]
-        self.state = MixtureState(*arrays)
+        vectors = [np.zeros(m) for _ in range(10)]
+        self.state = MixtureState(
+            np.eye(m).reshape(-1),
+            *vectors,
+            books=np.zeros((m, 3)),
+            totals=np.zeros(TOTALS),
+            history=np.full((DOUBLINGS, m), np.nan),
+        )
         self._set_prior(np.ones(K, dtype=bool))
-        self.state.W[:] = self.state.start[:] = self.state.W0
-        self.state.start[self.state.start == 0] = 1.0
+        self.state.W[:] = self.state.W0
+        self.state.start[:] = np.where(self.state.W0 > 0, self.state.W0, 1.0)
         self.state.totals[SINCE] = 1
-        self.ended: dict[str, Guarantee] = {}
         self._prepare()
 
     def _prepare(self) -> None:
-        """Where the stacker starts from."""
+        """Set where the stacker starts from."""
 
     def _set_prior(self, alive: NDArray[np.bool_]) -> None:
-        K, W0 = len(self.members), self.state.W0
+        K = len(self.members)
+        W0 = self.state.W0
         W0[:] = 0
         W0[:K][alive] = (1 - self.stacker_share) / alive.sum()
         W0[K] = self.stacker_share
         self.state.stacked[:K] = [member.role != "guarantee" for member in self.members] * alive
 
+    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
+        """The scores of the Blend, from those of the experts; nothing changes."""
+        return self.learn(scores, EMPTY, EMPTY, out)
+
+    def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
+        """The scores of the Blend, each made before its target was used."""
+        state = self.state
+        stacker = state[:7]
+        mixture = state.W, state.W0, state.books, state.totals, state.history
+        self.kernel(scores, targets, weights, out.reshape(-1), stacker, mixture)
+        return out
+
     def drop(self, alive: NDArray[np.bool_]) -> None:
-        """Members have left: their claims end here, the others share their weight."""
-        K, state = len(self.members), self.state
+        """Experts have left: their guarantees end here, the others share their weight."""
+        K = len(self.members)
+        state = self.state
         gone = (state.W0[:K] > 0) & ~alive
         if not gone.any():
             return
-        claims = self.guarantees()
-        self.ended |= {
-            name: claims[name] for k, name in enumerate(self._names) if k < K and gone[k]
-        }
+        guarantees = self.guarantees()
+        for k in np.flatnonzero(gone):
+            name = self.members[k].name
+            self.ended[name] = guarantees[name]
         t = state.totals[T]
         for k in np.flatnonzero(state.W0):
-            state.spent[k] += shares(state.W0[k], state.totals[SINCE], t)
+            state.spent[k] += cost_of_shares(state.W0[k], state.totals[SINCE], t)
         state.totals[SINCE] = t + 1
         state.W[:K][gone] = 0
         state.W[:] /= state.W.sum()
@@ -105,35 +137,33 @@ class Mixture:
         return [*(member.name for member in self.members), "stacker"]
 
     def mixture_weights(self) -> dict[str, float]:
-        """The weight each member carries now."""
-        return dict(zip(self._names, self.state.W.tolist(), strict=False))
+        """The weight of each expert, and of the stacker, now."""
+        return named(self._names, self.state.W)
 
     def history(self) -> list[tuple[int, dict[str, float]]]:
         """The weights after 1, 2, 4, 8, ... trials."""
-        kept = self.state.history
-        return [
-            (2**j, dict(zip(self._names, kept[j].tolist(), strict=False)))
-            for j in range(len(kept))
-            if not np.isnan(kept[j, 0])
-        ]
+        return named_history(self._names, self.state.history)
 
     def guarantees(self) -> dict[str, Guarantee]:
-        """loss <= member's loss + overhead, by name; for those gone, up to their last trial."""
-        state, made = self.state, dict(self.ended)
-        totals, W0 = state.totals, state.W0
-        prior = np.where(W0 > 0, W0, 1.0)
+        """loss <= member's loss + overhead, by name; of those that left, up to their last trial."""
+        state = self.state
+        totals = state.totals
+        prior = np.where(state.W0 > 0, state.W0, 1.0)
         over = overheads(state.start, state.spent, prior, totals[SINCE], state.books, totals)
-        for k in np.flatnonzero(W0):
-            made[self._names[k]] = Guarantee(
-                self._names[k], float(totals[LOSS]), float(state.books[k, LOST]), float(over[k]),
-                int(totals[T]),
-            )  # fmt: skip
+        made = dict(self.ended)
+        for k in np.flatnonzero(state.W0):
+            name = self._names[k]
+            loss, own = float(totals[LOSS]), float(state.books[k, LOST])
+            made[name] = Guarantee(name, loss, own, float(over[k]), int(totals[T]))
         return made
 
-    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
-        """The blend's scores; nothing changes."""
-        raise NotImplementedError
 
-    def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
-        """The blend's scores, each made before its target was used."""
-        raise NotImplementedError
+def named(names: list[str], weights: Float) -> dict[str, float]:
+    """{name: weight}; the lanes beyond the last name are padding."""
+    return dict(zip(names, weights.tolist(), strict=False))
+
+
+def named_history(names: list[str], kept: Float) -> list[tuple[int, dict[str, float]]]:
+    """[(trials, {name: weight})] of a history."""
+    rows = [(2**j, row) for j, row in enumerate(kept) if not np.isnan(row[0])]
+    return [(trials, named(names, row)) for trials, row in rows]
