@@ -22,7 +22,7 @@ import numpy as np
 from unitless.blend.mixture import Mixture
 from unitless.blend.mixture_bound import V, add_losses, count_trial, share
 from unitless.learners.diagonal import curvature, moderated
-from unitless.learners.newton import dot, look, spread, step
+from unitless.learners.gaussian import dot, leverage, project, step, workspace
 from unitless.losses import LOGISTIC, derivative
 from unitless.numerics import exp, inner, kernel
 
@@ -49,13 +49,15 @@ def mix(Z, targets, weights, scores, stacker, mixture):
     m = W.size
     z, x, losses = np.zeros(m), np.zeros(m), np.zeros(m)
     up, down = np.empty(m), np.empty(m)
-    f, S, e, Px, term = np.empty(m), np.empty(m + 1), np.empty(1), np.empty(m), np.empty(m)
+    e = np.empty(1)
+    scratch = workspace(m)
+    f, S, _ = scratch
     for r in range(scores.size):
         for k in range(K):
             z[k] = min(max(Z[r, k], -MAX_LOGIT), MAX_LOGIT)
             x[k] = min(max(z[k], -CLIP), CLIP) * stacked[k]
-        look(U, x, f)
-        s = spread(D, f, S)
+        project(U, x, f)
+        s = leverage(D, f, S)
         plain = dot(w, x)
         z[K] = moderated(plain, s)
         _likelihoods(z, 1.0, up)
@@ -72,7 +74,7 @@ def mix(Z, targets, weights, scores, stacker, mixture):
             _bayes(v, down, no, losses, mixture)
         g = derivative(np.int64(LOGISTIC), 0.0, y, plain)
         e[0] = -v * g
-        step(U, D, w, f, S, e, v * curvature(g), np.int64(0), Px, term)
+        step((U, D, w), e, v * curvature(g), np.int64(0), scratch)
 
 
 @inner

@@ -25,7 +25,7 @@ import numpy as np
 from unitless.blend.mixture import Mixture
 from unitless.blend.mixture_bound import V, add_losses, count_trial, share
 from unitless.learners.diagonal import moderated
-from unitless.learners.newton import dot, look, spread, step
+from unitless.learners.gaussian import dot, leverage, project, step, workspace
 from unitless.numerics import exp, fma, inner, kernel
 
 CLIP = 12.0  # nats
@@ -70,16 +70,17 @@ def mix(Z, targets, weights, scores, stacker, mixture):
     m = W.size
     logs, f = np.zeros((m, C)), np.zeros((C, m))
     z, q, losses = np.empty(C), np.empty(C), np.zeros(m)
-    u, S = np.empty(m), np.empty(m + 1)
+    scratch = workspace(m)
+    u, S, _ = scratch
     order, mass, means = np.empty(C, np.int64), np.empty(C + 1), np.empty((C + 1, m))
-    room = order, mass, means, np.empty(m), np.empty(m), u, S, np.empty(1), np.empty(m), np.empty(m)
+    room = order, mass, means, np.empty(m), np.empty(m), np.empty(1)
     for r in range(rows):
         for k in range(K):
             _features(Z[r, k], logs[k], f[:, k], stacked[k])
         for c in range(C):
-            look(U, f[c], u)
+            project(U, f[c], u)
             z[c] = dot(w, f[c])
-            logs[K, c] = moderated(z[c], spread(D, u, S))
+            logs[K, c] = moderated(z[c], leverage(D, u, S))
         log_probabilities(logs[K])
         for c in range(C):
             q[c] = 0.0
@@ -93,7 +94,7 @@ def mix(Z, targets, weights, scores, stacker, mixture):
                 losses[k] = -logs[k, y]
             _bayes(v, -math.log(q[y]), losses, mixture)
             log_probabilities(z)
-            _newton(v, y, z, f, (U, D, w), room)
+            _newton(v, y, z, f, (U, D, w), room, scratch)
 
 
 @inner
@@ -109,10 +110,11 @@ def _bayes(v, loss, losses, mixture):
 
 
 @inner
-def _newton(v, y, z, f, stacker, room):
+def _newton(v, y, z, f, stacker, room, scratch):
     """The stacker's step, from its log-probabilities z and inputs f."""
     U, D, w = stacker
-    order, mass, means, w0, g, u, S, e, Px, term = room
+    order, mass, means, w0, g, e = room
+    u, S, _ = scratch
     m, C = g.size, z.size
     _sort(z, order)
     mass[C] = 0.0
@@ -133,10 +135,10 @@ def _newton(v, y, z, f, stacker, room):
         slope = part - (1.0 if order[j] == y else 0.0) if ahead else 0.0
         for k in range(m):
             g[k] = f[order[j], k] - means[j + 1, k]
-        look(U, g, u)
-        spread(D, u, S)
+        project(U, g, u)
+        leverage(D, u, S)
         e[0] = -v * (slope + c * (dot(w, g) - dot(w0, g)))
-        step(U, D, w, u, S, e, v * c, np.int64(0), Px, term)
+        step(stacker, e, v * c, np.int64(0), scratch)
         ahead = ahead and order[j] != y
 
 

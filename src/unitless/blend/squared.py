@@ -20,18 +20,17 @@ import numpy as np
 
 from unitless.blend.mixture import HIGH, LAST, LOW, Mixture
 from unitless.blend.mixture_bound import LOST, SLACK, T, V, add_losses, count_trial, share
-from unitless.learners.newton import (
-    Gaussian,
+from unitless.learners.gaussian import (
     dot,
+    initialise,
     is_due,
-    look,
-    meet,
-    refresh,
-    spread,
+    is_out_of_range,
+    leverage,
+    project,
+    refresh_prior,
     step,
-    strange,
+    workspace,
 )
-from unitless.losses import SQUARED
 from unitless.numerics import inner, kernel
 
 STRENGTH = 10.0
@@ -66,12 +65,15 @@ def _base(p, K, mixture, B):
 def mix(Z, targets, weights, scores, stacker, mixture):
     """One trial per row of Z; without targets nothing is learned."""
     U, D, w, s2, woke, prior, stacked = stacker
+    posterior = U, D, w
+    sizes = s2, woke, prior
     W, _, _, totals, _ = mixture
-    rule = Gaussian(SQUARED, 1, STRENGTH, 0.0)
     K = Z.shape[1]
     m = W.size
     p, x, new, losses = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)
-    f, S, e, Px, term = np.empty(m), np.empty(m + 1), np.empty(1), np.empty(m), np.empty(m)
+    e = np.empty(1)
+    scratch = workspace(m)
+    f, S, _ = scratch
     for r in range(scores.size):
         low, high = totals[LOW], totals[HIGH]
         for k in range(K):
@@ -81,12 +83,12 @@ def mix(Z, targets, weights, scores, stacker, mixture):
         for k in range(K):
             x[k] = (p[k] - base) * stacked[k]
             new[k] = 0.0
-            if strange(x[k], s2[k]):
+            if is_out_of_range(x[k], s2[k]):
                 initial += 1
                 new[k] = x[k]
                 x[k] = 0.0
-        look(U, x, f)
-        s = spread(D, f, S) + initial / STRENGTH
+        project(U, x, f)
+        s = leverage(D, f, S) + initial / STRENGTH
         z = dot(w, x)
         p[K] = min(max(base + z / (1 + s), low), high)
         score = dot(W, p)
@@ -101,14 +103,14 @@ def mix(Z, targets, weights, scores, stacker, mixture):
             s2[k] += x[k] * x[k]
             if new[k] != 0:
                 x[k] = new[k]
-                meet(rule, U, D, w, s2, woke, prior, k, x[k], t, f, S, Px, term)
+                initialise(posterior, sizes, STRENGTH, k, x[k], t, scratch)
         if initial:
-            look(U, x, f)
-            spread(D, f, S)
+            project(U, x, f)
+            leverage(D, f, S)
         e[0] = v * (y - base - z)
-        step(U, D, w, f, S, e, v, np.int64(0), Px, term)
+        step(posterior, e, v, np.int64(0), scratch)
         if is_due(t, totals[LAST], s2):
-            refresh(rule, U, D, w, s2, woke, prior, t, f, S, e, Px, term)
+            refresh_prior(posterior, sizes, STRENGTH, t, e, scratch)
             totals[LAST] = t
 
 
