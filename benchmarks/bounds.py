@@ -1,11 +1,12 @@
-"""How tight are the certificate and the theorems on real data?
+"""Measure how tight the regret certificate and the theorems are on real data.
 
     python benchmarks/bounds.py              run, write results/bounds.json, print a table
-    python benchmarks/bounds.py --markdown   the README's table, from the file alone
+    python benchmarks/bounds.py --markdown   print the table of docs/theory.md from that file
 
-Each binary set of ../shared/data (and scikit-learn's breast cancer, always) is learned once, in
-the benchmark's order and in raw units, by Algorithms 1 and 2 with the logistic loss. Compared are
-the true regret, what the learner certifies from its own sums, and what its theorem promised.
+Algorithms 1 and 2 learn each binary data set of ../shared/data (and always scikit-learn's breast
+cancer data) once, in shuffled order and in raw units, with the logistic loss. The benchmark
+compares the true regret with the certificate that the learner computes from its own sums and with
+the bound of its theorem.
 """
 
 import argparse
@@ -25,18 +26,18 @@ from unitless.rows import as_rows
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "bounds.json"
-NEARLY = 0.01  # nats a row
-WIDEST_FOR_FULL = 1000  # d^2 numbers of state, and as many operations a row
+NEARLY = 0.01  # nats per row
+WIDEST_FOR_FULL = 1000  # Algorithm 2 needs O(d^2) memory, and O(d^2) time per row
 
 
 def sets(limit):
-    """(name, X, y) of every binary set that is here, at most `limit` rows of each."""
+    """Yield (name, X, y) of every binary data set that is available, at most `limit` rows each."""
     for name, X, y in data.sets("binary"):
         yield name, X[:limit], y[:limit]
 
 
 def measured(name, X, y):
-    """One record a learner: the regret and its bounds, all in total loss."""
+    """Yield one record per learner: the regret and its bounds, as losses summed over the rows."""
     rows = as_rows(X, y)
     started = time.perf_counter()
     best = best_comparator("logistic", rows)
@@ -57,7 +58,7 @@ def measured(name, X, y):
 
 
 def claim(learner, rows, paid, u):
-    """The regret against u, and its three bounds."""
+    """Return the regret against u and its three bounds."""
     theirs = float(np.sum(learner.loss.value(rows.targets, predictions(rows, u))))
     made = certificate(learner, u).given
     numbers = {"certificate": made.certificate, "sharp": made.sharp, "theorem": made.theorem}
@@ -65,10 +66,11 @@ def claim(learner, rows, paid, u):
 
 
 def nearly_best(X, y, infimum):
-    """Small weights within NEARLY a row of the infimum, where the best ones are infinite.
+    """Return small weights with a loss within NEARLY per row of the infimum.
 
-    Every bound against infinite weights is infinite. These minimise the loss plus mu |u|_S^2 / 2
-    for the largest mu, of powers of 4, that comes so near.
+    On separable data the best weights are infinite, and so is every bound against them. These
+    weights minimise the loss plus mu |u|_S^2 / 2, for the largest power of 4 as mu that gets
+    within this distance.
     """
     made, logistic = design(X, intercept=True), get_loss("logistic")
     w, mu = np.zeros(made.Z.shape[1]), 1.0
@@ -85,7 +87,7 @@ def nearly_best(X, y, infimum):
 
 
 def line(record):
-    """(set, T, d, algorithm, comparator's loss, regret, certified, sharp, theorem) as text."""
+    """Format (set, T, d, algorithm, loss of u, regret, certified, sharp, theorem) as text."""
     name, shown = record["set"] + ("" if record["attained"] else "*"), record["shown"]
     algorithm = {"coordinate": "1", "full": "2"}[record["learner"]]
     numbers = [
@@ -99,13 +101,15 @@ HEADINGS = [
     "set", "T", "d", "algorithm", "loss of u", "true regret", "certified", "sharp form", "theorem",
 ]  # fmt: skip
 NOTE = (
-    "Logistic loss, summed over T rows in raw units; u: the best weights in hindsight. "
-    "*: separable rows, no finite weights are best; u: small weights within 0.01 a row of them."
+    "The loss is the logistic loss, summed over T rows in raw units, and u is the best weight "
+    "vector in hindsight. An asterisk marks data sets with separable rows, which have no best "
+    "finite weights; there u is a small weight vector whose loss is within 0.01 per row of the "
+    "infimum."
 )
 
 
 def tightness(records):
-    """A sentence: the median of each bound over the true regret, an algorithm at a time."""
+    """Return the median ratio of each bound to the true regret, per algorithm, as a sentence."""
     parts = []
     for algorithm, learner in (("Algorithm 1", "coordinate"), ("Algorithm 2", "full")):
         shown = [record["shown"] for record in records if record["learner"] == learner]
@@ -115,7 +119,7 @@ def tightness(records):
         )
         certified, sharp, theorem = (f"{median:.1f}" for median in medians)
         parts.append(f"{algorithm}: certified {certified}, sharp form {sharp}, theorem {theorem}")
-    return f"Times the true regret, in the median: {'; '.join(parts)}."
+    return f"Median ratio of each bound to the true regret: {'; '.join(parts)}."
 
 
 def table(records):
@@ -137,8 +141,8 @@ def markdown(records):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=2000, help="at most so many of each set")
-    parser.add_argument("--markdown", action="store_true", help="print the kept table, run nothing")
+    parser.add_argument("--rows", type=int, default=2000, help="maximum rows per data set")
+    parser.add_argument("--markdown", action="store_true", help="print the table of the last run")
     options = parser.parse_args()
     if options.markdown:
         print(markdown(json.loads(RESULTS.read_text())))

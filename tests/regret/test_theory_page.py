@@ -1,6 +1,9 @@
-"""docs/theory.md names only functions and tests that exist."""
+"""docs/theory.md names only functions and tests that exist, and its numbers are measured."""
 
+import doctest
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -31,6 +34,24 @@ def test_every_function_named_exists():
         assert hasattr(getattr(regret, module), name), f"{module}.{name}"
 
 
-def test_every_learner_s_module_named_exists():
-    for module in re.findall(r"`(unitless\.learners\.\w+)`", PAGE.read_text()):
+def test_every_module_named_exists():
+    named = re.findall(r"`(unitless(?:\.\w+)+)`", PAGE.read_text())
+    assert len(named) > 5
+    for module in named:
         import_module(module)
+
+
+def test_every_file_named_exists():
+    for path in re.findall(r"`(tests/[\w/.]+)`", PAGE.read_text()):
+        assert (ROOT / path).exists(), path
+
+
+def test_table_of_bounds_is_made_from_the_results_file():
+    command = [sys.executable, ROOT / "benchmarks" / "bounds.py", "--markdown"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    assert made in PAGE.read_text()
+
+
+def test_example():
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False)
+    assert (failed, tried > 5) == (0, True)
