@@ -1,4 +1,4 @@
-"""Online linear learning that does not care about your units."""
+"""Online learning that does not care about your units."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
