@@ -24,8 +24,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.scale_dependent import Raw
-from unitless.learners.coordinatewise import rule_for
+from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.learners.coordinatewise import Rowwise, rule_for
 from unitless.learners.nag import checked_rate, over_root
 from unitless.losses import Loss
 from unitless.numerics import fma, lane_sum
@@ -68,7 +68,7 @@ def regret_bound(rate: float, distances: ArrayLike, sums: ArrayLike) -> float:
     return float(((far**2 / (2 * rate) + rate) * np.sqrt(G)).sum())
 
 
-class Adagrad(Raw):
+class Adagrad(ScaleDependent, Rowwise):
     """AdaGrad, mirror descent.
 
     >>> from sklearn.datasets import load_breast_cancer

@@ -26,7 +26,7 @@ import numpy as np
 
 from unitless.baselines import solo
 from unitless.baselines.adagrad import Adagrad
-from unitless.baselines.trajectory import Played
+from unitless.baselines.trajectory import Trajectory
 from unitless.learners.coordinatewise import rule_for
 from unitless.learners.nag import over_root
 from unitless.numerics import fma, lane_sum
@@ -77,11 +77,11 @@ class AdagradDa(Adagrad):
     def _rule(self) -> Any:
         return DualAveraging(self.rate)
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """The bound of SOLO in one dimension, summed over features."""
-        q = abs(played.X.multiply(played.g[:, None])).tocsc()
-        parts = (q.data[q.indptr[j] : q.indptr[j + 1]] for j in range(len(played.u)))
-        sizes = zip(parts, np.abs(played.u), strict=True)
+        q = abs(trajectory.X.multiply(trajectory.g[:, None])).tocsc()
+        parts = (q.data[q.indptr[j] : q.indptr[j + 1]] for j in range(len(trajectory.u)))
+        sizes = zip(parts, np.abs(trajectory.u), strict=True)
         return sum(solo.regret_bound(self.rate, part, float(size)) for part, size in sizes)
 
     def _weights_at(self, records: Any, total: Any) -> Any:

@@ -27,10 +27,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from unitless.baselines.kt import checked_bound
-from unitless.baselines.scale_dependent import Raw
+from unitless.baselines.scale_dependent import ScaleDependent, checked_positive
 from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import T, rule_for
+from unitless.learners.coordinatewise import Rowwise, T, rule_for
 from unitless.losses import Loss
 from unitless.numerics import lane_sum, shared
 
@@ -66,7 +65,7 @@ def _update(rule, total, v, y, p, g, x, f, term):
 rule_for(Normal, _predict, _update)
 
 
-class AdaptiveNormal(Raw):
+class AdaptiveNormal(ScaleDependent, Rowwise):
     """AdaptiveNormal of McMahan and Orabona, for each feature.
 
     Parameters
@@ -99,7 +98,7 @@ class AdaptiveNormal(Raw):
         classes: int = 0,
     ) -> None:
         super().__init__(loss, intercept=intercept, classes=classes)
-        self.wealth, self.bound = checked_wealth(wealth), checked_bound(bound)
+        self.wealth, self.bound = checked_wealth(wealth), checked_positive("bound", bound)
         self._prepare()
 
     def _rule(self) -> Normal:

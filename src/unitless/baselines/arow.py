@@ -22,39 +22,41 @@ A is the identity at the start, so units matter; rotations do not.
 """
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from unitless.baselines.dense import checked_positive, dot, require_signs, rule_for
+from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, inlined, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.ons import WithMatrix
+from unitless.baselines.scale_dependent import checked_positive, require_signs
 from unitless.losses import Loss
+from unitless.numerics import kernel
 
 
-class Confidence(NamedTuple):
-    """Parameters of AROW."""
-
-    r: float
-
-
-def _predict(rule, state, v, d, x, work):
-    return dot(state.vectors[0], x, work[0])
+@inlined
+def predict(parameters, state, x, v, work):
+    _, _, vectors, _ = state
+    return dot(vectors[0], x)
 
 
-def _update(rule, state, v, y, p, g, d, x, work):
-    w, D, step = state.vectors[0], state.vectors[1], work[1]
-    margin, r = y * p, rule.r / v
+@inlined
+def update(parameters, state, x, trial, work):
+    _, _, vectors, U = state
+    w, D = vectors[0], vectors[1]
+    v, y, p, _ = trial
+    r = parameters[0] / v
+    margin = y * p
     if margin < 1:
-        form = solve(state.matrix, D, x, step)
-        move = (1 - margin) * y / (form + r)
-        for j in range(x.size):
-            w[j] += move * step[j]
-        add(state.matrix, D, x, 1 / math.sqrt(r), work[2], work[3:7])
+        step = work[0]  # P x
+        form = solve(U, D, x, step)
+        add_multiple((1 - margin) * y / (form + r), step, w)
+        add(U, D, x, 1 / math.sqrt(r), work[1])
 
 
-rule_for(Confidence, _predict, _update)
+@kernel
+def run(parameters, loss, block, targets, weights, scores, state, work):
+    return loop(predict, update, parameters, loss, block, targets, weights, scores, state, work)
 
 
-class Arow(WithMatrix):
+class Arow(FullMatrixLearner):
     """Adaptive regularisation of weights.
 
     Parameters
@@ -72,6 +74,7 @@ class Arow(WithMatrix):
     """
 
     name: ClassVar[str] = "arow"
+    run: ClassVar[Any] = staticmethod(run)
     a: float = 1.0
 
     def __init__(
@@ -82,5 +85,5 @@ class Arow(WithMatrix):
         self.r = checked_positive("r", r)
         self._prepare()
 
-    def _rule(self) -> Confidence:
-        return Confidence(self.r)
+    def _parameters(self) -> tuple[float]:
+        return (self.r,)

@@ -1,16 +1,16 @@
-"""The loop of comparators that need a whole vector or a matrix.
+"""The loop of the baselines that need all coordinates at once: a vector or a matrix.
 
-Like `rowwise`, but a rule sees all coordinates at once, in order, coordinate 0 the constant::
+Such a baseline is two functions of the whole row, and a cached kernel of three lines::
 
-    predict(rule, state, v, d, x, work) -> p
-    update(rule, state, v, y, p, g, d, x, work)           with g = loss'(y, p) / L
+    predict(parameters, state, x, v, work) -> p
+    update(parameters, state, x, trial, work)
 
-x is the row, d the number of coordinates that were ever nonzero (this row included), work scratch
-memory: rows as long as x, in which `predict` may leave something to `update`. `predict` must not
-write into the state; state.totals[T] counts the trials before this one, and in `update` this one
-too.
+`state` is (totals, seen, vectors, matrix); `trial` is (v, y, p, g): sample weight, target, score
+and g = loss'(y, p) / L. x[0] is the constant. `work` are rows as long as x in which both may
+write. `predict` must not change the state. totals[T] counts the trials before this one in
+`predict`, and this one too in `update`.
 
-A coordinate without a value in any row changes no bit: its entries are exact zeros and stay so.
+A column without a nonzero value changes no bit of a score: its entries are exact zeros.
 """
 
 import math
@@ -19,27 +19,125 @@ from itertools import islice
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numba.extending import overload
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.baselines.trajectory import Played
+from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.encoders import Names
 from unitless.learners.base import EMPTY, Learner, Weights, unit_factors
 from unitless.learners.coordinatewise import Diverged
-from unitless.losses import Loss, derivative
-from unitless.numerics import LANES, inner, kernel, lane_sum
+from unitless.losses import derivative
+from unitless.numerics import LANES
 from unitless.rows import Rows
 
 T = 0
-MARGIN = 8  # zeros behind the last coordinate, which `rotations` may read
-WORK = 10  # rows of scratch memory
+MARGIN = 8  # zeros behind the last coordinate, part of the layout of saved files
+WORK = 6  # rows of scratch memory
+LARGEST = float(np.finfo(np.float64).max)
+
+inlined: Any = njit(nogil=True, error_model="numpy", forceinline=True)
+"""The decorator of what a kernel calls: compiled into the kernel, and cached with it.
+
+Functions given as arguments must be inlined; a kernel that kept a pointer could not be cached.
+"""
 
 
-class WholeState(NamedTuple):
-    """All that such a learner remembers: totals, seen, vectors, matrix.
+@inlined
+def dot(a, b):
+    """a.b in eight partial sums: zeros behind the last coordinate change no bit."""
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    for k in range(0, a.size, LANES):
+        s0 += a[k] * b[k]
+        s1 += a[k + 1] * b[k + 1]
+        s2 += a[k + 2] * b[k + 2]
+        s3 += a[k + 3] * b[k + 3]
+        s4 += a[k + 4] * b[k + 4]
+        s5 += a[k + 5] * b[k + 5]
+        s6 += a[k + 6] * b[k + 6]
+        s7 += a[k + 7] * b[k + 7]
+    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
-    The table of its module says what their rows are, and the unit of each.
-    Every row has a place for each coordinate, rounded up to whole lanes and followed by zeros.
+
+@inlined
+def add_multiple(a, x, z):
+    """z += a x."""
+    for j in range(z.size):
+        z[j] += a * x[j]
+
+
+@inlined
+def _load(values, indices, intercept, x):
+    """x = the constant and the values of a row, 0 where a value is missing."""
+    x[:] = 0.0
+    x[0] = intercept
+    for k in range(values.size):
+        column = indices[k] if indices.size else k
+        if values[k] == values[k]:
+            x[column + 1] = values[k]
+
+
+@inlined
+def _count_not_finite(values):
+    count = 0
+    for k in range(values.size):
+        count += 0 if abs(values[k]) < np.inf else 1
+    return count
+
+
+@inlined
+def _all_finite(state):
+    totals, _, vectors, matrix = state
+    count = _count_not_finite(totals)
+    count += _count_not_finite(vectors.reshape(-1))
+    count += _count_not_finite(matrix.reshape(-1))
+    return count == 0
+
+
+@inlined
+def _saturated(p):
+    """The nearest number that float64 has; 0 where terms of both signs overflow."""
+    return min(max(p, -LARGEST), LARGEST) if p == p else 0.0
+
+
+@inlined
+def loop(predict, update, parameters, loss, block, targets, weights, scores, state, work):
+    """One trial per row; without targets nothing is learned.
+
+    Returns the first row that cannot be learned because a score or the state would not be finite,
+    or the number of rows.
+    """
+    code, parameter, slope, intercept = loss
+    values, indices, starts, columns = block
+    totals, seen, _, _ = state
+    x = work[WORK - 1]
+    for r in range(scores.size):
+        start = starts[r] if starts.size else r * columns
+        stop = starts[r + 1] if starts.size else start + columns
+        _load(values[start:stop], indices[start:stop], intercept, x)
+        weight = weights[r] if weights.size else 1.0
+        v = weight if weight > 0 else 1.0
+        p = predict(parameters, state, x, v, work)
+        scores[r] = _saturated(p) + 0.0  # no -0
+        if targets.size == 0 or weight == 0:
+            continue
+        if not abs(p) < np.inf:
+            return r
+        totals[T] += 1
+        for j in range(x.size):
+            if x[j] != 0:
+                seen[j] = 1.0
+        y = targets[r]
+        g = derivative(code, parameter, y, p) * slope
+        update(parameters, state, x, (v, y, p, g), work)
+        if not _all_finite(state):
+            return r
+    return scores.size
+
+
+class DenseState(NamedTuple):
+    """The state of a dense baseline; the table of its module says what the rows are.
+
+    Vectors have an entry per coordinate, rounded up to a multiple of eight and followed by zeros.
     """
 
     totals: NDArray[np.float64]
@@ -50,158 +148,68 @@ class WholeState(NamedTuple):
     matrix: NDArray[np.float64]
 
 
-class Task(NamedTuple):
-    """What the kernel must know beside the rule."""
-
-    loss: int
-    parameter: float
-    slope: float
-    intercept: float
-
-
-def predict(rule, state, v, d, x, work):
-    """Chosen by the type of the rule: see `rule_for`."""
-
-
-def update(rule, state, v, y, p, g, d, x, work):
-    """Chosen by the type of the rule: see `rule_for`."""
-
-
-def rule_for(kind: type, predict_row: Any, update_row: Any) -> None:
-    """Make the two functions those of the rule `kind`, a NamedTuple."""
-    options: Any = {"error_model": "numpy", "nogil": True}
-
-    @overload(predict, jit_options=options)
-    def _predict(rule, state, v, d, x, work):
-        return predict_row if getattr(rule, "instance_class", None) is kind else None
-
-    @overload(update, jit_options=options)
-    def _update(rule, state, v, y, p, g, d, x, work):
-        return update_row if getattr(rule, "instance_class", None) is kind else None
-
-
-@inner
-def dot(a, b, scratch):
-    """a.b, in lanes; a coordinate keeps its lane whatever comes behind it."""
-    for k in range(scratch.size):
-        scratch[k] = a[k] * b[k]
-    return lane_sum(scratch, scratch.size)
-
-
-@inner
-def _load(task, values, indices, start, stop, sparse, x):
-    for j in range(x.size):
-        x[j] = 0.0
-    x[0] = task.intercept
-    for k in range(start, stop):
-        i = (indices[k] if sparse else k - start) + 1
-        x[i] = values[k] if values[k] == values[k] else 0.0
-
-
-@inner
-def _dimension(seen, x):
-    d = 0
-    for j in range(x.size):
-        d += seen[j] > 0 or x[j] != 0
-    return d
-
-
-@kernel
-def run(rule, task, values, indices, starts, width, targets, weights, scores, state):
-    """One trial a row; without targets nothing is learned.
-
-    Returns the row that gave no finite score, or the number of rows.
-    """
-    sparse, totals, seen = starts.size > 0, state.totals, state.seen
-    work = np.zeros((WORK, seen.size))
-    x = work[WORK - 1]
-    for r in range(scores.size):
-        start = starts[r] if sparse else r * width
-        stop = starts[r + 1] if sparse else start + width
-        v = weights[r] if weights.size and weights[r] > 0 else 1.0
-        _load(task, values, indices, start, stop, sparse, x)
-        d = _dimension(seen, x)
-        p = predict(rule, state, v, d, x, work)
-        scores[r] = p + 0.0  # no -0
-        if not abs(p) < np.inf:
-            return r
-        if targets.size and (weights.size == 0 or weights[r] > 0):
-            totals[T] += 1
-            for j in range(x.size):
-                seen[j] = 1.0 if x[j] != 0 else seen[j]
-            g = derivative(task.loss, task.parameter, targets[r], p) * task.slope
-            update(rule, state, v, targets[r], p, g, d, x, work)
-    return scores.size
-
-
-class Whole(Learner):
-    """Base of the comparators with a whole vector or a matrix; they depend on units."""
+class DenseLearner(ScaleDependent, Learner):
+    """Base of the baselines with a dense vector or matrix."""
 
     invariance: ClassVar[Any] = "rotation"
     vectors: ClassVar[tuple[str, ...]]
     """Names of the vectors."""
-    most: ClassVar[float] = math.inf
-    """Columns it can take."""
-    needs: ClassVar[tuple[str, ...]] = ()
-    bound_is_euclidean: ClassVar[bool] = False
-    inverse_rate: ClassVar[str] = ""
-    """The parameter that is one over a rate, if there is one."""
-    state: WholeState
+    max_columns: ClassVar[float] = math.inf
+    run: ClassVar[Callable[..., int]]
+    """The cached kernel."""
+    state: DenseState
 
-    def promised(self, played: Played) -> float | None:
-        """The most that could be lost to u, in units of L, if there is a bound and it applies."""
-        return None
-
-    def _rule(self) -> Any:
-        """The parameters, as the NamedTuple by whose type the kernels are chosen."""
+    def _parameters(self) -> tuple[float, ...]:
+        """The parameters, as the kernel takes them."""
         raise NotImplementedError
 
     def _totals(self) -> int:
-        """How many numbers belong to no coordinate, T included."""
+        """The number of totals, the count of trials included."""
         return 1
 
     def _matrix(self, coordinates: int) -> tuple[int, int]:
         """The shape of the matrix, without the margin, for that many coordinates."""
         return 0, coordinates
 
-    def _fresh(self, state: WholeState, old: int) -> None:
-        """Put into a state what coordinates from `old` on start with, where it is not 0."""
+    def _initialise(self, state: DenseState, first: int) -> None:
+        """Set what coordinates from `first` on start with, where that is not 0."""
 
     def _prepare(self) -> None:
-        lipschitz = self.loss.lipschitz
-        slope = 1.0 if math.isinf(lipschitz) else 1 / lipschitz
-        self._task = Task(self.loss.code, self.loss.parameter, slope, float(self.intercept))
-        self._made_rule = self._rule()
+        slope = 1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz
+        self._loss = (self.loss.code, self.loss.parameter, slope, float(self.intercept))
         self._columns = 0
-        self.state = self._state(LANES)
-        self._fresh(self.state, 0)
+        self.state = self._zeros(LANES)
+        self._initialise(self.state, 0)
 
-    def _state(self, coordinates: int) -> WholeState:
+    def _zeros(self, coordinates: int) -> DenseState:
         rows, width = self._matrix(coordinates)
-        return WholeState(
-            np.zeros(self._totals()), np.zeros(coordinates + MARGIN),
-            np.zeros((len(self.vectors), coordinates + MARGIN)), np.zeros((rows, width + MARGIN)),
-        )  # fmt: skip
+        return DenseState(
+            totals=np.zeros(self._totals()),
+            seen=np.zeros(coordinates + MARGIN),
+            vectors=np.zeros((len(self.vectors), coordinates + MARGIN)),
+            matrix=np.zeros((rows, width + MARGIN)),
+        )
 
-    def _with_room(self, columns: int) -> WholeState:
-        """The state, or a longer copy in which that many columns have a place."""
-        state, old = self.state, len(self.state.seen) - MARGIN
+    def _with_room(self, columns: int) -> DenseState:
+        """The state, or a copy with room for that many columns."""
+        state = self.state
+        old = len(state.seen) - MARGIN
         if 1 + columns <= old:
             return state
-        longer = self._state(-(-(1 + columns) // LANES) * LANES)
+        longer = self._zeros(-(-(1 + columns) // LANES) * LANES)
         longer.totals[:] = state.totals
         longer.seen[:old] = state.seen[:old]
         longer.vectors[:, :old] = state.vectors[:, :old]
         rows, width = self._matrix(old)
         longer.matrix[:rows, :width] = state.matrix[:rows, :width]
-        self._fresh(longer, old)
+        self._initialise(longer, old)
         return longer
 
     def _reserve(self, columns: int) -> None:
-        if columns > self.most:
+        if columns > self.max_columns:
             raise ValueError(
-                f"{columns} columns: {self.name} keeps a matrix with a row a column and takes at "
-                f"most {self.most:.0f}; use 'oja_son' or 'fd_son', which keep a few rows"
+                f"{columns} columns: {self.name} keeps a matrix with one row per column and takes "
+                f"at most {self.max_columns:.0f}; use 'oja_son' or 'fd_son', which keep a few rows"
             )
         self.state = self._with_room(columns)
         self._columns = max(self._columns, columns)
@@ -219,7 +227,7 @@ class Whole(Learner):
     def _or_nothing(self, learn: Callable[..., Any], *row: Any) -> Any:
         """Learn, on a copy of the state; if that diverges, nothing of it is kept."""
         state, columns, known = self.state, self._columns, len(self.names.columns)
-        self.state = WholeState(*(array.copy() for array in state))
+        self.state = DenseState(*(array.copy() for array in state))
         try:
             return learn(*row)
         except Diverged:
@@ -227,27 +235,24 @@ class Whole(Learner):
             self.names = Names(dict(islice(self.names.columns.items(), known)))
             raise
 
-    def _predict_one(self, values, indices, weight):
-        return math.nan if np.isinf(values).any() else super()._predict_one(values, indices, weight)
-
-    def _learn_one(self, values, indices, y, weight):
-        return (
-            math.nan if np.isinf(values).any() else super()._learn_one(values, indices, y, weight)
-        )
-
     def _predict(self, values, indices, starts, columns, weights, scores):
         state = self._with_room(max(columns, int(indices.max(initial=-1)) + 1))
-        return self._run(values, indices, starts, columns, EMPTY, weights, scores, state)
+        self._run((values, indices, starts, columns), EMPTY, weights, scores, state)
+        return scores
 
     def _learn(self, values, indices, starts, columns, targets, weights, scores):
-        return self._run(values, indices, starts, columns, targets, weights, scores, self.state)
-
-    def _run(self, values, indices, starts, columns, targets, weights, scores, state):
-        block = values, indices, starts, columns, targets, weights
-        row = run(self._made_rule, self._task, *block, scores, state)
+        block = (values, indices, starts, columns)
+        row = self._run(block, targets, weights, scores, self.state)
         if row < len(scores):
             raise Diverged(self.name, row)
         return scores
+
+    def _run(self, block, targets, weights, scores, state):
+        work = np.zeros((WORK, len(state.seen)))
+        arrays = tuple(state)
+        return type(self).run(
+            self._parameters(), self._loss, block, targets, weights, scores, arrays, work
+        )
 
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """Not possible: in other units the past would have been another."""
@@ -259,25 +264,23 @@ class Whole(Learner):
 
     def weights(self) -> Weights:
         """The coefficients at x = 0, by column."""
-        w = self._weights()
+        w = self._coefficients()
         return Weights(float(w[0]), w[1 : 1 + self._columns])
 
-    def _weights(self) -> NDArray[np.float64]:
+    def _coefficients(self) -> NDArray[np.float64]:
         """The weights of all coordinates."""
         return self.state.vectors[0].copy()
 
 
-def checked_positive(name: str, value: float) -> float:
-    """A parameter that is a finite number > 0, as a float."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} = {value}: it is a finite number > 0")
-    return float(value)
+class FullMatrixLearner(DenseLearner):
+    """A baseline with a d x d matrix A, kept as U'DU, which starts as a times the identity."""
 
+    vectors: ClassVar[tuple[str, ...]] = ("w", "D")
+    max_columns: ClassVar[float] = 2000
+    a: float
 
-def require_signs(loss: Loss, who: str) -> None:
-    """Methods that learn from mistakes need two classes."""
-    if loss.targets != "signs":
-        raise ValueError(
-            f"{who} learns from mistakes of a sign, and the {loss.name} loss has no signs: use "
-            "'logistic' or 'hinge'"
-        )
+    def _matrix(self, coordinates: int) -> tuple[int, int]:
+        return coordinates, coordinates
+
+    def _initialise(self, state: DenseState, first: int) -> None:
+        state.vectors[1, first : len(state.seen) - MARGIN] = self.a

@@ -28,9 +28,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from unitless.baselines.scale_dependent import Raw
-from unitless.baselines.trajectory import Played
-from unitless.learners.coordinatewise import rule_for
+from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.baselines.trajectory import Trajectory
+from unitless.learners.coordinatewise import Rowwise, rule_for
 from unitless.losses import Loss
 from unitless.numerics import lane_sum, shared
 
@@ -89,7 +89,7 @@ def regret_bound(a: float, size: float, norm: float) -> float:
     return first + 4 * math.exp(1 + 1 / a)
 
 
-class Dfeg(Raw):
+class Dfeg(ScaleDependent, Rowwise):
     """Dimension-free exponentiated gradient.
 
     >>> from sklearn.datasets import load_breast_cancer
@@ -124,11 +124,11 @@ class Dfeg(Raw):
     def _rule(self) -> DimensionFree:
         return DimensionFree(self.a)
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """The paper's Theorem 1, for the a that it allows."""
         size = 1 + float(self.state.totals[0, H])
         allowed = 0.882 < self.a < 1.109
-        return regret_bound(self.a, size, float(np.linalg.norm(played.u))) if allowed else None
+        return regret_bound(self.a, size, float(np.linalg.norm(trajectory.u))) if allowed else None
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return records[0] * steepness(self.a, total)

@@ -21,63 +21,66 @@ The ball adds weights of different units, so units matter, and so do rotations.
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.dense import Whole, checked_positive, dot, rule_for
-from unitless.baselines.kt import checked_bound
-from unitless.baselines.minimax import checked_horizon
-from unitless.baselines.trajectory import Played
+from unitless.baselines.dense import DenseLearner, add_multiple, dot, inlined, loop
+from unitless.baselines.scale_dependent import checked_count, checked_positive
+from unitless.baselines.trajectory import Trajectory
 from unitless.losses import Loss
-from unitless.numerics import exp, inner, kernel, lane_sum
+from unitless.numerics import exp, kernel, lane_sum
 
 
-class Corners(NamedTuple):
-    """Parameters of EG+-."""
-
-    radius: float
-    bound: float
-    horizon: float
-
-
-@inner
-def corner_weights(rule, d, theta, seen, x, w, scratch):
-    """w, from theta; coordinates neither seen nor in x do not count."""
-    scale = math.sqrt(math.log(2.0 * d) / rule.horizon) / rule.bound  # eta U
-    top = 0.0
-    for j in range(theta.size):
-        top = max(top, abs(scale * theta[j]))
-    for j in range(theta.size):
-        up, down = exp(scale * theta[j] - top), exp(-scale * theta[j] - top)
-        w[j] = up - down
-        scratch[j] = up + down if seen[j] > 0 or x[j] != 0 else 0.0
-    total = lane_sum(scratch, scratch.size)
-    for j in range(theta.size):
-        w[j] *= rule.radius / total
-
-
-def _predict(rule, state, v, d, x, work):
-    if d == 0:
-        return 0.0
-    corner_weights(rule, d, state.vectors[0], state.seen, x, work[0], work[1])
-    return dot(work[0], x, work[1])
-
-
-def _update(rule, state, v, y, p, g, d, x, work):
-    theta = state.vectors[0]
+@inlined
+def corner_weights(parameters, theta, seen, x, w, total):
+    """w, from theta; coordinates that are 0 in x and in all rows before do not count."""
+    radius, bound, horizon = parameters
+    d = 0
     for j in range(x.size):
-        theta[j] -= v * g * x[j]
+        d += seen[j] > 0 or x[j] != 0
+    if d == 0:
+        w[:] = 0.0
+        return
+    scale = math.sqrt(math.log(2.0 * d) / horizon) / bound  # eta U
+    top = 0.0
+    for j in range(x.size):
+        top = max(top, abs(scale * theta[j]))
+    for j in range(x.size):
+        up = exp(scale * theta[j] - top)
+        down = exp(-scale * theta[j] - top)
+        w[j] = up - down
+        total[j] = up + down if seen[j] > 0 or x[j] != 0 else 0.0
+    factor = radius / lane_sum(total, total.size)
+    for j in range(x.size):
+        w[j] *= factor
 
 
-rule_for(Corners, _predict, _update)
+@inlined
+def predict(parameters, state, x, v, work):
+    _, seen, vectors, _ = state
+    w = work[0]
+    corner_weights(parameters, vectors[0], seen, x, w, work[1])
+    return dot(w, x)
+
+
+@inlined
+def update(parameters, state, x, trial, work):
+    _, _, vectors, _ = state
+    v, _, _, g = trial
+    add_multiple(-(v * g), x, vectors[0])
 
 
 @kernel
-def current_weights(rule, d, state, x, w):
-    """The weights of the next trial, of coordinates seen before it."""
-    corner_weights(rule, d, state.vectors[0], state.seen, x, w, np.empty(w.size))
+def run(parameters, loss, block, targets, weights, scores, state, work):
+    return loop(predict, update, parameters, loss, block, targets, weights, scores, state, work)
+
+
+@kernel
+def current_weights(parameters, theta, seen, w):
+    """w = the weights of the next trial, of coordinates seen before it."""
+    corner_weights(parameters, theta, seen, np.zeros(w.size), w, np.empty(w.size))
 
 
 def regret_bound(rate: float, radius: float, features: int, largest: ArrayLike) -> float:
@@ -92,7 +95,7 @@ def regret_bound(rate: float, radius: float, features: int, largest: ArrayLike) 
     return math.log(2 * features) / rate + rate * radius**2 / 2 * float((q**2).sum())
 
 
-class Eg(Whole):
+class Eg(DenseLearner):
     """EG+- of Kivinen and Warmuth.
 
     Parameters
@@ -115,6 +118,7 @@ class Eg(Whole):
 
     name: ClassVar[str] = "eg"
     invariance: ClassVar[Any] = "none"
+    run: ClassVar[Any] = staticmethod(run)
     vectors: ClassVar[tuple[str, ...]] = ("theta",)
     needs: ClassVar[tuple[str, ...]] = ("radius", "bound", "horizon")
 
@@ -128,30 +132,28 @@ class Eg(Whole):
         intercept: bool = True,
     ) -> None:
         super().__init__(loss, intercept=intercept)
-        self.radius, self.bound = checked_positive("radius", radius), checked_bound(bound)
-        self.horizon = checked_horizon(horizon)
+        self.radius = checked_positive("radius", radius)
+        self.bound = checked_positive("bound", bound)
+        self.horizon = checked_count("horizon", horizon, "the number of trials")
         self._prepare()
 
-    def _rule(self) -> Corners:
-        return Corners(self.radius, self.bound, float(self.horizon))
+    def _parameters(self) -> tuple[float, ...]:
+        return self.radius, self.bound, float(self.horizon)
 
     def eta(self, features: int) -> float:
         """eta, for that many features."""
         return math.sqrt(math.log(2 * features) / self.horizon) / (self.radius * self.bound)
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """`regret_bound`, if u is in the ball and all features came in the first row."""
-        seen = np.unique(played.X.nonzero()[1])
-        first = played.X[:1].nonzero()[1]
-        if np.abs(played.u).sum() > self.radius or len(first) < len(seen) or not len(seen):
+        features = len(trajectory.features_seen())
+        inside = np.abs(trajectory.u).sum() <= self.radius
+        if not inside or not features or not trajectory.all_features_in_first_row():
             return None
-        largest = played.largest(euclidean=False)
-        return regret_bound(self.eta(len(seen)), self.radius, len(seen), largest)
+        largest = trajectory.gradient_sizes(euclidean=False)
+        return regret_bound(self.eta(features), self.radius, features, largest)
 
-    def _weights(self):
-        state = self.state
-        w = np.zeros(len(state.seen))
-        if state.seen.any():
-            d = int(state.seen.sum())
-            current_weights(self._made_rule, d, state, np.zeros(len(w)), w)
+    def _coefficients(self):
+        w = np.empty(len(self.state.seen))
+        current_weights(self._parameters(), self.state.vectors[0], self.state.seen, w)
         return w

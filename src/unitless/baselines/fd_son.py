@@ -24,154 +24,129 @@ a is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.baselines.dense import T, Whole, checked_positive, dot, rule_for
-from unitless.baselines.jacobi import eigen
-from unitless.baselines.son import clipped, excess
-from unitless.learners.nag import checked_rate
-from unitless.losses import Loss
-from unitless.numerics import fma, inner, kernel
+from unitless.baselines.dense import DenseState, dot, inlined, loop
+from unitless.baselines.jacobi import diagonalise
+from unitless.baselines.son import SketchedSon, newton_step, predict
+from unitless.numerics import fma, kernel
 
-TAKEN, L = 1, 2
+TAKEN, FACTOR = 1, 2  # totals[1], and where L starts
 
 
-class Sketch(NamedTuple):
-    """Parameters of FD-SON."""
+@inlined
+def _unpack(parameters, state):
+    """(a, m, S, L): L is 2 m x 2 m."""
+    _, _, a, m = parameters
+    totals, _, _, S = state
+    size = 2 * int(m)
+    return a, int(m), S, totals[FACTOR:].reshape(size, size)
 
-    C: float
-    rate: float
-    a: float
-    m: int
 
-
-@inner
-def forward(factor, filled, size, c):
+@inlined
+def _forward(L, filled, c):
     """c <- L^-1 c, for the first `filled` rows."""
     for i in range(filled):
         for j in range(i):
-            c[i] = fma(-factor[i * size + j], c[j], c[i])
-        c[i] /= factor[i * size + i]
+            c[i] = fma(-L[i, j], c[j], c[i])
+        c[i] /= L[i, i]
 
 
-@inner
-def backward(factor, filled, size, c):
+@inlined
+def _backward(L, filled, c):
     """c <- L'^-1 c."""
     for i in range(filled - 1, -1, -1):
-        c[i] /= factor[i * size + i]
+        c[i] /= L[i, i]
         for j in range(i):
-            c[j] = fma(-factor[i * size + j], c[i], c[j])
+            c[j] = fma(-L[i, j], c[i], c[j])
 
 
-@kernel
-def _solve(rule, state, x, z, scratch):
+@inlined
+def _solve(parameters, state, x, z):
     """z = A^-1 x; returns x'z."""
-    factor, filled = state.totals[L:], rule.m + int(state.totals[TAKEN])
-    c = np.empty(2 * rule.m)
+    a, m, S, L = _unpack(parameters, state)
+    filled = m + int(state[0][TAKEN])
+    c = np.empty(2 * m)
     for i in range(filled):
-        c[i] = dot(state.matrix[i], x, scratch)
-    forward(factor, filled, 2 * rule.m, c)
-    backward(factor, filled, 2 * rule.m, c)
-    for j in range(x.size):
-        z[j] = x[j]
+        c[i] = dot(S[i], x)
+    _forward(L, filled, c)
+    _backward(L, filled, c)
+    z[:] = x
     for i in range(filled):
-        row = state.matrix[i]
         for j in range(x.size):
-            z[j] = fma(-c[i], row[j], z[j])
+            z[j] = fma(-c[i], S[i, j], z[j])
     for j in range(x.size):
-        z[j] /= rule.a
-    return dot(x, z, scratch)
+        z[j] /= a
+    return dot(x, z)
 
 
-@kernel
-def _compress(rule, state, scratch):
-    """Keep the m largest directions, shortened by what the last of them has."""
-    S, m, size = state.matrix, rule.m, 2 * rule.m
-    K, E, s = np.empty((size, size)), np.empty((size, size)), np.empty(size)
+@inlined
+def _compress(parameters, state):
+    """Keep the m largest directions, shortened by the m-th eigenvalue."""
+    a, m, S, L = _unpack(parameters, state)
+    size = 2 * m
+    K = np.empty((size, size))
+    E = np.empty((size, size))
     for i in range(size):
         for j in range(i, size):
-            K[i, j] = K[j, i] = dot(S[i], S[j], scratch)
-    eigen(K, E)
+            K[i, j] = dot(S[i], S[j])
+            K[j, i] = K[i, j]
+    diagonalise(K, E)
     values = np.array([K[i, i] for i in range(size)])
     order = np.argsort(-values, kind="mergesort")
     least = max(values[order[m - 1]], 0.0)
+    L[:] = 0.0
     shrink = np.zeros(m)
     for i in range(m):
         value = values[order[i]]
-        shrink[i] = math.sqrt((value - least) / value) if value > least else 0.0
+        L[i, i] = math.sqrt(a + max(value - least, 0.0))
+        if value > least:
+            shrink[i] = math.sqrt((value - least) / value)
+    column = np.empty(size)
     for j in range(S.shape[1]):
-        for i in range(size):
-            s[i], S[i, j] = S[i, j], 0.0
+        column[:] = S[:, j]
+        S[:, j] = 0.0
         for i in range(m):
             for k in range(size):
-                S[i, j] = fma(E[order[i], k] * shrink[i], s[k], S[i, j])
-    factor = state.totals[L:]
-    factor[:] = 0.0
-    for i in range(m):
-        factor[i * size + i] = math.sqrt(rule.a + max(values[order[i]] - least, 0.0))
-    state.totals[TAKEN] = 0.0
+                S[i, j] = fma(E[order[i], k] * shrink[i], column[k], S[i, j])
+    state[0][TAKEN] = 0.0
+
+
+@inlined
+def _add(parameters, state, q, root, work):
+    """Put r = root q into the next empty row of the sketch, and its row into L."""
+    a, m, S, L = _unpack(parameters, state)
+    filled = m + int(state[0][TAKEN])
+    r = S[filled]
+    for j in range(q.size):
+        r[j] = root * q[j]
+    c = L[filled]
+    for i in range(filled):
+        c[i] = dot(S[i], r)
+    _forward(L, filled, c)
+    rest = a + dot(r, r)
+    for i in range(filled):
+        rest = fma(-c[i], c[i], rest)
+    c[filled] = math.sqrt(max(rest, a))  # without rounding it would never be less
+    state[0][TAKEN] += 1
+    if filled + 1 == 2 * m:
+        _compress(parameters, state)
+
+
+@inlined
+def update(parameters, state, x, trial, work):
+    newton_step(_solve, _add, parameters, state, x, trial, work)
 
 
 @kernel
-def _take(rule, state, r, scratch):
-    """Put r into the sketch."""
-    S, size, filled = state.matrix, 2 * rule.m, rule.m + int(state.totals[TAKEN])
-    factor, c = state.totals[L:], np.empty(2 * rule.m)
-    for i in range(filled):
-        c[i] = dot(S[i], r, scratch)
-    forward(factor, filled, size, c)
-    rest = rule.a + dot(r, r, scratch)
-    for i in range(filled):
-        factor[filled * size + i] = c[i]
-        rest = fma(-c[i], c[i], rest)
-    factor[filled * size + filled] = math.sqrt(max(rest, rule.a))  # never below, but for rounding
-    S[filled, : r.size] = r
-    state.totals[TAKEN] += 1
-    if filled + 1 == size:
-        _compress(rule, state, scratch)
+def run(parameters, loss, block, targets, weights, scores, state, work):
+    return loop(predict, update, parameters, loss, block, targets, weights, scores, state, work)
 
 
-def _predict(rule, state, v, d, x, work):
-    return clipped(dot(state.vectors[0], x, work[0]), rule.C)
-
-
-def _update(rule, state, v, y, p, g, d, x, work):
-    u, q, r, step = state.vectors[0], work[0], work[1], work[2]
-    tau = excess(dot(u, x, work[0]), rule.C)
-    if tau != 0:
-        form = _solve(rule, state, x, step, work[3])
-        for j in range(x.size):
-            u[j] -= tau / form * step[j]
-    if g == 0:
-        return
-    root = math.sqrt(rule.rate / (rule.C * math.sqrt(state.totals[T])))
-    for j in range(x.size):
-        q[j] = v * g * x[j]
-        r[j] = root * q[j]
-    _take(rule, state, r, work[3])
-    _solve(rule, state, q, step, work[3])
-    for j in range(x.size):
-        u[j] -= step[j]
-
-
-rule_for(Sketch, _predict, _update)
-
-
-class FdSon(Whole):
-    """Online Newton with a sketch by frequent directions.
-
-    Parameters
-    ----------
-    C : float
-        The largest |prediction|.
-    rate : float
-        Of eta_t; the paper's theorem for the full matrix has sqrt(d).
-    a : float
-        A = a I at the start.
-    m : int
-        Directions kept.
+class FdSon(SketchedSon):
+    """Online Newton with a sketch by frequent directions; see `SketchedSon` for its parameters.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
@@ -183,42 +158,15 @@ class FdSon(Whole):
     """
 
     name: ClassVar[str] = "fd_son"
-    vectors: ClassVar[tuple[str, ...]] = ("u",)
-    needs: ClassVar[tuple[str, ...]] = ("C",)
-
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        C: float = 1.0,
-        rate: float = 1.0,
-        a: float = 1.0,
-        m: int = 10,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        self.C, self.a = checked_positive("C", C), checked_positive("a", a)
-        self.rate = checked_rate(rate)
-        self.m = checked_rank(m)
-        self._prepare()
-
-    def _rule(self) -> Sketch:
-        return Sketch(self.C, self.rate, self.a, self.m)
+    run: ClassVar[Any] = staticmethod(run)
 
     def _totals(self) -> int:
-        return L + (2 * self.m) ** 2
+        return FACTOR + (2 * self.m) ** 2
 
     def _matrix(self, coordinates: int) -> tuple[int, int]:
         return 2 * self.m, coordinates
 
-    def _fresh(self, state: Any, old: int) -> None:
-        if old == 0:
+    def _initialise(self, state: DenseState, first: int) -> None:
+        if first == 0:
             size = 2 * self.m
-            state.totals[L : L + self.m * size : size + 1] = math.sqrt(self.a)
-
-
-def checked_rank(m: int) -> int:
-    """The number of directions of a sketch."""
-    if m < 1 or m != int(m):
-        raise ValueError(f"m = {m}: a sketch keeps a whole number of directions, at least 1")
-    return int(m)
+            state.totals[FACTOR : FACTOR + self.m * size : size + 1] = math.sqrt(self.a)

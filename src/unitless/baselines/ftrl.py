@@ -24,8 +24,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from unitless.baselines.scale_dependent import Raw
-from unitless.learners.coordinatewise import rule_for
+from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.learners.coordinatewise import Rowwise, rule_for
 from unitless.learners.nag import checked_rate
 from unitless.losses import Loss
 from unitless.numerics import fma, inner, lane_sum
@@ -71,7 +71,7 @@ def _update(rule, total, v, y, p, g, x, f, term):
 rule_for(Proximal, _predict, _update)
 
 
-class Ftrl(Raw):
+class Ftrl(ScaleDependent, Rowwise):
     """FTRL-proximal.
 
     Parameters

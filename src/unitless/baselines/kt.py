@@ -26,10 +26,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from unitless.baselines.scale_dependent import Raw
-from unitless.baselines.trajectory import Played
+from unitless.baselines.scale_dependent import ScaleDependent, checked_positive
+from unitless.baselines.trajectory import Trajectory
 from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import T, rule_for
+from unitless.learners.coordinatewise import Rowwise, T, rule_for
 from unitless.losses import Loss
 from unitless.numerics import lane_sum
 
@@ -74,14 +74,7 @@ def regret_bound(wealth: float, bound: float, trials: int, norm: float) -> float
     )
 
 
-def checked_bound(bound: float) -> float:
-    """A bound on gradients, as a float."""
-    if not 0 < bound < math.inf:
-        raise ValueError(f"bound = {bound}: a bound on gradients is a finite number > 0")
-    return float(bound)
-
-
-class Kt(Raw):
+class Kt(ScaleDependent, Rowwise):
     """KT coin betting.
 
     Parameters
@@ -117,18 +110,18 @@ class Kt(Raw):
         classes: int = 0,
     ) -> None:
         super().__init__(loss, intercept=intercept, classes=classes)
-        self.wealth, self.bound = checked_wealth(wealth), checked_bound(bound)
+        self.wealth, self.bound = checked_wealth(wealth), checked_positive("bound", bound)
         self._prepare()
 
     def _rule(self) -> Krichevsky:
         return Krichevsky(self.wealth, self.bound)
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """Corollary 5, if L was large enough."""
-        if played.largest().max(initial=0) > self.bound:
+        if trajectory.gradient_sizes().max(initial=0) > self.bound:
             return None
-        norm = float(np.linalg.norm(played.u))
-        return regret_bound(self.wealth, self.bound, max(len(played.g), 1), norm)
+        norm = float(np.linalg.norm(trajectory.u))
+        return regret_bound(self.wealth, self.bound, max(len(trajectory.g), 1), norm)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return records[0] * (self.wealth + total[REWARD]) / (self.bound**2 * (total[T] + 1))

@@ -27,11 +27,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.kt import checked_bound
-from unitless.baselines.scale_dependent import Raw
-from unitless.baselines.trajectory import Played
+from unitless.baselines.scale_dependent import ScaleDependent, checked_count, checked_positive
+from unitless.baselines.trajectory import Trajectory
 from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import T, rule_for
+from unitless.learners.coordinatewise import Rowwise, T, rule_for
 from unitless.losses import Loss
 from unitless.numerics import lane_sum, shared
 
@@ -81,7 +80,7 @@ def regret_bound(wealth: float, bound: float, horizon: int, comparator: ArrayLik
     return float(wealth * (s * np.arcsinh(s) - np.sqrt(1 + s**2) + start).sum())
 
 
-class Minimax(Raw):
+class Minimax(ScaleDependent, Rowwise):
     """Minimax play against an exponential benchmark, for each feature.
 
     Parameters
@@ -117,27 +116,20 @@ class Minimax(Raw):
         classes: int = 0,
     ) -> None:
         super().__init__(loss, intercept=intercept, classes=classes)
-        self.wealth, self.bound = checked_wealth(wealth), checked_bound(bound)
-        self.horizon = checked_horizon(horizon)
+        self.wealth, self.bound = checked_wealth(wealth), checked_positive("bound", bound)
+        self.horizon = checked_count("horizon", horizon, "the number of trials")
         self._prepare()
 
     def _rule(self) -> Game:
         return Game(self.wealth, self.bound, float(self.horizon))
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """`regret_bound`, if L was large enough and the game not longer than T."""
-        within = played.largest(euclidean=False).max(initial=0) <= self.bound
-        if not within or len(played.g) > self.horizon:
+        within = trajectory.gradient_sizes(euclidean=False).max(initial=0) <= self.bound
+        if not within or len(trajectory.g) > self.horizon:
             return None
-        return regret_bound(self.wealth, self.bound, self.horizon, played.u)
+        return regret_bound(self.wealth, self.bound, self.horizon, trajectory.u)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         r = 1 / math.sqrt(self.horizon)
         return left(self._rule(), total[T] + 1) * np.sinh(r * (records[0] / self.bound))
-
-
-def checked_horizon(horizon: int) -> int:
-    """A number of trials."""
-    if horizon < 1 or horizon != int(horizon):
-        raise ValueError(f"horizon = {horizon}: the number of trials is a whole number >= 1")
-    return int(horizon)

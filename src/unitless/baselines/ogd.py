@@ -26,9 +26,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.scale_dependent import Raw
-from unitless.baselines.trajectory import Played
-from unitless.learners.coordinatewise import T, rule_for
+from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.baselines.trajectory import Trajectory
+from unitless.learners.coordinatewise import Rowwise, T, rule_for
 from unitless.learners.nag import checked_rate
 from unitless.losses import Loss
 from unitless.numerics import exp, lane_sum
@@ -87,7 +87,7 @@ def regret_bound(rate: float, radius: float, gradients: ArrayLike) -> float:
     )
 
 
-class Ogd(Raw):
+class Ogd(ScaleDependent, Rowwise):
     """Online gradient descent.
 
     Parameters
@@ -130,11 +130,11 @@ class Ogd(Raw):
     def _rule(self) -> Descent:
         return Descent(self.rate, self.radius)
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """Zinkevich's Theorem 1, if u is in the ball."""
-        if not np.linalg.norm(played.u) <= self.radius < math.inf:
+        if not np.linalg.norm(trajectory.u) <= self.radius < math.inf:
             return None
-        return regret_bound(self.rate, self.radius, played.largest())
+        return regret_bound(self.rate, self.radius, trajectory.gradient_sizes())
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         w, shrunk = records

@@ -26,126 +26,96 @@ a is added to numbers of unit [x]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from unitless.baselines.dense import T, Whole, checked_positive, dot, rule_for
-from unitless.baselines.fd_son import checked_rank
-from unitless.baselines.son import clipped, excess
+from unitless.baselines.dense import T, dot, inlined, loop
+from unitless.baselines.son import SketchedSon, newton_step, predict
 from unitless.learners.full import NOISE
-from unitless.learners.nag import checked_rate
-from unitless.losses import Loss
-from unitless.numerics import fma, inner, kernel
+from unitless.numerics import fma, kernel
 
-OPEN, E = 1, 2
+OPEN, E = 1, 2  # totals[1], and where e starts
 
 
-class OjaSketch(NamedTuple):
-    """Parameters of Oja-SON."""
-
-    C: float
-    rate: float
-    a: float
-    m: int
-
-
-@inner
-def subtract(a, row, z):
+@inlined
+def _subtract(a, row, z):
     """z -= a row."""
     for j in range(z.size):
         z[j] = fma(-a, row[j], z[j])
 
 
-@inner
-def orthogonalise(V, count, z, scratch):
-    """Take from z what it has of the first rows of V, twice, as once leaves noise."""
+@inlined
+def _orthogonalise(V, count, z):
+    """Take from z its components along the first rows of V; twice, as once leaves noise."""
     for _ in range(2):
         for i in range(count):
-            subtract(dot(V[i], z, scratch), V[i], z)
+            _subtract(dot(V[i], z), V[i], z)
 
 
-@kernel
-def _solve(rule, state, x, z, scratch):
+@inlined
+def _divide(z, a):
+    for j in range(z.size):
+        z[j] /= a
+
+
+@inlined
+def _solve(parameters, state, x, z):
     """z = A^-1 x; returns x'z."""
-    for j in range(x.size):
-        z[j] = x[j]
-    for i in range(int(state.totals[OPEN])):
-        e = state.totals[E + i]
-        subtract(e / (rule.a + e) * dot(state.matrix[i], x, scratch), state.matrix[i], z)
-    for j in range(x.size):
-        z[j] /= rule.a
-    return dot(x, z, scratch)
+    a = parameters[2]
+    totals, _, _, V = state
+    z[:] = x
+    for i in range(int(totals[OPEN])):
+        e = totals[E + i]
+        _subtract(e / (a + e) * dot(V[i], x), V[i], z)
+    _divide(z, a)
+    return dot(x, z)
 
 
-@kernel
-def _open(rule, state, r, rest, scratch):
-    """Open a row of V with what r has outside of the others, unless that is noise."""
-    V, count = state.matrix, int(state.totals[OPEN])
-    if count == rule.m:
+@inlined
+def _open(parameters, state, r, rest):
+    """Start a row of V with what r has outside of the others, unless that is noise."""
+    totals, _, _, V = state
+    count = int(totals[OPEN])
+    if count == int(parameters[3]):
         return
     rest[:] = r
-    orthogonalise(V, count, rest, scratch)
-    size = math.sqrt(dot(rest, rest, scratch))
-    if size > NOISE * math.sqrt(dot(r, r, scratch)):
-        for j in range(r.size):
-            V[count, j] = rest[j] / size
-        state.totals[OPEN] += 1
+    _orthogonalise(V, count, rest)
+    size = math.sqrt(dot(rest, rest))
+    if size > NOISE * math.sqrt(dot(r, r)):
+        _divide(rest, size)
+        V[count] = rest
+        totals[OPEN] += 1
+
+
+@inlined
+def _add(parameters, state, q, root, work):
+    """Oja's step towards r = root q."""
+    totals, _, _, V = state
+    r = work[0]
+    for j in range(q.size):
+        r[j] = root * q[j]
+    _open(parameters, state, r, work[1])
+    count = int(totals[OPEN])
+    for i in range(count):
+        b = dot(V[i], r)
+        totals[E + i] += b * b
+        _subtract(-b / totals[T], r, V[i])
+    for i in range(count):
+        _orthogonalise(V, i, V[i])
+        _divide(V[i], math.sqrt(dot(V[i], V[i])))
+
+
+@inlined
+def update(parameters, state, x, trial, work):
+    newton_step(_solve, _add, parameters, state, x, trial, work)
 
 
 @kernel
-def _take(rule, state, r, rest, scratch):
-    """Oja's step towards r."""
-    _open(rule, state, r, rest, scratch)
-    V, count, t = state.matrix, int(state.totals[OPEN]), state.totals[T]
-    for i in range(count):
-        b = dot(V[i], r, scratch)
-        state.totals[E + i] += b * b
-        subtract(-b / t, r, V[i])
-    for i in range(count):
-        orthogonalise(V, i, V[i], scratch)
-        size = math.sqrt(dot(V[i], V[i], scratch))
-        for j in range(r.size):
-            V[i, j] /= size
+def run(parameters, loss, block, targets, weights, scores, state, work):
+    return loop(predict, update, parameters, loss, block, targets, weights, scores, state, work)
 
 
-def _predict(rule, state, v, d, x, work):
-    return clipped(dot(state.vectors[0], x, work[0]), rule.C)
-
-
-def _update(rule, state, v, y, p, g, d, x, work):
-    u, q, r, step = state.vectors[0], work[0], work[1], work[2]
-    tau = excess(dot(u, x, work[0]), rule.C)
-    if tau != 0:
-        form = _solve(rule, state, x, step, work[3])
-        for j in range(x.size):
-            u[j] -= tau / form * step[j]
-    if g == 0:
-        return
-    root = math.sqrt(rule.rate / (rule.C * math.sqrt(state.totals[T])))
-    for j in range(x.size):
-        q[j] = v * g * x[j]
-        r[j] = root * q[j]
-    _take(rule, state, r, work[4], work[3])
-    _solve(rule, state, q, step, work[3])
-    for j in range(x.size):
-        u[j] -= step[j]
-
-
-rule_for(OjaSketch, _predict, _update)
-
-
-class OjaSon(Whole):
-    """Online Newton with a sketch by Oja's rule.
-
-    Parameters
-    ----------
-    C : float
-        The largest |prediction|.
-    rate : float
-        Of eta_t; the paper's theorem for the full matrix has sqrt(d).
-    a : float
-        A = a I at the start.
-    m : int
-        Directions kept.
+class OjaSon(SketchedSon):
+    """Online Newton with a sketch by Oja's rule; see `SketchedSon` for its parameters.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
@@ -157,27 +127,7 @@ class OjaSon(Whole):
     """
 
     name: ClassVar[str] = "oja_son"
-    vectors: ClassVar[tuple[str, ...]] = ("u",)
-    needs: ClassVar[tuple[str, ...]] = ("C",)
-
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        C: float = 1.0,
-        rate: float = 1.0,
-        a: float = 1.0,
-        m: int = 10,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        self.C, self.a = checked_positive("C", C), checked_positive("a", a)
-        self.rate = checked_rate(rate)
-        self.m = checked_rank(m)
-        self._prepare()
-
-    def _rule(self) -> OjaSketch:
-        return OjaSketch(self.C, self.rate, self.a, self.m)
+    run: ClassVar[Any] = staticmethod(run)
 
     def _totals(self) -> int:
         return E + self.m

@@ -7,7 +7,7 @@ without the projection on a bounded domain. With q = g x::
 
 Checked: the inequality from which the paper's theorem follows, sum q.(w - u) <= gamma/2 (sum
 (q.(w - u))^2 + eps |u|^2) + sum q'A^-1 q / (2 gamma), holds for every u (tests). A is kept as a
-triangular factor (`factor`). A sample weight multiplies g.
+triangular factor (`ldl`). A sample weight multiplies g.
 
 ===== ========== ================================ ===========
 paper field      meaning                          unit
@@ -20,53 +20,44 @@ A     matrix     U, right of its diagonal of 1s   [x_j/x_i]
 eps is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from unitless.baselines.dense import Whole, checked_positive, dot, rule_for
+from unitless.baselines.dense import FullMatrixLearner, dot, inlined, loop
 from unitless.baselines.ldl import add, solve
+from unitless.baselines.scale_dependent import checked_positive
 from unitless.losses import Loss
+from unitless.numerics import kernel
 
 
-class NewtonStep(NamedTuple):
-    """Parameters of ONS."""
-
-    gamma: float
-
-
-def _predict(rule, state, v, d, x, work):
-    return dot(state.vectors[0], x, work[0])
+@inlined
+def predict(parameters, state, x, v, work):
+    _, _, vectors, _ = state
+    return dot(vectors[0], x)
 
 
-def _update(rule, state, v, y, p, g, d, x, work):
-    w, D, q, step = state.vectors[0], state.vectors[1], work[0], work[1]
+@inlined
+def update(parameters, state, x, trial, work):
+    (gamma,) = parameters
+    _, _, vectors, U = state
+    w, D = vectors[0], vectors[1]
+    v, _, _, g = trial
+    q, step = work[0], work[1]
     if g == 0:
         return
     for j in range(x.size):
         q[j] = v * g * x[j]
-    add(state.matrix, D, q, 1.0, work[2], work[3:7])
-    solve(state.matrix, D, q, step)
+    add(U, D, q, 1.0, work[2])
+    solve(U, D, q, step)
     for j in range(x.size):
-        w[j] -= step[j] / rule.gamma
+        w[j] -= step[j] / gamma
 
 
-rule_for(NewtonStep, _predict, _update)
+@kernel
+def run(parameters, loss, block, targets, weights, scores, state, work):
+    return loop(predict, update, parameters, loss, block, targets, weights, scores, state, work)
 
 
-class WithMatrix(Whole):
-    """A learner with a triangular factor, which starts as a times the identity."""
-
-    vectors: ClassVar[tuple[str, ...]] = ("w", "D")
-    most: ClassVar[float] = 2000
-    a: float
-
-    def _matrix(self, coordinates: int) -> tuple[int, int]:
-        return coordinates, coordinates
-
-    def _fresh(self, state: Any, old: int) -> None:
-        state.vectors[1, old : len(state.seen) - 8] = self.a
-
-
-class Ons(WithMatrix):
+class Ons(FullMatrixLearner):
     """The online Newton step.
 
     Parameters
@@ -86,6 +77,7 @@ class Ons(WithMatrix):
     """
 
     name: ClassVar[str] = "ons"
+    run: ClassVar[Any] = staticmethod(run)
     needs_lipschitz: ClassVar[bool] = False
     inverse_rate: ClassVar[str] = "gamma"
 
@@ -98,8 +90,9 @@ class Ons(WithMatrix):
         intercept: bool = True,
     ) -> None:
         super().__init__(loss, intercept=intercept)
-        self.gamma, self.a = checked_positive("gamma", gamma), checked_positive("a", a)
+        self.gamma = checked_positive("gamma", gamma)
+        self.a = checked_positive("a", a)
         self._prepare()
 
-    def _rule(self) -> NewtonStep:
-        return NewtonStep(self.gamma)
+    def _parameters(self) -> tuple[float]:
+        return (self.gamma,)

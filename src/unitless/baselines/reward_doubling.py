@@ -36,10 +36,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.scale_dependent import Raw
-from unitless.baselines.trajectory import Played
+from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.baselines.trajectory import Trajectory
 from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import rule_for
+from unitless.learners.coordinatewise import Rowwise, rule_for
 from unitless.losses import Loss
 from unitless.numerics import fma, lane_sum
 
@@ -104,7 +104,7 @@ def regret_bound(wealth: float, squares: float, comparator: ArrayLike) -> float:
     return float((eps + np.where(ratio > 1, u / c * (np.log(ratio) - 1), -eps / 4)).sum())
 
 
-class RewardDoubling(Raw):
+class RewardDoubling(ScaleDependent, Rowwise):
     """Reward doubling of Streeter and McMahan, for each feature.
 
     Parameters
@@ -145,14 +145,13 @@ class RewardDoubling(Raw):
     def _rule(self) -> Doubling:
         return Doubling(self.wealth, self.squares)
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """Theorem 1, if H was never too small and all features came in the first row."""
         squares = self.state.records[:, 0, 2]
-        first = played.X[:1].nonzero()[1]
-        seen = np.unique(played.X.nonzero()[1])
-        if squares.max(initial=0) > self.squares or len(first) < len(seen):
+        late = not trajectory.all_features_in_first_row()
+        if late or squares.max(initial=0) > self.squares:
             return None
-        return regret_bound(self.wealth, self.squares, played.u[seen])
+        return regret_bound(self.wealth, self.squares, trajectory.u[trajectory.features_seen()])
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return records[0].copy()

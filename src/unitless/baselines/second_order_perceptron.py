@@ -20,44 +20,48 @@ a is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from unitless.baselines.dense import checked_positive, dot, require_signs, rule_for
+import numpy as np
+
+from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, inlined, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.ons import WithMatrix
+from unitless.baselines.scale_dependent import checked_positive, require_signs
 from unitless.losses import Loss
 from unitless.numerics import kernel
 
 
-class Whitened(NamedTuple):
-    """The second-order perceptron has no parameter of its own."""
-
-    a: float
-
-
-def _predict(rule, state, v, d, x, work):
-    form = solve(state.matrix, state.vectors[1], x, work[1])
-    return dot(state.vectors[0], work[1], work[0]) / (1.0 + v * form)
+@inlined
+def predict(parameters, state, x, v, work):
+    _, _, vectors, U = state
+    b, D = vectors[0], vectors[1]
+    z = work[0]  # A^-1 x
+    form = solve(U, D, x, z)
+    return dot(b, z) / (1.0 + v * form)
 
 
-def _update(rule, state, v, y, p, g, d, x, work):
-    b = state.vectors[0]
+@inlined
+def update(parameters, state, x, trial, work):
+    _, _, vectors, U = state
+    b, D = vectors[0], vectors[1]
+    v, y, p, _ = trial
     if y * p <= 0:
-        add(state.matrix, state.vectors[1], x, math.sqrt(v), work[2], work[3:7])
-        for j in range(x.size):
-            b[j] += v * y * x[j]
-
-
-rule_for(Whitened, _predict, _update)
+        add(U, D, x, math.sqrt(v), work[0])
+        add_multiple(v * y, x, b)
 
 
 @kernel
-def solved(matrix, D, b, out):
+def run(parameters, loss, block, targets, weights, scores, state, work):
+    return loop(predict, update, parameters, loss, block, targets, weights, scores, state, work)
+
+
+@kernel
+def solved(U, D, b, out):
     """out = A^-1 b."""
-    solve(matrix, D, b, out)
+    solve(U, D, b, out)
 
 
-class SecondOrderPerceptron(WithMatrix):
+class SecondOrderPerceptron(FullMatrixLearner):
     """The second-order perceptron.
 
     Parameters
@@ -75,6 +79,7 @@ class SecondOrderPerceptron(WithMatrix):
     """
 
     name: ClassVar[str] = "second_order_perceptron"
+    run: ClassVar[Any] = staticmethod(run)
     linear: ClassVar[bool] = False
     vectors: ClassVar[tuple[str, ...]] = ("b", "D")
 
@@ -86,10 +91,11 @@ class SecondOrderPerceptron(WithMatrix):
         self.a = checked_positive("a", a)
         self._prepare()
 
-    def _rule(self) -> Whitened:
-        return Whitened(self.a)
+    def _parameters(self) -> tuple[float]:
+        return (self.a,)
 
-    def _weights(self):
-        w = self.state.vectors[0].copy()
-        solved(self.state.matrix, self.state.vectors[1], self.state.vectors[0], w)
-        return w
+    def _coefficients(self):
+        b, D = self.state.vectors
+        w = np.empty_like(b)
+        solved(self.state.matrix, D, b, w)
+        return np.nan_to_num(w)

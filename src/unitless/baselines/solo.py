@@ -25,9 +25,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.scale_dependent import Raw
-from unitless.baselines.trajectory import Played
-from unitless.learners.coordinatewise import rule_for
+from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.baselines.trajectory import Trajectory
+from unitless.learners.coordinatewise import Rowwise, rule_for
 from unitless.learners.nag import checked_rate, over_root
 from unitless.losses import Loss
 from unitless.numerics import lane_sum
@@ -72,7 +72,7 @@ def regret_bound(rate: float, gradients: ArrayLike, norm: float) -> float:
     return first + 3.5 * rate * math.sqrt(max(len(q) - 1, 0)) * float(q.max(initial=0))
 
 
-class Solo(Raw):
+class Solo(ScaleDependent, Rowwise):
     """SOLO FTRL of Orabona and Pal.
 
     >>> from sklearn.datasets import load_breast_cancer
@@ -105,9 +105,11 @@ class Solo(Raw):
     def _rule(self) -> ScaleFree:
         return ScaleFree(self.rate)
 
-    def promised(self, played: Played) -> float | None:
+    def regret_bound(self, trajectory: Trajectory) -> float | None:
         """The paper's Theorem 1."""
-        return regret_bound(self.rate, played.largest(), float(np.linalg.norm(played.u)))
+        return regret_bound(
+            self.rate, trajectory.gradient_sizes(), float(np.linalg.norm(trajectory.u))
+        )
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         squares = total[SQUARES]

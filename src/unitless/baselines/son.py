@@ -25,61 +25,84 @@ a is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from unitless.baselines.dense import T, checked_positive, dot, rule_for
-from unitless.baselines.ldl import add, solve
-from unitless.baselines.ons import WithMatrix
-from unitless.learners.nag import checked_rate
+from unitless.baselines import ldl
+from unitless.baselines.dense import (
+    DenseLearner,
+    FullMatrixLearner,
+    T,
+    add_multiple,
+    dot,
+    inlined,
+    loop,
+)
+from unitless.baselines.scale_dependent import checked_count, checked_positive
 from unitless.losses import Loss
-from unitless.numerics import inner
+from unitless.numerics import kernel
 
 
-class Clipped(NamedTuple):
-    """Parameters of SON."""
-
-    C: float
-    rate: float
-
-
-@inner
+@inlined
 def clipped(z, C):
     """z within +-C."""
     return min(max(z, -C), C)
 
 
-@inner
-def excess(z, C):
-    """tau: how far z is outside of +-C."""
-    return z - clipped(z, C)
+@inlined
+def predict(parameters, state, x, v, work):
+    _, _, vectors, _ = state
+    return clipped(dot(vectors[0], x), parameters[0])
 
 
-def _predict(rule, state, v, d, x, work):
-    return clipped(dot(state.vectors[0], x, work[0]), rule.C)
+@inlined
+def newton_step(solve, add, parameters, state, x, trial, work):
+    """Project u, add eta_t q q' to A, and take the step; all three forms of SON share it.
 
-
-def _update(rule, state, v, y, p, g, d, x, work):
-    u, D, q, step = state.vectors[0], state.vectors[1], work[0], work[1]
-    tau = excess(dot(u, x, work[0]), rule.C)
+    `solve(parameters, state, x, z)` sets z = A^-1 x and returns x'z;
+    `add(parameters, state, q, root, work)` does A += root^2 q q'.
+    """
+    C, rate = parameters[0], parameters[1]
+    totals, _, vectors, _ = state
+    u = vectors[0]
+    v, _, _, g = trial
+    q, step = work[0], work[1]
+    score = dot(u, x)
+    tau = score - clipped(score, C)
     if tau != 0:
-        form = solve(state.matrix, D, x, step)
-        for j in range(x.size):
-            u[j] -= tau / form * step[j]
+        form = solve(parameters, state, x, step)
+        add_multiple(-tau / form, step, u)
     if g == 0:
         return
     for j in range(x.size):
         q[j] = v * g * x[j]
-    root = math.sqrt(rule.rate / (rule.C * math.sqrt(state.totals[T])))
-    add(state.matrix, D, q, root, work[2], work[3:7])
-    solve(state.matrix, D, q, step)
-    for j in range(x.size):
-        u[j] -= step[j]
+    add(parameters, state, q, math.sqrt(rate / (C * math.sqrt(totals[T]))), work[2:])
+    solve(parameters, state, q, step)
+    add_multiple(-1.0, step, u)
 
 
-rule_for(Clipped, _predict, _update)
+@inlined
+def _solve(parameters, state, x, z):
+    _, _, vectors, U = state
+    return ldl.solve(U, vectors[1], x, z)
 
 
-class Son(WithMatrix):
+@inlined
+def _add(parameters, state, q, root, work):
+    _, _, vectors, U = state
+    ldl.add(U, vectors[1], q, root, work[0])
+
+
+@inlined
+def update(parameters, state, x, trial, work):
+    newton_step(_solve, _add, parameters, state, x, trial, work)
+
+
+@kernel
+def run(parameters, loss, block, targets, weights, scores, state, work):
+    return loop(predict, update, parameters, loss, block, targets, weights, scores, state, work)
+
+
+class Son(FullMatrixLearner):
     """Online Newton of Luo et al., with the full matrix.
 
     Parameters
@@ -102,6 +125,7 @@ class Son(WithMatrix):
 
     name: ClassVar[str] = "son"
     needs: ClassVar[tuple[str, ...]] = ("C",)
+    run: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -113,9 +137,49 @@ class Son(WithMatrix):
         intercept: bool = True,
     ) -> None:
         super().__init__(loss, intercept=intercept)
-        self.C, self.a = checked_positive("C", C), checked_positive("a", a)
-        self.rate = checked_rate(rate)
+        self.C = checked_positive("C", C)
+        self.rate = checked_positive("rate", rate)
+        self.a = checked_positive("a", a)
         self._prepare()
 
-    def _rule(self) -> Clipped:
-        return Clipped(self.C, self.rate)
+    def _parameters(self) -> tuple[float, ...]:
+        return self.C, self.rate
+
+
+class SketchedSon(DenseLearner):
+    """Base of the two forms that keep a sketch of A with a few rows.
+
+    Parameters
+    ----------
+    C : float
+        The largest |prediction|.
+    rate : float
+        Of eta_t; the paper's theorem for the full matrix has sqrt(d).
+    a : float
+        A = a I at the start.
+    m : int
+        Directions kept.
+    """
+
+    vectors: ClassVar[tuple[str, ...]] = ("u",)
+    needs: ClassVar[tuple[str, ...]] = ("C",)
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        C: float = 1.0,
+        rate: float = 1.0,
+        a: float = 1.0,
+        m: int = 10,
+        intercept: bool = True,
+    ) -> None:
+        super().__init__(loss, intercept=intercept)
+        self.C = checked_positive("C", C)
+        self.rate = checked_positive("rate", rate)
+        self.a = checked_positive("a", a)
+        self.m = checked_count("m", m, "the number of directions in a sketch")
+        self._prepare()
+
+    def _parameters(self) -> tuple[float, ...]:
+        return self.C, self.rate, self.a, float(self.m)

@@ -1,4 +1,4 @@
-"""What a comparator's regret bound is told of a run: rows, slopes, and the weights to be met."""
+"""A finished run, as the regret bound of a baseline needs it."""
 
 from typing import Any, NamedTuple
 
@@ -9,23 +9,31 @@ from scipy.sparse.linalg import norm
 Float = NDArray[np.float64]
 
 
-class Played(NamedTuple):
-    """A run that is over, and the weights it is compared with.
+class Trajectory(NamedTuple):
+    """The rows and gradients of a finished run, and the weights it is compared with.
 
     >>> from scipy.sparse import csr_array
-    >>> run = Played(csr_array([[1.0, 3.0], [1.0, -4.0]]), np.array([0.5, 1.0]), np.zeros(2))
-    >>> run.largest().tolist(), run.largest(euclidean=False).tolist()
+    >>> run = Trajectory(csr_array([[1.0, 3.0], [1.0, -4.0]]), np.array([0.5, 1.0]), np.zeros(2))
+    >>> run.gradient_sizes().tolist(), run.gradient_sizes(euclidean=False).tolist()
     ([1.5811388300841898, 4.123105625617661], [1.5, 4.0])
     """
 
     X: Any
     """A SciPy CSR array whose column 0 is the constant: 1, or 0 without an intercept."""
     g: Float
-    """The slope of each trial: sample weight times loss' / L."""
+    """The derivative of each trial: sample weight times loss' / L."""
     u: Float
     """The comparator, its intercept first."""
 
-    def largest(self, euclidean: bool = True) -> Float:
+    def gradient_sizes(self, euclidean: bool = True) -> Float:
         """|g x| of each trial, or max |g x_i|."""
         size = norm(self.X, axis=1) if euclidean else abs(self.X).max(axis=1).toarray().ravel()
         return np.abs(self.g) * size
+
+    def all_features_in_first_row(self) -> bool:
+        """Whether every feature that has a nonzero value has one in the first row."""
+        return len(self.X[:1].nonzero()[1]) == len(self.features_seen())
+
+    def features_seen(self) -> NDArray[Any]:
+        """The coordinates with a nonzero value."""
+        return np.unique(self.X.nonzero()[1])

@@ -145,8 +145,8 @@ def _bound(run: Run, scores: Float, stream: Stream, best: Comparator) -> float |
     with np.errstate(over="ignore", invalid="ignore"), suppress(OverflowError):
         if learner.theorem is not None or learner.name == "blend":
             promise = _theorem(learner, best, stream.X.shape[0])
-        elif hasattr(learner, "promised"):
-            promise = learner.promised(stream.played(scores, best))
+        elif hasattr(learner, "regret_bound"):
+            promise = learner.regret_bound(stream.trajectory(scores, best))
             if promise is not None and not math.isinf(stream.loss.lipschitz):
                 promise *= stream.loss.lipschitz
     if promise is None or not math.isfinite(promise):

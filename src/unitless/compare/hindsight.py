@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from unitless import losses
-from unitless.baselines.trajectory import Played
+from unitless.baselines.trajectory import Trajectory
 from unitless.learners.base import Learner
 from unitless.losses import SOFTMAX, Loss
 from unitless.regret import Comparator, best_comparator
@@ -91,11 +91,11 @@ class Stream:
             paid = np.sum(self.weights * self.loss.value(self.targets, scores))
         return min(float(paid), LARGEST)
 
-    def played(self, scores: Float, u: Comparator) -> Played:
+    def trajectory(self, scores: Float, u: Comparator) -> Trajectory:
         """The run, as a regret bound wants it."""
         scale = 1.0 if math.isinf(self.loss.lipschitz) else self.loss.lipschitz
         g = self.weights * self.loss.derivative(self.targets, scores) / scale
-        return Played(
+        return Trajectory(
             self.X, g[self.weights > 0], np.append(u.weights.intercept, u.weights.features)
         )
 
@@ -114,9 +114,9 @@ def _hindsight(need: str, kind: Any, stream: Stream) -> float | None:
     if need == "horizon":
         return max(int((stream.weights > 0).sum()), 1)
     if need == "bound":
-        slopes = Played(stream.X, stream.weights[stream.weights > 0], np.empty(0))
+        slopes = Trajectory(stream.X, stream.weights[stream.weights > 0], np.empty(0))
         with np.errstate(over="ignore"):
-            largest = float(slopes.largest(kind.bound_is_euclidean).max(initial=0))
+            largest = float(slopes.gradient_sizes(kind.bound_is_euclidean).max(initial=0))
         return min(largest, LARGEST) or 1.0
     best = stream.best
     if best is None or not best.attained:

@@ -127,7 +127,7 @@ def _newton(learner: Any) -> None:
     _powers(learner._units)
 
 
-def _whole(learner: Any) -> None:
+def _dense(learner: Any) -> None:
     from unitless.baselines.dense import MARGIN
 
     state = learner.state
@@ -221,7 +221,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "Coordinate": _coordinate,
     "Rowwise": _rowwise,
     "Newton": _newton,
-    "Whole": _whole,
+    "DenseLearner": _dense,
     "FdSon": _fd_son,
     "OjaSon": _oja_son,
     "OneAClass": _one_a_class,
