@@ -1,11 +1,18 @@
-"""Faults and damage in full: `python benchmarks/reliability.py PART`.
+"""Test reliability at full length: `python benchmarks/reliability.py PART`.
 
-`kills` ends 200 checkpointed runs with kill -9 and resumes them; `disk` fills a small file system
-(root only: it mounts one); `corruption` tries 105 000 damaged model files; `numbers` learns
-millions of extreme rows, and `search` looks for the worst of them; `guard` times what the checks of
-every row cost. Each keeps its figures, with date and version, in `results/reliability.json`, from
-which `page` writes docs/reliability.md. Tests run a small part of each: tests/faults. (`kills`
-flushes thousands of files: set TMPDIR to a folder in memory if the disk is slow.)
+============== =================================================================================
+`kills`        ends 200 runs with kill -9 while they write checkpoints, and resumes them
+`disk`         fills a small file system while models are saved (root only: it mounts one)
+`corruption`   loads 105 000 damaged model files
+`numbers`      learns millions of rows with extreme values
+`search`       searches for streams that come close to an overflow
+`guard`        measures the cost of checking every input
+`page`         writes the figures into docs/reliability.md
+============== =================================================================================
+
+Each part stores its figures, with date and version, in `results/reliability.json`. The tests in
+tests/faults run a small part of each. `kills` flushes thousands of files, so set TMPDIR to a folder
+in memory if the disk is slow.
 """
 
 import json
@@ -31,18 +38,18 @@ RUNS = [
     ("coordinate", "csv", 70), ("full", "svm", 50), ("newton", "jsonl", 30),
     ("coordinate", "jsonl", 20), ("blend", "csv", 30),
 ]  # fmt: skip
-"""Learner, format and kills: 200."""
+"""Learner, file format and number of kills; 200 kills in total."""
 FILES, PARTS = 105_000, 7
-"""Damaged files, in so many processes one after the other."""
+"""Number of damaged files, and of processes that test them one after the other."""
 ROWS, BLOCK, LARGEST = 1_000_000, 200, sys.float_info.max
-"""Extreme rows a learner, learned so many at a time."""
+"""Rows with extreme values per learner, rows per block, largest value."""
 STREAMS = 100
-"""Streams of 200 rows a learner and loss, in the search for the worst."""
+"""Streams of 200 rows per learner and loss in the search for an overflow."""
 MARKS = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def program(name, *words):
-    """The figures that a program of tests/faults prints."""
+    """Run a program of tests/faults and return the figures that it prints."""
     found = subprocess.run(
         [sys.executable, FAULTS / f"{name}.py", *map(str, words)],
         stdout=subprocess.PIPE,
@@ -52,7 +59,7 @@ def program(name, *words):
 
 
 def kills():
-    """Runs killed at a random moment and resumed."""
+    """Kill runs at random times and resume them."""
     parts = []
     for seed, (learner, ending, count) in enumerate(RUNS):
         parts.append(
@@ -67,10 +74,10 @@ def kills():
 
 
 def corruption():
-    """Damaged files."""
+    """Load damaged files."""
     whole = {"files": 0, "failures": 0, "grown": 0, "largest": 0, "loaded": 0, "kinds": {}}
     each = FILES // PARTS
-    for part in range(PARTS):  # turns go on where the last process ended
+    for part in range(PARTS):  # continue where the last process ended
         found = program("corruption", each, part * each * 4 // 225)
         print(found, flush=True)
         whole["files"] += found["files"]
@@ -85,7 +92,7 @@ def corruption():
 
 
 def disk():
-    """A file system of 256 kB that fills up, again and again, while a model grows."""
+    """Save growing models to a file system of 256 kB until it is full."""
     import numpy as np
 
     from unitless import persistence
@@ -113,7 +120,7 @@ def disk():
 
 
 def numbers():
-    """Values from 5e-324 to 1.7e308 in any mix, each label against the prediction at hand."""
+    """Learn values from 5e-324 to 1.7e308; each label is opposite to the current prediction."""
     import numpy as np
 
     from unitless.learners import REGISTRY, get
@@ -144,7 +151,7 @@ def numbers():
 
 
 def search():
-    """A hill climb over streams towards overflow, for each learner and loss."""
+    """Search for streams that overflow by hill climbing, for each learner and loss."""
     sys.path.insert(0, str(ROOT / "tests"))
     warnings.simplefilter("error")
     from faults.search import PAIRS, climbed
@@ -162,7 +169,7 @@ def search():
 
 
 def _any_loss(kind):
-    """The learner with a loss that it takes and whose labels can be -1 and 1."""
+    """Return the learner with a loss that it supports and that accepts the labels -1 and 1."""
     for loss in ("logistic", "absolute", "squared"):
         try:
             return kind(loss)
@@ -172,13 +179,13 @@ def _any_loss(kind):
 
 
 def guard():
-    """Learning with the guard on over learning with it off, in turns: the median of 300 ratios.
+    """Measure the time of learning with input checks over the time without, as a median of 300.
 
-    Off, a block is not searched for infinities and bad targets, and a dict row goes to the kernel
-    with no look at its target and its score. Off is timed twice: "off over off" is what cannot be
-    told from nothing on this machine. (The range of values is looked at all the same in the kernel
-    of coordinate, which needs it for its units.) Last, what a turn costs: without it a learner is
-    not safe in threads.
+    Without checks, a block is not searched for infinite values and invalid targets, and a dict row
+    goes to the kernel without a check of its target and its score. The time without checks is
+    measured twice: "off over off" is the noise of this machine. (The kernel of `coordinate` checks
+    the range of the values in both cases, because it needs it.) The last figure is the cost of the
+    lock that makes a learner thread-safe.
     """
     import numpy as np
     from scipy.sparse import csr_array
@@ -198,7 +205,7 @@ def guard():
         learn = partial(_learned, learners[name], as_rows, table, y[: table.shape[0]])
         work |= {name: learn, f"{name}_off": partial(_unguarded, learn)}
     one, row = get("coordinate")(), dict(enumerate(X[0, :10].tolist()))
-    one.learn_one(row, 1)  # now it is a usual row: its names are known
+    one.learn_one(row, 1)  # from now on the names of its features are known
     ways = {"row": type(one).learn_one} | _unguarded_rows()
     work |= {name: partial(_often, way, one, row) for name, way in ways.items()}
     again = {f"{name}_again": job for name, job in work.items() if name.endswith("_off")}
@@ -222,12 +229,12 @@ def guard():
 
 
 def _learned(learner, as_rows, X, y):
-    """A block."""
+    """Learn a block."""
     learner.learn(as_rows(X, y))
 
 
 def _unguarded(job):
-    """The same without a look at values and targets."""
+    """Run the job without checking values and targets."""
     from unitless import losses, rows
     from unitless.rows import Rows
 
@@ -241,13 +248,13 @@ def _unguarded(job):
 
 
 def _often(learn, learner, row):
-    """A dict row, a thousand times."""
+    """Learn a dict row a thousand times."""
     for _ in range(1000):
         learn(learner, row, 1)
 
 
 def _unguarded_rows():
-    """`Coordinate.learn_one` of a usual row with no look at its target and score: in turn, not."""
+    """Return `Coordinate.learn_one` without checks, with and without its lock."""
     from unitless.learners.coordinate import _run_one
 
     def in_turn(self, x, y, weight=1.0):
@@ -272,10 +279,11 @@ def _unguarded_rows():
 
 
 def timed(work, repeats=300):
-    """The times of each job; they run in turns, so that a slow moment is slow for all of them.
+    """Return the times of each job.
 
-    Each runs once before it is timed: what it finds in the cache is its own, not another job's. And
-    each time in another order, so that none is always behind the same one.
+    The jobs alternate, so that a slow moment of the machine affects all of them. Each job runs once
+    before it is timed, so that it finds its own data in the cache. The order is random, so that no
+    job always follows the same other job.
     """
     spent, order = {name: [] for name in work}, list(work)
     for _ in range(repeats):
@@ -289,17 +297,17 @@ def timed(work, repeats=300):
 
 
 def made():
-    """Date and version of a run."""
+    """Return date and version of a run."""
     return {"date": datetime.now(UTC).date().isoformat(), "package": unitless.__version__}
 
 
 def results():
-    """The figures of all parts."""
+    """Return the figures of all parts."""
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 
 def kept(name, figures):
-    """Write the figures beside those of the other parts."""
+    """Store the figures of one part next to those of the others."""
     every = results() | {name: made() | figures}
     RESULTS.write_text(json.dumps(every, indent=1, sort_keys=True) + "\n")
     print(every[name])
@@ -308,81 +316,84 @@ def kept(name, figures):
 # The page
 
 
-SAID = {
+DESCRIPTIONS = {
     "kills": lambda k: (
-        f"{k['kills']} runs killed, {k['kills'] - k['no_checkpoint']} of them after "
-        f"a checkpoint, {k['left']} while one was being written; {k['wrong']} resumed runs "
-        "ended in another model"
+        f"{k['kills']} runs were killed, {k['kills'] - k['no_checkpoint']} of them after a "
+        f"checkpoint and {k['left']} while a checkpoint was being written; {k['wrong']} resumed "
+        "runs ended with a different model"
     ),
     "corruption": lambda c: (
-        f"{c['files']} damaged or forged files: {c['loaded']} loaded and could "
-        f"be used, {c['failures']} crashed, hung or raised another error; memory grew by at most "
-        f"{c['grown'] / 2**20:.0f} MB, the largest file had {c['largest'] / 1000:.0f} kB"
+        f"{c['files']} damaged or forged files: {c['loaded']} could be loaded and used, "
+        f"{c['failures']} crashed, did not return or raised an unexpected error; memory grew by at "
+        f"most {c['grown'] / 2**20:.0f} MB (the largest file had {c['largest'] / 1000:.0f} kB)"
     ),
     "disk": lambda d: (
-        f"{d['saves']} saves to a disk of 256 kB: {d['refused']} refused, "
-        f"{d['damaged']} old files damaged, {d['left']} temporary files left"
+        f"{d['saves']} saves to a disk of 256 kB: {d['refused']} raised an error, "
+        f"{d['damaged']} old files were damaged, {d['left']} temporary files were left behind"
     ),
     "numbers": lambda n: (
-        f"{n['rows']:,} rows for {len(n['learners'])} learners, values from "
-        f"5e-324 to 1.7e308, labels against the prediction: {n['non_finite']} non-finite scores or "
-        "states"
+        f"{n['rows']:,} rows for {len(n['learners'])} learners, with values from 5e-324 to 1.7e308 "
+        f"and labels opposite to the prediction: {n['non_finite']} non-finite scores or states"
     ),
     "search": lambda s: (
-        f"{s['rows']:,} rows in {s['streams']:,} streams, each bred from the worst "
-        f"so far, for {len(s['highest'])} pairs of learner and loss: {s['non_finite']} streams "
-        f"with a non-finite score or state; the largest number reached is 2^{highest(s):.0f}"
+        f"{s['rows']:,} rows in {s['streams']:,} streams that were searched for overflows, for "
+        f"{len(s['highest'])} pairs of learner and loss: {s['non_finite']} streams with a "
+        f"non-finite score or state; the largest number reached is 2^{highest(s):.0f}"
     ),
     "fuzz": lambda f: (
-        f"{total(f, 'inputs'):,} inputs for the readers ("
+        f"{total(f, 'inputs'):,} random inputs for the readers ("
         + ", ".join(fuzzed(name, part, f["date"]) for name, part in sorted(f["formats"].items()))
-        + f"): {total(f, 'read'):,} were read; {total(f, 'failed')} crashed, hung, raised another "
-        "error than `ReadError` or lost a row"
+        + f"): {total(f, 'read'):,} could be read; {total(f, 'failed')} crashed, did not return, "
+        "raised an error other than `ReadError` or lost a row"
     ),
     "lowest_versions": lambda v: (
         f"{v['tests']} tests with {', '.join(v['versions'])}: {v['failed']} failed"
     ),
     "guard": lambda g: (
-        "guard on over guard off (and off over off, which is noise): "
-        f"{told(g['default'])} for a block of 2000 rows of 50 columns with the default learner, "
-        f"{told(g['block'])} for one of 20000 rows with coordinate ({g['block_ns_a_value']} ns a "
-        f"value), {told(g['csr'])} for the same in CSR of 2^18 columns, {told(g['row'])} for a "
-        f"dict row of 10 features ({g['row_us']} us); with turns of threads over without: "
+        "time with checks over time without (in brackets, the noise of the measurement): "
+        f"{with_noise(g['default'])} for a block of 2000 rows and 50 columns with the default "
+        f"learner, {with_noise(g['block'])} for a block of 20000 rows with coordinate "
+        f"({g['block_ns_a_value']} ns per value), {with_noise(g['csr'])} for the same block in CSR "
+        f"format with 2^18 columns, {with_noise(g['row'])} for a dict row of 10 features "
+        f"({g['row_us']} us); time with the lock of 0.1.0 over time without: "
         f"{g['turn_on_over_off']} for a dict row"
     ),
 }
-"""What docs/reliability.md says of each part."""
+"""The text of docs/reliability.md for each part."""
 
 
-def told(ratios):
-    """A ratio and its noise."""
+def with_noise(ratios):
+    """Format a ratio and its noise."""
     return f"{ratios['on_over_off']:.3f} ({ratios['off_over_off']:.3f})"
 
 
 def lines(found):
-    """The table of docs/reliability.md, of the parts that ran."""
-    rows = [f"| `{name}` | {say(found[name])} | {found[name]['date']}, {found[name]['package']} |"
-            for name, say in SAID.items() if name in found]  # fmt: skip
+    """Return the table of docs/reliability.md, for the parts that were run."""
+    rows = [
+        f"| `{name}` | {describe(found[name])} | {found[name]['date']}, {found[name]['package']} |"
+        for name, describe in DESCRIPTIONS.items()
+        if name in found
+    ]
     return ["| part | figures | date, version |", "|---|---|---|", *rows]
 
 
 def highest(search):
-    """The exponent of the largest number of all learners."""
+    """Return the exponent of the largest number that any learner reached."""
     return max(search["highest"].values())
 
 
 def fuzzed(name, part, date):
-    """The inputs of a format; when they were tried, if that was not on the date of the line."""
+    """Return the number of inputs of a format, with its date if that differs from the line's."""
     return f"{name} {part['inputs']:,}" + (f" on {part['date']}" if part["date"] != date else "")
 
 
 def total(fuzz, key):
-    """A count of all formats."""
+    """Return a count summed over all formats."""
     return sum(part[key] for part in fuzz["formats"].values())
 
 
 def page():
-    """Put the table between the marks of docs/reliability.md."""
+    """Write the table between the markers of docs/reliability.md."""
     path = ROOT / "docs" / "reliability.md"
     before, _, rest = path.read_text().partition(MARKS[0])
     behind = rest.partition(MARKS[1])[2]
