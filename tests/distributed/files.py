@@ -5,8 +5,8 @@ from copy import deepcopy
 import numpy as np
 import polars as pl
 
-from unitless.distributed.learning import learned, read, start_of
-from unitless.distributed.parts import Source, parts_of
+from unitless.distributed import Source
+from unitless.distributed.learning import learn_block, read, start_of
 
 
 def table(n=600, seed=0):
@@ -42,12 +42,12 @@ def classes(path, **how):
 
 def in_one_pass(learner, source, key=""):
     """The model of all rows, learned one after the other."""
-    parts = parts_of(source)
+    parts = source.parts()
     start = start_of(source, learner, parts, key)
     model = deepcopy(start.model)
     for part in parts:
         for block in read(source, part, start.types):
-            learned(model, block)
+            learn_block(model, block)
     return model
 
 

@@ -1,15 +1,13 @@
 """What is left of dependent columns when factors are joined, measured: it must be called noise."""
 
-import math
 from copy import deepcopy
 
 import numpy as np
 
 from distributed.material import STREAMS, rows_of
 from unitless.distributed import merging
-from unitless.distributed.merging import NOISE, STEADY, begun, merged
-from unitless.learners.full import ACTIVE, RANK, T
-from unitless.learners.givens import rotate_noted
+from unitless.distributed.merging import NOISE, STEADY_ROWS, continued, merged
+from unitless.learners.full import RANK, T
 from unitless.learners.vaw import Vaw
 
 DEPENDENT = ("flights", "nested", "first_rare", "twins", "sums")
@@ -17,19 +15,14 @@ DEPENDENT = ("flights", "nested", "first_rare", "twins", "sums")
 
 def rests(one, two):
     """Of each row of `two` rotated into `one`: |w_n|, c_n and the size that the rule has."""
-    state, other, coordinates = merging._aligned(deepcopy(one), deepcopy(two))
-    rank, active, width = int(state.totals[RANK]), int(state.totals[ACTIVE]), state.U.shape[1]
-    W, turns, deltas = np.zeros((1, width)), np.zeros((1, 4, width)), np.zeros(1)
-    places, theta, U = state.places[coordinates], np.zeros(width), state.U.reshape(-1)
-    c = np.sqrt(state.squares[rank:active])
-    for row in range(int(other.totals[RANK])):
-        unit = math.ldexp(1.0, math.frexp(other.D[row])[1] // 2)
-        W[:], deltas[0] = 0.0, other.D[row] / unit / unit
-        W[0, places[row:]] = other.U[row, row : len(places)] * unit
+    one = deepcopy(one)
+    factor, other = merging.aligned(one, two)
+    rank, norms = factor.rank, factor.norms
+    for w, target in zip(other.R, other.q, strict=True):
         for k in range(rank):
-            rotate_noted(U, state.D, width, k, W, active, deltas, turns, 0)
-        size = [merging._size(state.U, rank, n, state.squares, theta) for n in range(rank, active)]
-        yield np.abs(W[0, rank:active]) * np.sqrt(deltas[0]), c, np.array(size), state.totals[T]
+            target = merging._rotate(factor.R, factor.q, k, w, target)
+        sizes = merging.noise_sizes(factor.R, rank, norms)
+        yield np.abs(w[rank:]), norms[rank:], sizes, one.state.totals[T]
 
 
 def measured(n, shards, seeds):
@@ -41,16 +34,16 @@ def measured(n, shards, seeds):
             whole = Vaw()
             whole.learn(stream)
             for left, c, size, t in joins(stream, shards, whole.state.totals[RANK]):
-                gamma = np.sqrt(1 + t / STEADY)
+                gamma = np.sqrt(1 + t / STEADY_ROWS)
                 here = max(here, float((left / (NOISE * gamma * size)).max(initial=0)))
                 rows = max(rows, float((left / (NOISE * c)).max(initial=0)))
-    return {"noise / bound": f"{here:.2g}", "noise / bound for rows": f"{rows:.2g}"}
+    return {"noise / bound": f"{here:.2g}", "noise / the learner's bound": f"{rows:.2g}"}
 
 
 def joins(stream, shards, rank):
     """The rests of all joins of a tree whose left factor has that rank: nothing new can come."""
     cuts = np.linspace(0, len(stream), shards + 1).astype(int)
-    models = [Vaw(), *(begun(Vaw(), stream.targets[0]) for _ in range(shards - 1))]
+    models = [Vaw(), *(continued(Vaw(), stream.targets[0]) for _ in range(shards - 1))]
     for k, model in enumerate(models):
         model.learn(stream[cuts[k] : cuts[k + 1]])
     while len(models) > 1:

@@ -5,7 +5,7 @@ import pytest
 
 from distributed.material import STREAMS, in_units, rows_of
 from distributed.noise import measured
-from unitless.distributed.merging import begun, merged, renumbered
+from unitless.distributed.merging import continued, merged, renumbered
 from unitless.learners.full import RANK, T
 from unitless.learners.vaw import COUNT, Vaw
 
@@ -25,7 +25,7 @@ def both(rows, n, shards, **how):
     whole = Vaw(**how)
     whole.learn(rows[:n])
     cuts = np.linspace(0, n, shards + 1).astype(int)
-    models = [Vaw(**how), *(begun(Vaw(**how), rows.targets[0]) for _ in range(shards - 1))]
+    models = [Vaw(**how), *(continued(Vaw(**how), rows.targets[0]) for _ in range(shards - 1))]
     for k, model in enumerate(models):
         model.learn(rows[cuts[k] : cuts[k + 1]])
     return whole, tree(models)
@@ -103,7 +103,7 @@ def test_a_shard_without_a_target_changes_nothing():
     whole = Vaw()
     whole.learn(rows)
     first = y[100]
-    models = [Vaw(), *(begun(Vaw(), first) for _ in range(3))]
+    models = [Vaw(), *(continued(Vaw(), first) for _ in range(3))]
     for k, model in enumerate(models):
         model.learn(rows[100 * k : 100 * k + 100])
     new = rows_of(X)
@@ -135,10 +135,10 @@ def test_other_numbers_for_the_same_columns():
 
 def test_other_first_targets_are_refused():
     rows = rows_of(np.eye(3), np.arange(3.0))
-    one, two = Vaw(), begun(Vaw(), 5.0)
+    one, two = Vaw(), continued(Vaw(), 5.0)
     one.learn(rows)
     two.learn(rows)
-    with pytest.raises(ValueError, match="targets count from 0 in one model and from 5"):
+    with pytest.raises(ValueError, match="targets are measured from 0 in one model and from 5"):
         merged(one, two)
 
 

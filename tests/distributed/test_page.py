@@ -1,4 +1,4 @@
-"""docs/scale.md holds the tables that its results file makes."""
+"""docs/distributed.md holds the tables that its results file makes."""
 
 import importlib.util
 import json

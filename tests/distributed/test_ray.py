@@ -1,34 +1,43 @@
-"""On Ray itself: the same bits whatever the workers and whatever dies, nothing left, loopback."""
+"""On a Ray cluster: the bits of this machine, whatever dies; the cluster is left running."""
 
 import os
-import signal
+import subprocess
 import sys
 
-import numpy as np
 import psutil
 import pytest
 
-from distributed.files import classes, numbers, parquet, predictions, table
-from distributed.here import stay_here
-from unitless.blend.blend import Blend
-from unitless.cli.app import app
-from unitless.distributed import Source, WorkerLost, fit_by_key, fit_sharded, running
+from distributed.files import classes, numbers, parquet
+from distributed.killing import as_plain, deadly
+from distributed.test_executor import COMMAND
+from unitless.distributed import WorkerLost, fit_by_key, fit_sharded
 from unitless.learners.vaw import Vaw
-from unitless.persistence import Many, load
 from unitless.persistence.saving import as_bytes
 
-ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.ray
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+"""Ray then uses 127.0.0.1 on every node; it looks at this when it is imported."""
+
+CLUSTER = """
+import sys
+from ray.cluster_utils import Cluster
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+print(cluster.address, flush=True)
+sys.stdin.read()
+cluster.shutdown()
+"""
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """One embedded Ray for all of these tests; afterwards nothing of it is left."""
-    with running(workers=2) as started:
-        processes = psutil.Process().children(recursive=True)
-        yield started
-        processes += psutil.Process().children(recursive=True)
-    _, alive = psutil.wait_procs(processes, timeout=30)
-    assert not [process for process in alive if process.is_running()]
+def address():
+    """A cluster that somebody else runs, on this machine's loopback address."""
+    os.environ.update(LOOPBACK)
+    pytest.importorskip("ray")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", CLUSTER], text=True, **pipes) as other:
+        yield other.stdout.readline().strip()
+        assert other.poll() is None
+        assert psutil.Process(other.pid).children(recursive=True)
 
 
 @pytest.fixture
@@ -36,118 +45,43 @@ def source(tmp_path):
     return numbers(parquet(tmp_path))
 
 
-def deadly(base, folder, where, times=1):
-    """A learner that kills its process with SIGKILL, in tasks of that name, so many times."""
-    folder = str(folder)
-
-    def maybe_die():
-        import ray
-
-        deaths = os.listdir(folder)
-        if ray.get_runtime_context().get_task_name() == where and len(deaths) < times:
-            open(os.path.join(folder, f"{os.getpid()}"), "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def restored(self, state):
-        self.__dict__.update(state)
-        maybe_die()
-
-    return type(base.__name__, (base,), {"__setstate__": restored, "__module__": __name__})
+def test_a_cluster_gives_the_bits_of_this_machine(address, source, tmp_path):
+    words = ["fit", str(source.path), "-t", "delay", "-l", "vaw", "--address", address]
+    words += ["--ignore", "late", "--ignore", "how", "--ignore", "weight"]
+    for name, value in (("shards", "5"), ("by-key", "carrier")):
+        more = [f"--{name}", value, "--save", str(tmp_path / name)]
+        assert subprocess.run([*COMMAND, *words, *more], timeout=300).returncode == 0
+    fit_sharded("vaw", source, shards=5, workers=1).save(tmp_path / "a")
+    fit_by_key("vaw", source, "carrier", save=tmp_path / "b", workers=1)
+    assert (tmp_path / "shards").read_bytes() == (tmp_path / "a").read_bytes()
+    assert (tmp_path / "by-key").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def of_base(model, base):
-    """The model with a learner of the plain kind, so that both can be saved."""
-    model.learner.__class__ = base
-    return as_bytes(model)
+def test_a_worker_killed_while_it_learns_a_shard_changes_no_bit(address, source, tmp_path):
+    learner = deadly(Vaw, tmp_path / "deaths")
+    made = fit_sharded(learner, source, shards=5, address=address)
+    assert len(os.listdir(tmp_path / "deaths")) == 1
+    plain = fit_sharded("vaw", source, shards=5, workers=1)
+    assert as_bytes(as_plain(made.model, Vaw)) == as_bytes(plain.model)
 
 
-def test_sockets_are_on_loopback_only(cluster):
-    found = []
-    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
-        for connection in process.net_connections("inet"):
-            if connection.status == psutil.CONN_LISTEN:
-                found.append(connection.laddr.ip.removeprefix("::ffff:"))
-    assert len(found) >= 3
-    assert {*found} <= {"127.0.0.1", "::1"}
-
-
-@pytest.mark.parametrize("where", ["learn_shard", "join"])
-def test_a_worker_killed_in_the_map_or_in_the_join_changes_no_bit(
-    cluster, source, tmp_path, monkeypatch, where
-):
-    folder = tmp_path / "deaths"
-    folder.mkdir()
-    made = fit_sharded(deadly(Vaw, folder, where)(), source, shards=5)
-    assert len(os.listdir(folder)) == 1
-    assert made.rows == made.model.learner.state.totals[0] == 600
-    stay_here(monkeypatch)
-    assert of_base(made.model, Vaw) == as_bytes(fit_sharded("vaw", source, shards=5).model)
-
-
-def test_a_worker_killed_among_the_members_changes_no_bit(cluster, tmp_path, monkeypatch):
-    folder, source = tmp_path / "deaths", classes(parquet(tmp_path))
-    folder.mkdir()
-    made = fit_sharded(deadly(Blend, folder, "play")(), source, shards=2)
-    assert len(os.listdir(folder)) == 1
-    assert made.rows == 600
-    stay_here(monkeypatch)
-    assert of_base(made.model, Blend) == as_bytes(fit_sharded("blend", source, shards=2).model)
-
-
-def test_a_worker_killed_among_the_keys_changes_no_bit(cluster, source, tmp_path, monkeypatch):
-    folder = tmp_path / "deaths"
-    folder.mkdir()
-    learner = deadly(Vaw, folder, "learn_keys")()
-    made = fit_by_key(learner, source, "carrier", save=tmp_path / "a")
-    assert len(os.listdir(folder)) == 1
-    assert made.rows == 600
-    stay_here(monkeypatch)
-    fit_by_key("vaw", source, "carrier", save=tmp_path / "b")
+def test_a_worker_killed_while_it_learns_keys_changes_no_bit(address, source, tmp_path):
+    learner = deadly(Vaw, tmp_path / "deaths")
+    fit_by_key(learner, source, "carrier", save=tmp_path / "a", address=address)
+    assert len(os.listdir(tmp_path / "deaths")) == 1
+    fit_by_key("vaw", source, "carrier", save=tmp_path / "b", workers=1)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_retries_that_do_not_help_are_one_error_and_no_model(cluster, source, tmp_path):
-    folder = tmp_path / "deaths"
-    folder.mkdir()
-    learner = deadly(Vaw, folder, "learn_shard", times=99)()
-    part = r"part \d of 12: .*flights\.parquet, rows \d+ to \d+"
-    with pytest.raises(WorkerLost, match=f"^{part}.*the worker died 1 times, so nothing was made"):
-        fit_sharded(learner, source, shards=2, retries=0)
-
-
-def test_keys_whose_worker_dies_leave_no_file(cluster, source, tmp_path):
-    folder = tmp_path / "deaths"
-    folder.mkdir()
-    learner = deadly(Vaw, folder, "learn_keys", times=99)()
-    with pytest.raises(WorkerLost, match=r"keys of .*, batch 1 of \d+: the worker died 1 times"):
-        fit_by_key(learner, source, "carrier", retries=0, save=tmp_path / "models")
+def test_retries_that_do_not_help_are_one_error_and_no_model(address, source, tmp_path):
+    learner = deadly(Vaw, tmp_path / "deaths", times=99)
+    with pytest.raises(WorkerLost, match=r"^part \d of 12: .*the worker died 1 times"):
+        fit_sharded(learner, source, shards=2, retries=0, address=address)
     assert {*os.listdir(tmp_path)} == {"deaths", "flights.parquet"}
 
 
-def test_a_bad_row_is_named(cluster, tmp_path):
-    for day in range(3):
-        rows = [f"{k},{k % 3}" for k in range(20)]
-        rows[7] = "7,oops" if day == 2 else rows[7]
-        (tmp_path / f"{day}.csv").write_text("\n".join(["x,y", *rows]) + "\n")
-    source = Source(tmp_path, target="y", task="regression")
-    with pytest.raises(ValueError, match=r"2\.csv, line 9, column 'y'.*'oops' \(part 3 of 3\)"):
-        fit_sharded("vaw", source, shards=3)
-
-
-def test_the_command(cluster, tmp_path, capsys, monkeypatch):
-    path, model = str(parquet(tmp_path)), str(tmp_path / "model")
-    monkeypatch.setattr(sys, "argv", ["unitless"])
-    common = ["fit", path, "-t", "delay", "--ignore", "late", "--ignore", "how", "--save", model]
-    run = app(["fit", *common[1:], "-l", "vaw", "--shards", "4"], standalone_mode=False)
-    assert run is None
-    shown = capsys.readouterr().out
-    assert "learning: 12 of 12 parts, 600 rows, " in shown
-    assert "rows/s" in shown
-    assert np.isfinite(predictions(load(model), table(20).drop("weight"))).all()
-    app([*common, "-l", "vaw", "--by-key", "carrier", "--json"], standalone_mode=False)
-    assert f'"models": {len(Many(model))}' in capsys.readouterr().out
-    for wrong in (["--by-key", "x", "--shards", "2"], ["--shards", "2", "--passes", "2"]):
-        with pytest.raises(ValueError, match=r"does not go with|give one of them"):
-            app([*common, *wrong], standalone_mode=False)
-    with pytest.raises(ValueError, match="--address goes with"):
-        app([*common, "--address", "auto"], standalone_mode=False)
+def test_classes_by_key(address, source, tmp_path):
+    source = classes(source.path)
+    for name, where in (("a", {"address": address}), ("b", {"workers": 1})):
+        fit_by_key("coordinate", source, "carrier", save=tmp_path / name, **where)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

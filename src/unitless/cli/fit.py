@@ -17,7 +17,7 @@ SCALED = {
 def fit(**options: Any) -> None:
     """Learn a file and save the model; what `evaluate` does, without the table.
 
-    With --shards or --by-key in many processes: docs/scale.md says what is exact.
+    With --shards or --by-key in many processes: docs/distributed.md says what is exact.
 
     [dim]Examples:[/dim]
 

@@ -7,10 +7,7 @@ from typing import Any
 from unitless.cli.reading import reading_of
 from unitless.cli.screen import console_of, number, warnings_as_notes
 from unitless.cli.stopping import Stopper
-from unitless.distributed.keyed import fit_by_key
-from unitless.distributed.parts import Source
-from unitless.distributed.sharded import fit_sharded
-from unitless.distributed.tasks import Progress
+from unitless.distributed import Progress, Source, fit_by_key, fit_sharded
 from unitless.encoders import Columns
 
 ALONE = {

@@ -1,48 +1,49 @@
-"""Two VAW models of different rows as one: what it would be, had it learned all of them.
+"""Two VAW models of different rows as one: the model that would have learned all of them.
 
 VAW is least squares, so its state is a sum over rows, kept as a factor: S = R'R and b = R'q. The
-rows of R are rows of data like any other, q their targets; so the second model's (R, q) is rotated
-into the first one's, row by row. What is left of a row is a new direction, or noise. In a stream a
-row meets a factor heavier than itself, which dilutes the noise of the factor. Here a row is as
-heavy as all the past, so the rule for rows (128 u against the norm of the column) accepts
-directions that are not there, sooner or later. The rule here, with c the norms of the columns::
+rows of R are rows of data like any other, with targets q. Merging therefore rotates the second
+model's (R, q) into the first one's, row by row. What remains of a row is a new direction, or
+rounding noise. In a stream a row is light compared with the factor, which dilutes the noise of the
+factor. Here a row is as heavy as all the rows before it, so the rank rule of the learner (128 u
+times the norm of the column) would sooner or later accept directions that do not exist. The rule
+used here, where c are the norms of the columns over both models::
 
     column n opens a direction where |w_n| > gamma (c_n + sum_p |theta_p| c_p)
-    gamma = 128 u sqrt(1 + rows / 64);   theta = U^-1 U_n: column n as a combination of the pivots p
+    gamma = 128 u sqrt(1 + rows / 64);   theta = R_P^-1 R_n: column n as a combination of the pivots
 
-A factor computed by rotations is the exact one of slightly other data: column n of the data is off
-by gamma c_n at most. If column n depends on the pivots, x_n = sum_p theta_p x_p, what is left of it
-after a rotation is what these errors leave, (delta x)_n - sum_p theta_p (delta x)_p, of which a
-rotation (its entries are at most 1) passes on no more than there is: the bound above. Errors of
-different rows do not add up in the norm; those of one entry, rounded once a row, grow like the
-square root of their number, which is gamma. docs/scale.md has the proof and the measured noise.
+A factor computed by rotations is the exact one of slightly perturbed data: column n of the data is
+off by at most gamma c_n. If column n depends on the pivots, x_n = sum_p theta_p x_p, these errors
+leave (delta x)_n - sum_p theta_p (delta x)_p after a rotation, and a rotation, whose entries are at
+most 1, does not enlarge it: the bound above. Errors of different rows do not add up in the norm;
+those of one entry, which is rounded once per row, grow like the square root of their number, which
+is gamma. docs/distributed.md has the proof and measurements.
 
-The joined model goes on learning by its own rule. Its `squares`, which only that rule looks at,
-are therefore set so that 128 u sqrt(squares) is the bound above.
+The merged model goes on learning by the learner's own rule. Its `squares`, which only that rule
+uses, are therefore set so that 128 u sqrt(squares) is the bound above.
 """
 
 from copy import deepcopy
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.full import ACTIVE, RANK, A, E, T, _activate, _open_row, _widen
-from unitless.learners.givens import follow, root_unit, rotate_noted
+from unitless.learners.full import ACTIVE, LOWEST, RANK, A, E, FullState, T
 from unitless.learners.vaw import COUNT, FIRST, HIGH, LOW, UNIT, Vaw
 from unitless.numerics import flat, kernel
 
-STEADY = 64
-"""Rows until the noise of a factor leaves what 128 u allows for."""
-LARGEST = 2.0**500
-"""Where float64 would end when squared, not a tolerance."""
+Float = NDArray[np.float64]
+STEADY_ROWS = 64
+"""Up to about this many rows, the noise of a factor stays within 128 u."""
+MAX_SIZE = 2.0**500
+"""The square of a larger number would overflow; not a tolerance."""
 NOISE = 128 * 2.0**-53
 
 
-def begun(learner: Vaw, first: float) -> Vaw:
-    """A copy of a fresh VAW for rows that come later than some with the first target `first`.
+def continued(learner: Vaw, first: float) -> Vaw:
+    """Return a copy of a new VAW, for rows that follow others whose first target is `first`.
 
-    Targets count from the first one, which all shards must share.
+    Targets are measured from the first one, which all shards must share.
     """
     made = deepcopy(learner)
     made._targets[:] = [1.0, first, 0.0, first, first]
@@ -50,165 +51,233 @@ def begun(learner: Vaw, first: float) -> Vaw:
 
 
 def renumbered(learner: Vaw, columns: NDArray[np.int64], width: int) -> Vaw:
-    """A copy whose column j is column columns[j] of `width` columns."""
+    """Return a copy in which column j has become column columns[j] of `width` columns."""
     made = deepcopy(learner)
     made._reserve(width)
     state = made._full.state
-    taken = state.coordinates[: int(state.totals[ACTIVE])]
-    taken[:] = np.append(0, columns + 1)[taken]
+    used = state.coordinates[: int(state.totals[ACTIVE])]
+    used[:] = np.append(0, columns + 1)[used]  # coordinate 0 is the constant
     state.places[:] = -1
-    state.places[taken] = np.arange(len(taken))
+    state.places[used] = np.arange(len(used))
     return made
 
 
 def merged(one: Vaw, two: Vaw) -> Vaw:
-    """The model of the rows of both: `one`, and `two`, which had `begun` with its first target.
+    """Return the model of the rows of both; `two` was `continued` from the first target of `one`.
 
     >>> from unitless.rows import as_rows
     >>> X, y = np.array([[1.0, 0], [2, 1], [3, 0], [4, 1]]), np.array([1.0, 5, 3, 9])
     >>> both, one = Vaw(), Vaw()
     >>> scores = both.learn(as_rows(X, y)), one.learn(as_rows(X[:2], y[:2]))
-    >>> two = begun(Vaw(), first=1.0)
+    >>> two = continued(Vaw(), first=1.0)
     >>> scores = two.learn(as_rows(X[2:], y[2:]))
     >>> new = as_rows([[2.0, 2.0]])
     >>> print(both.predict(new).round(12), merged(one, two).predict(new).round(12))
     [2.77777778] [2.77777778]
     """
-    one, two = deepcopy(one), deepcopy(two)
-    state, other, coordinates = _aligned(one, two)
-    gamma = float(np.sqrt(1 + state.totals[T] / STEADY))
-    _join(state, other, coordinates, NOISE * gamma)
-    _allow_for_noise(state, gamma)
+    one = deepcopy(one)
+    factor, other = aligned(one, two)
+    gamma = float(np.sqrt(1 + one._full.state.totals[T] / STEADY_ROWS))
+    order = np.arange(len(factor.norms))
+    constant = int(one._full.state.places[0])
+    rank = _rotate_in(
+        (factor.R, factor.q), (other.R, other.q), factor.norms, order, factor.rank, constant,
+        NOISE * gamma,
+    )  # fmt: skip
+    _store(one._full.state, factor._replace(rank=rank), order, gamma)
     return one
 
 
-def _aligned(one: Vaw, two: Vaw) -> tuple[Any, Any, NDArray[np.int64]]:
-    """Both states with the same targets, features and units, and the features of the second.
+class Factor(NamedTuple):
+    """R and q of a model, in the positions and units of the merged model."""
 
-    What is counted is counted already: rows, and the columns' norms over both.
+    R: Float
+    q: Float
+    norms: Float
+    """Norms of the columns over both models."""
+    rank: int
+
+
+def aligned(one: Vaw, two: Vaw) -> tuple[Factor, Factor]:
+    """Return the factors of both with the same targets, features and units.
+
+    `one` gets the rows, targets, features and units of both; only its factor is left as it was.
     """
-    _join_targets(one, two)
+    units = _merge_targets(one, two)
     one._reserve(len(two.state.places) - 1)
-    state, other = one._full.state, two._full.state
+    other = two._full.state
     coordinates = other.coordinates[: int(other.totals[ACTIVE])]
-    new = int((state.places[coordinates] < 0).sum())
-    one._full._reserve_positions(int(state.totals[ACTIVE]) + new)
+    new = coordinates[one._full.state.places[coordinates] < 0]
+    first_new = int(one._full.state.totals[ACTIVE])
+    active = first_new + len(new)
+    one._full._reserve_positions(active)
     state = one._full.state
-    _settle_units(state, other, coordinates)
-    c2 = _norms(state)
-    c2[state.places[coordinates]] += _norms(other)[: len(coordinates)]
-    state.squares[:] = np.minimum(c2, LARGEST * LARGEST)
-    state.totals[[T, A, E]] += other.totals[[T, A, E]]
-    return state, other, coordinates
+    state.coordinates[first_new:active] = new
+    state.places[new] = np.arange(first_new, active)
+    state.totals[ACTIVE] = active
+    here = state.places[coordinates]
+    own_units = state.units[:active].copy()
+    own_units[first_new:] = other.units[: len(coordinates)][here >= first_new]
+    state.units[:active] = own_units
+    state.units[here] = np.minimum(own_units[here], other.units[: len(coordinates)])
+    mine = _factor(state, np.arange(active), own_units, state, units[0])
+    theirs = _factor(other, here, other.units[: len(coordinates)], state, units[1])
+    squares = (mine.R**2).sum(axis=0) + (theirs.R**2).sum(axis=0)
+    norms = np.sqrt(np.minimum(squares, MAX_SIZE * MAX_SIZE))
+    scales = [units[1], units[1] ** 2]
+    state.totals[[A, E]] *= [units[0], units[0] ** 2]
+    state.totals[[A, E]] += other.totals[[A, E]] * scales
+    state.totals[T] += other.totals[T]
+    return mine._replace(norms=norms), theirs._replace(norms=norms)
 
 
-def _join_targets(one: Vaw, two: Vaw) -> None:
-    """Count, range and unit of all targets; both factors in that unit."""
+def _merge_targets(one: Vaw, two: Vaw) -> tuple[float, float]:
+    """Merge count and range of the targets; return the change of each model's unit of targets."""
     mine, others = one._targets, two._targets
     if mine[COUNT] == 0:
         mine[[FIRST, LOW, HIGH]] = others[[FIRST, LOW, HIGH]]
     if mine[FIRST] != others[FIRST]:
         raise ValueError(
-            f"targets count from {mine[FIRST]:g} in one model and from {others[FIRST]:g} in the "
-            "other: begin the second one with the first target of the first"
+            f"targets are measured from {mine[FIRST]:g} in one model and from {others[FIRST]:g} in "
+            "the other: continue the second one from the first target of the first"
         )
     unit = min((unit for unit in (mine[UNIT], others[UNIT]) if unit > 0), default=0.0)
-    for learner in (one, two):
-        factor = unit / (learner._targets[UNIT] or unit or 1.0)
-        learner._full.state.z[:] *= factor
-        learner._full.state.totals[[A, E]] *= [factor, factor * factor]
+    factors = unit / (mine[UNIT] or unit or 1.0), unit / (others[UNIT] or unit or 1.0)
     mine[COUNT] += others[COUNT] - 1
     mine[UNIT] = unit
-    mine[LOW], mine[HIGH] = min(mine[LOW], others[LOW]), max(mine[HIGH], others[HIGH])
+    mine[LOW] = min(mine[LOW], others[LOW])
+    mine[HIGH] = max(mine[HIGH], others[HIGH])
+    return factors
 
 
-def _norms(state: Any) -> NDArray[np.float64]:
-    """The squares of the columns' norms."""
-    n = len(state.D)
-    return (state.D[:, None] * state.U[:, :n] ** 2).sum(axis=0)
+def _factor(
+    state: FullState,
+    positions: NDArray[np.int64],
+    units: Float,
+    into: FullState,
+    target_unit: float,
+) -> Factor:
+    """Return a factor whose columns are at `positions` of the merged model, in its units."""
+    rank = int(state.totals[RANK])
+    active = int(into.totals[ACTIVE])
+    count = len(positions)
+    changes = into.units[positions] / units
+    R = np.zeros((active, active))
+    rows = state.U[:rank, :count] * np.sqrt(state.D[:rank])[:, None] * changes
+    pivots = np.arange(rank)
+    rows[pivots, pivots] = np.maximum(rows[pivots, pivots], np.sqrt(LOWEST))
+    R[:rank, positions] = rows
+    q = np.zeros(active)
+    q[:rank] = np.sqrt(state.D[:rank]) * state.z[:rank] * target_unit
+    return Factor(R, q, np.zeros(0), rank)
 
 
 @kernel
-def _settle_units(state, other, coordinates):
-    """Give positions to features that are new, and to every feature the wider unit of the two."""
-    for m in range(coordinates.size):
-        i = coordinates[m]
-        if state.places[i] < 0:
-            _activate(i, other.units[m], state.units, state.places, state.coordinates, state.totals)
-        place = state.places[i]
-        if other.units[m] < state.units[place]:
-            _widen(place, other.units[m], state)
-        elif state.units[place] < other.units[m]:
-            _widen(m, state.units[place], other)
+def _rotate_in(factor, other, norms, order, rank, constant, tolerance):
+    """Rotate the rows of the other factor into the first one, and return the new rank.
+
+    Columns, their norms and their `order` are exchanged when a column becomes a pivot.
+    """
+    R, q = factor
+    rows, targets = other
+    theta = np.zeros(len(q))
+    for row in range(len(targets)):
+        w = rows[row]
+        target = targets[row]
+        for k in range(rank):
+            target = _rotate(R, q, k, w, target)
+        pivot = _pivot(R, rank, w, norms, theta, order, constant, tolerance)
+        if pivot >= 0:
+            for array in (norms, w):
+                array[rank], array[pivot] = array[pivot], array[rank]
+            order[rank], order[pivot] = order[pivot], order[rank]
+            for k in range(rank):
+                R[k, rank], R[k, pivot] = R[k, pivot], R[k, rank]
+            for k in range(row + 1, len(targets)):
+                rows[k, rank], rows[k, pivot] = rows[k, pivot], rows[k, rank]
+            sign = 1.0 if w[rank] > 0 else -1.0
+            R[rank, rank:] = sign * w[rank:]
+            q[rank] = sign * target
+            rank += 1
+    return rank
 
 
 @flat
-def _theta(U, rank, n, theta):
-    """Column n as a combination of the pivots: U theta = U_n."""
-    for k in range(rank - 1, -1, -1):
-        rest = U[k, n]
-        for j in range(k + 1, rank):
-            rest -= U[k, j] * theta[j]
-        theta[k] = rest
+def _rotate(R, q, k, w, target):
+    """Rotate row k of R and w so that w[k] vanishes; return what remains of the target."""
+    if w[k] == 0:
+        return target
+    length = np.sqrt(R[k, k] * R[k, k] + w[k] * w[k])
+    c = R[k, k] / length
+    s = w[k] / length
+    R[k, k] = length
+    w[k] = 0.0
+    for n in range(k + 1, len(w)):
+        r = R[k, n]
+        R[k, n] = c * r + s * w[n]
+        w[n] = c * w[n] - s * r
+    old = q[k]
+    q[k] = c * old + s * target
+    return c * target - s * old
 
 
 @flat
-def _size(U, rank, n, squares, theta):
-    """c_n + sum_p |theta_p| c_p: what errors of the columns, relative to each, make of column n."""
-    _theta(U, rank, n, theta)
-    size = np.sqrt(squares[n])
-    for k in range(rank):
-        size += abs(theta[k]) * np.sqrt(squares[k])
-    return size if size < LARGEST else LARGEST
-
-
-@flat
-def _pivot(state, w, delta, tolerance, theta):
-    """The position in which w opens a direction, or -1; noise is set to 0."""
-    rank, active = int(state.totals[RANK]), int(state.totals[ACTIVE])
-    best, pivot, root, constant = 0.0, -1, np.sqrt(delta), state.places[0]
-    for n in range(rank, active):
-        left, c = abs(w[n]) * root, np.sqrt(state.squares[n])
-        size = c  # the second test implies the first, and is not cheap
-        if left > tolerance * c:
-            size = _size(state.U, rank, n, state.squares, theta)
-        if left <= tolerance * size:
+def _pivot(R, rank, w, norms, theta, order, constant, tolerance):
+    """Return the position in which w opens a direction, or -1; noise is set to 0."""
+    best = 0.0
+    pivot = -1
+    for n in range(rank, len(w)):
+        remains = abs(w[n])
+        is_noise = remains <= tolerance * norms[n]
+        if not is_noise:  # only then compute the full bound, which costs rank^2
+            is_noise = remains <= tolerance * _size(R, rank, n, norms, theta)
+        if is_noise:
             w[n] = 0.0
-        elif left / c > best or (left / c == best and pivot == constant):
-            best, pivot = left / c, n
+            continue
+        ratio = remains / norms[n]
+        # The constant never grows: as a pivot it would lose its digits when its equals turn huge.
+        replaces = pivot >= 0 and ratio == best and order[pivot] == constant
+        if ratio > best or replaces:
+            best = ratio
+            pivot = n
     return pivot
 
 
-@kernel
-def _join(state, other, coordinates, tolerance):
-    """Rotate the rows of the other factor into the state; coordinates[m] stands at its m."""
-    U, D, z, totals = state.U, state.D, state.z, state.totals
-    width, rows = U.shape[1], int(other.totals[RANK])
-    W, turns, deltas = np.zeros((1, width)), np.zeros((1, 4, width)), np.zeros(1)
-    w, a, theta = W[0], np.zeros(width), np.zeros(width)
-    for row in range(rows):
-        rank, active = int(totals[RANK]), int(totals[ACTIVE])
-        unit = root_unit(other.D[row])  # exact, so that the row is not rounded before it starts
-        deltas[0], wz = other.D[row] / unit / unit, other.z[row] * unit
-        w[:] = 0.0
-        for m in range(row, coordinates.size):
-            w[state.places[coordinates[m]]] = other.U[row, m] * unit
-        for k in range(rank):
-            rotate_noted(U.reshape(-1), D, width, k, W, active, deltas, turns, 0)
-        wz, _ = follow(z, wz, rank, turns[0], a, bool(1))
-        pivot = _pivot(state, w, deltas[0], tolerance, theta)
-        if pivot >= 0:
-            last = w[pivot]
-            _open_row(state, pivot, w, deltas[0])
-            z[rank] = wz / last
+@flat
+def _size(R, rank, n, norms, theta):
+    """Return c_n + sum_p |theta_p| c_p, to which errors relative to each column add up."""
+    size = norms[n]
+    for k in range(rank - 1, -1, -1):  # solve R_P theta = R_n
+        rest = R[k, n]
+        for j in range(k + 1, rank):
+            rest -= R[k, j] * theta[j]
+        theta[k] = rest / R[k, k]
+        size += abs(theta[k]) * norms[k]
+    return size if size < MAX_SIZE else MAX_SIZE
+
+
+def _store(state: FullState, factor: Factor, order: NDArray[np.int64], gamma: float) -> None:
+    """Write the merged factor into the state of the first model."""
+    rank = factor.rank
+    active = len(order)
+    diagonal = factor.R.diagonal()[:rank]
+    state.U[:rank, :active] = factor.R[:rank] / diagonal[:, None] + 0.0  # no -0
+    state.D[:rank] = np.maximum(diagonal**2, LOWEST)
+    state.z[:rank] = factor.q[:rank] / diagonal
+    state.units[:active] = state.units[order]
+    state.coordinates[:active] = state.coordinates[order]
+    state.places[state.coordinates[:active]] = np.arange(active)
+    state.squares[:active] = factor.norms**2
+    sizes = noise_sizes(factor.R, rank, factor.norms)
+    state.squares[rank:active] = np.minimum(gamma * sizes, MAX_SIZE) ** 2
+    state.totals[RANK] = rank
 
 
 @kernel
-def _allow_for_noise(state, gamma):
-    """Let the rule for rows, which looks at squares, allow for what joining has left."""
-    rank, active = int(state.totals[RANK]), int(state.totals[ACTIVE])
-    theta, sizes = np.zeros(state.U.shape[1]), np.zeros(active)
-    for n in range(rank, active):
-        sizes[n] = min(gamma * _size(state.U, rank, n, state.squares, theta), LARGEST)
-    for n in range(rank, active):
-        state.squares[n] = sizes[n] * sizes[n]
+def noise_sizes(R, rank, norms):
+    """Return the size that the rank rule compares noise with, for all columns without a pivot."""
+    theta = np.zeros(len(norms))
+    sizes = np.zeros(len(norms) - rank)
+    for n in range(rank, len(norms)):
+        sizes[n - rank] = _size(R, rank, n, norms, theta)
+    return sizes

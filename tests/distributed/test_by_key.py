@@ -1,4 +1,4 @@
-"""fit_by_key without Ray: one model a key, each what one process makes of its rows."""
+"""fit_by_key: one model per key, each what one process makes of the rows of that key."""
 
 import gc
 import os
@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 from distributed.files import classes, in_one_pass, numbers, parquet, table
-from distributed.here import stay_here
-from unitless.distributed import Source, fit_by_key, keyed
+from unitless.distributed import Source, by_key
+from unitless.distributed import fit_by_key as fit_by_key_on
 from unitless.persistence.saving import as_bytes
 
 
-@pytest.fixture(autouse=True)
-def _here(monkeypatch):
-    stay_here(monkeypatch)
+def fit_by_key(*arguments, **options):
+    """In this process."""
+    return fit_by_key_on(*arguments, workers=1, **options)
 
 
 def alone(path, source, frame, name):
@@ -58,7 +58,7 @@ def test_files_of_different_columns_are_learned_one_after_the_other(tmp_path):
 
 
 def test_a_row_that_cannot_be_learned_is_named_by_its_part(tmp_path):
-    """Rows of a key are learned in stretches over many parts, of which one is wrong."""
+    """Rows of a key are learned in blocks of many parts, of which one is wrong."""
     how = pl.when(pl.int_range(600) == 333).then(pl.lit("lost")).otherwise(pl.col("how"))
     frame = table().with_columns(how=how).filter(pl.col("how") != "very")
     frame.write_parquet(tmp_path / "a.parquet", row_group_size=50)
@@ -72,8 +72,8 @@ def test_a_row_that_cannot_be_learned_is_named_by_its_part(tmp_path):
 def test_batches_change_nothing(tmp_path, monkeypatch):
     source = classes(parquet(tmp_path))
     usual = fit_by_key("coordinate", source, "carrier", save=tmp_path / "a")
-    monkeypatch.setattr(keyed, "KEYS", 1)
-    monkeypatch.setattr(keyed, "BUCKETS", 3)
+    monkeypatch.setattr(by_key, "KEYS_PER_BATCH", 1)
+    monkeypatch.setattr(by_key, "MIN_PARTITIONS", 3)
     other = fit_by_key("coordinate", source, "carrier", save=tmp_path / "b")
     assert list(usual) == list(other)
     assert all(as_bytes(usual[name]) == as_bytes(other[name]) for name in usual)
@@ -108,7 +108,7 @@ def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="cannot be both key and target"):
         fit_by_key("vaw", source, "y")
     (tmp_path / "a.svm").write_text("1 1:1\n")
-    with pytest.raises(ValueError, match="svmlight has no column 'k'"):
+    with pytest.raises(ValueError, match="svmlight files have no column 'k'"):
         fit_by_key("vaw", tmp_path / "a.svm", "k")
 
 

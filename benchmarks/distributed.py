@@ -1,16 +1,15 @@
-"""Many processes: `python benchmarks/scale.py PART [--small]`.
+"""Training in several processes: `python benchmarks/distributed.py PART [--small]`.
 
-`speed` learns jobs of 20 s and more on one core and on two; `overhead` measures parts with next to
-nothing in them, and joins; `keys` makes a model for each of a million keys; `sums` adds up the
-states of shards that must not be added, and joins those that may, on the sets of `data.py`; `noise`
-measures what rotations leave of dependent columns, beside the rule that lets it pass; `nodes`
-starts a cluster of two nodes on this machine and kills one of them. Each keeps its figures in
-`results/scale.json` (not with --small), from which `page` writes docs/scale.md, with what 10, 100
-and 1000 workers would take.
+`speed` measures jobs in one process and in two workers; `overhead` measures the cost of a part, of
+a shard and of a merge; `keys` makes a model for each of a million keys; `sums` adds the states of
+shards, which must not be added, and merges those that may be, on the sets of `data.py`; `noise`
+measures what rotations leave of dependent columns, beside the rule that calls it noise; `nodes`
+starts a Ray cluster of two nodes on this machine and kills one of them. Each writes its figures to
+`results/distributed.json` (not with --small), from which `page` writes the tables of
+docs/distributed.md.
 """
 
 import json
-import math
 import os
 import sys
 import tempfile
@@ -22,6 +21,8 @@ from pathlib import Path
 
 import timing  # noqa: F401, isort: skip  (pins threads, so it comes before NumPy)
 
+import contextlib
+
 import numpy as np
 import polars as pl
 import psutil
@@ -29,16 +30,16 @@ from data import sets
 
 import unitless
 from unitless import learners
-from unitless.distributed import Source, fit_by_key, fit_sharded, running
-from unitless.distributed.learning import learned, read, start_of
-from unitless.distributed.merging import begun, merged
-from unitless.distributed.parts import parts_of
+from unitless.distributed import Source, fit_by_key, fit_sharded
+from unitless.distributed.learning import learn_block, read, start_of
+from unitless.distributed.merging import continued, merged
 from unitless.persistence import Many
 from unitless.persistence.saving import as_bytes
 from unitless.rows import as_rows
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS, PAGE = ROOT / "benchmarks" / "results" / "scale.json", ROOT / "docs" / "scale.md"
+RESULTS = ROOT / "benchmarks" / "results" / "distributed.json"
+PAGE = ROOT / "docs" / "distributed.md"
 sys.path.insert(0, str(ROOT / "tests"))
 SMALL = "--small" in sys.argv
 SHARDS, PARTS = 16, 32
@@ -72,18 +73,18 @@ def keyed(folder, rows, keys=24, columns=20):
 
 def one_pass(source, learner="vaw"):
     """One model, in this process."""
-    parts = parts_of(source)
+    parts = source.parts()
     start = start_of(source, learner, parts)
     model = deepcopy(start.model)
     for part in parts:
         for block in read(source, part, start.types):
-            learned(model, block)
+            learn_block(model, block)
     return model
 
 
 def key_by_key(source, learner="blend"):
-    """One model a key, in this process: the rows of each, then the next."""
-    parts = parts_of(source)
+    """One model per key, in this process: the rows of each, then the next."""
+    parts = source.parts()
     start = start_of(source, learner, parts, "customer")
     frame = pl.read_parquet(source.path)
     packed = 0
@@ -92,9 +93,9 @@ def key_by_key(source, learner="blend"):
             rows.write_parquet(f"{folder}/{name}.parquet")
             own = Source(f"{folder}/{name}.parquet", target="y")
             model = deepcopy(start.model)
-            for part in parts_of(own):
+            for part in own.parts():
                 for block in read(own, part, {}):
-                    learned(model, block)
+                    learn_block(model, block)
             packed += len(as_bytes(model))
     return packed
 
@@ -110,15 +111,12 @@ class Memory(threading.Thread):
         while not self.ended.wait(0.2):
             self.here = max(self.here, own_memory(psutil.Process()))
             for process in psutil.Process().children(recursive=True):
-                try:
-                    if process.name().startswith("ray::"):
-                        self.worker = max(self.worker, own_memory(process))
-                except psutil.Error:
-                    pass
+                with contextlib.suppress(psutil.Error):
+                    self.worker = max(self.worker, own_memory(process))
 
 
 def own_memory(process):
-    """Bytes, without what is shared: programs, and rows in Ray's store."""
+    """Bytes, without what is shared with other processes."""
     found = process.memory_info()
     return found.rss - found.shared
 
@@ -130,84 +128,67 @@ def timed(job):
 
 
 def speed():
-    """Seconds in one process without Ray, and on Ray with one and with two workers."""
+    """Seconds in this process, and with one and two workers that have started before."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         sharded = wide(Path(folder), 20_000 if SMALL else 800_000)
         customers = keyed(Path(folder), 50_000 if SMALL else 4_700_000)
         jobs = {
             "fit_sharded, VAW, 500 columns": (
-                lambda: one_pass(sharded), lambda: fit_sharded("vaw", sharded, shards=SHARDS),
+                lambda: one_pass(sharded),
+                lambda workers: fit_sharded("vaw", sharded, shards=SHARDS, workers=workers),
             ),
             "fit_by_key, Blend, 24 keys, 20 columns": (
-                lambda: key_by_key(customers), lambda: fit_by_key("blend", customers, "customer"),
+                lambda: key_by_key(customers),
+                lambda workers: fit_by_key("blend", customers, "customer", workers=workers),
             ),
-        }  # fmt: skip
-        for name, (plain, ray) in jobs.items():
-            found[name] = {"one process": timed(plain)} | on_ray(ray)
-            own = found[name]
+        }
+        for name, (plain, distributed) in jobs.items():
+            plain()
+            own = {"one process": timed(plain)}
+            start_workers()
+            memory = Memory()
+            memory.start()
+            own["2 workers"] = timed(lambda job=distributed: job(2))
+            memory.ended.set()
+            own["MB per worker"] = memory.worker >> 20
             own["speed-up"] = round(own["one process"] / own["2 workers"], 2)
+            found[name] = own
             print(f"{name:<45}", own, "ok" if own["speed-up"] >= 1.5 else "MISSED", flush=True)
     return found
 
 
-def on_ray(job):
-    """Seconds with one and with two workers that have started; what starting takes; memory."""
-    found = {}
-    for workers in (1, 2):
-        begin = time.perf_counter()
-        with running(workers=workers) as ray:
-            awake(ray, workers)
-            found["start"] = round(time.perf_counter() - begin, 2)
-            memory = Memory()
-            memory.start()
-            found[f"{workers} worker{'s' * (workers > 1)}"] = timed(job)
-            memory.ended.set()
-            found["MB a worker"] = memory.worker >> 20
-    return found
+def start_workers():
+    """Start two workers and let them compile what they need."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from distributed.files import classes, numbers, parquet
 
-
-def awake(ray, workers):
-    """Wait until as many workers have imported what they need and compiled it."""
-
-    def wake():
-        from unitless.blend.blend import Blend
-        from unitless.distributed import keyed, sharded
-
-        X = np.random.default_rng(0).normal(size=(8, 3))
-        for learner in (Blend(), learners.Vaw()):
-            learner.learn(as_rows(X, np.sign(X[:, 0])))
-        assert keyed
-        assert sharded
-        time.sleep(1)
-        return os.getpid()
-
-    seen = set()
-    while len(seen) < workers:
-        seen.update(ray.get([ray.remote(wake).remote() for _ in range(workers)]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = parquet(Path(folder))
+        fit_sharded("vaw", numbers(path), shards=12, workers=2)
+        fit_by_key("blend", classes(path), "carrier", workers=2)
 
 
 def overhead():
-    """Seconds that a part costs beside its rows, and a join of two factors."""
-    from scale.files import numbers, parquet
+    """Seconds that a part costs beside its rows, and a merge of two factors."""
+    from distributed.files import numbers, parquet
 
     parts = 16 if SMALL else 200
-    with tempfile.TemporaryDirectory() as folder, running(workers=2) as ray:
-        awake(ray, 2)
+    start_workers()
+    with tempfile.TemporaryDirectory() as folder:
         source = numbers(parquet(Path(folder), n=10 * parts, groups=parts))
-        fit_sharded("vaw", source, shards=2)
-        few = timed(lambda: fit_sharded("vaw", source, shards=2))
-        many = timed(lambda: fit_sharded("vaw", source, shards=parts))
-        keyed_few = timed(lambda: fit_by_key("vaw", source, "carrier"))
+        few = timed(lambda: fit_sharded("vaw", source, shards=2, workers=2))
+        many = timed(lambda: fit_sharded("vaw", source, shards=parts, workers=2))
+        keyed_few = timed(lambda: fit_by_key("vaw", source, "carrier", workers=2))
     found = {
-        "a shard, with its join": round((many - few) / (parts - 2), 4),
-        "a part of the keyed": round(keyed_few / parts, 4),
+        "a shard, with its merge": round((many - few) / (parts - 2), 4),
+        "a part, by key": round(keyed_few / parts, 4),
     }
     for d in (100, 500):
-        one, two = factor(d), begun(factor(d), 0.0)
+        one, two = factor(d), continued(factor(d), 0.0)
         two.learn(as_rows(np.random.default_rng(1).normal(size=(2 * d, d)), np.ones(2 * d)))
         merged(one, two)
-        found[f"a join, {d} columns"] = min(
+        found[f"a merge, {d} columns"] = min(
             timed_finely(lambda o=one, t=two: merged(o, t)) for _ in range(3)
         )
     print(found, flush=True)
@@ -217,12 +198,13 @@ def overhead():
 def keys():
     """A model for each of a million keys that have three rows each."""
     count = 5000 if SMALL else 1_000_000
-    with tempfile.TemporaryDirectory() as folder, running(workers=2) as ray:
-        source, path = keyed(Path(folder), 3 * count, count, columns=5), Path(folder) / "models"
-        awake(ray, 2)
+    start_workers()
+    with tempfile.TemporaryDirectory() as folder:
+        source = keyed(Path(folder), 3 * count, count, columns=5)
+        path = Path(folder) / "models"
         memory, before = Memory(), own_memory(psutil.Process())
         memory.start()
-        seconds = timed(lambda: fit_by_key("coordinate", source, "customer", save=path))
+        seconds = timed(lambda: fit_by_key("coordinate", source, "customer", save=path, workers=2))
         memory.ended.set()
         opening = timed_finely(lambda: Many(path))
         store = Many(path)
@@ -232,7 +214,7 @@ def keys():
             "keys": len(store),
             "rows": 3 * count,
             "seconds": seconds,
-            "MB a worker": memory.worker >> 20,
+            "MB per worker": memory.worker >> 20,
             "MB here": (memory.here - before) >> 20,
             "MB of the file": path.stat().st_size >> 20,
             "ms to open it": round(1000 * opening, 1),
@@ -274,11 +256,11 @@ def sums():
     for shards in (4, 16, 64):
         away = {each.name: _vaw(each, shards) for each in _sets("regression")}
         worst = max(away, key=away.get)
-        found[f"VAW, {shards} shards joined"] = {
+        found[f"VAW, {shards} shards merged"] = {
             "loss / that of one pass, median": f"1 within {np.median([*away.values()]):.1g}",
             "worst": f"1 within {away[worst]:.1g} ({worst})",
         }
-        print(found[f"VAW, {shards} shards joined"], flush=True)
+        print(found[f"VAW, {shards} shards merged"], flush=True)
     return found
 
 
@@ -340,7 +322,7 @@ def _means(made, X):
 
 def _vaw(data, shards):
     """How far the loss on rows held out is from that after one pass, relative."""
-    from scale.test_merging import both
+    from distributed.test_merging import both
 
     X, y, n = data.X, data.y, len(data.y) * 3 // 4
     losses = []
@@ -351,7 +333,7 @@ def _vaw(data, shards):
 
 def noise():
     """The largest rest of a dependent column in a join, over the bound that lets it pass."""
-    from scale.noise import measured
+    from distributed.noise import measured
 
     found = {}
     for rows in (1000, 10_000) if SMALL else (1000, 10_000, 100_000):
@@ -383,8 +365,7 @@ def nodes():
             made = fit_sharded(
                 "vaw", source, shards=8, address=cluster.address, retries=5, progress=kill
             )
-            with running(workers=2):
-                again = fit_sharded("vaw", source, shards=8)
+            again = fit_sharded("vaw", source, shards=8, workers=2)
     finally:
         cluster.shutdown()
     same = as_bytes(made.model) == as_bytes(again.model)
@@ -396,33 +377,11 @@ def nodes():
 # The page
 
 
-def growth(found):
-    """Minutes of a job of 1000 shards of a minute each, by workers, from the measured parts."""
-    start = max(own["start"] for own in found["speed"].values())
-    cost = found["overhead"]
-    per, keyed_part = max(cost["a shard, with its join"], 0.001), cost["a part of the keyed"]
-    rows = {}
-    for workers in (1, 10, 100, 1000):
-        rounds = math.ceil(1000 / workers)
-        joins = (
-            sum(math.ceil(500 / 2**k / workers) for k in range(10)) * cost["a join, 500 columns"]
-        )
-        sharded = start + max(1000 * per, rounds * 60) + joins
-        keys = start + 1000 * keyed_part + max(1000 * per, rounds * 60)
-        rows[workers] = {
-            "1000 shards, VAW, 500 columns (min)": f"{sharded / 60:.1f}",
-            "speed-up": f"{60_000 / sharded:.0f}",
-            "1000 batches of keys (min)": f"{keys / 60:.1f}",
-            "speed-up of these": f"{60_000 / keys:.0f}",
-        }
-    return _table("workers", (*rows[1],), rows)
-
-
 def tables(found):
     """The page's tables, by name."""
-    made = {"growth": growth(found)} if {"speed", "overhead"} <= {*found} else {}
+    made = {}
     if "speed" in found:
-        columns = ("one process", "1 worker", "2 workers", "speed-up", "start", "MB a worker")
+        columns = ("one process", "2 workers", "speed-up", "MB per worker")
         made["speed"] = _table("job (seconds)", columns, found["speed"])
     if "overhead" in found:
         rows = {name: {"seconds": value} for name, value in found["overhead"].items()}
@@ -447,7 +406,7 @@ def _table(head, columns, rows):
 
 
 def page():
-    """Write the tables into docs/scale.md."""
+    """Write the tables into docs/distributed.md."""
     text = PAGE.read_text()
     for name, table in tables(json.loads(RESULTS.read_text())).items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
