@@ -182,6 +182,7 @@ class LocalExecutor(Executor):
                 backend="loky",
                 return_as="generator",
                 batch_size=1,
+                max_nbytes=None,
                 inner_max_num_threads=1,
             )
             self._results = parallel(tasks)
