@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unitless.learners import Coordinate
-from unitless.learners.base import Learner
+from unitless.learners.transitional import OldLearner
 
 LARGEST = np.finfo(float).max
 
@@ -30,9 +30,9 @@ def rows(n=300):
 def test_short_and_careful_give_the_same_bits(loss):
     short, careful = Coordinate(loss), Coordinate(loss)
     for x, y, weight in rows():
-        expected = Learner.predict_one(careful, x)
+        expected = OldLearner.predict_one(careful, x)
         assert short.predict_one(x) == expected
-        expected = Learner.learn_one(careful, x, y, weight)
+        expected = OldLearner.learn_one(careful, x, y, weight)
         assert short.learn_one(x, y, weight) == expected
     assert [a.tobytes() for a in short.state] == [a.tobytes() for a in careful.state]
     assert short.state.units.size > 0

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from naive.digits import precision
 from unitless import numerics
-from unitless.numerics import bounded_exp, exp, grown, lane_sum, unit_of
+from unitless.numerics import bounded_exp, exp, grown, lane_sum
+from unitless.units import unit_of
 
 LARGEST = float(np.finfo(np.float64).max)
 

@@ -10,17 +10,15 @@ import pytest
 
 from unitless import OnlineClassifier
 from unitless.learners import get
-from unitless.rows import as_rows
 
 BLOCKS, LEARNERS = 60, ["coordinate", "full", "nag", "ogd", "ons"]
 
 
-def blocks(columns=40):
-    """Blocks of rows; later ones have more columns."""
+def blocks():
+    """Blocks of rows and labels."""
     rng = np.random.default_rng(0)
-    for k in range(BLOCKS):
-        width = columns // 2 + columns * k // (2 * BLOCKS)
-        yield as_rows(rng.normal(size=(50, width)) / 10, rng.choice([-1.0, 1.0], 50))
+    for _ in range(BLOCKS):
+        yield rng.normal(size=(50, 40)) / 10, rng.choice([-1.0, 1.0], 50)
 
 
 def seen_while(learn, predict):
@@ -59,31 +57,19 @@ def moments(steps, predict):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_blocks(name):
-    probes = as_rows(np.random.default_rng(1).normal(size=(200, 40)) / 10)
-    alone, shared = get(name)(), get(name)()
+    probes = np.random.default_rng(1).normal(size=(200, 40)) / 10
+    first, *others = blocks()
+    alone, shared = (OnlineClassifier(name).fit(*first) for _ in range(2))
     expected = moments(
-        (lambda rows=rows: alone.learn(rows) for rows in blocks()), lambda: alone.predict(probes)
+        (lambda block=block: alone.partial_fit(*block) for block in others),
+        lambda: alone.predict_proba(probes),
     )
     seen = seen_while(
-        lambda: [shared.learn(rows) for rows in blocks()], lambda: shared.predict(probes)
+        lambda: [shared.partial_fit(*block) for block in others],
+        lambda: shared.predict_proba(probes),
     )
     assert seen <= expected
-    assert (shared.predict(probes) == alone.predict(probes)).all()
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_dict_rows(name):
-    rng = np.random.default_rng(0)
-    rows = [{f"x{j}": rng.normal() / 10 for j in rng.integers(0, 60, 9)} for _ in range(1500)]
-    probe = {f"x{j}": 0.1 for j in range(10)}
-    alone, shared = get(name)(), get(name)()
-    expected = moments(
-        (lambda x=x: alone.learn_one(x, 1) for x in rows), lambda: alone.predict_one(probe)
-    )
-    seen = seen_while(
-        lambda: [shared.learn_one(x, 1) for x in rows], lambda: shared.predict_one(probe)
-    )
-    assert seen <= expected
+    assert (shared.predict_proba(probes) == alone.predict_proba(probes)).all()
 
 
 def test_an_estimator_that_meets_new_categories():

@@ -6,7 +6,6 @@ explicit lanes, and powers of two come from the exponent bits. What takes a
 number here takes eight as well where it says so (`unitless.lanes`).
 """
 
-import math
 from typing import Any, cast
 
 import numpy as np
@@ -188,19 +187,6 @@ def bounded_exp(x):
     top = fma(_C11, r, _C10)
     p = 1.0 + fma(fma(top, r4 * r4, fma(high, r4, low)), r2, r)
     return _raised(p, shifted)
-
-
-@shared
-def unit_of(x):
-    """The power of two that brings |x| near 1, for any finite x except 0.
-
-    Kept within 2^+-1000, so that it is a normal number even where x is not.
-
-    >>> unit_of(1000.0) * 1024, unit_of(-0.3) * 0.5, unit_of(5e-324) == 2.0**1000
-    (1.0, 1.0, True)
-    """
-    _, exponent = math.frexp(x)
-    return math.ldexp(1.0, min(max(-exponent, -1000), 1000))
 
 
 @shared

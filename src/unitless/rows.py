@@ -1,28 +1,49 @@
 """Rows: the only data shape inside.
 
 A block of rows is dense (n x d, C order) or CSR, float64, with optional targets and sample
-weights. Sparse indices strictly increase within a row, and `values` holds no infinity: dense values
-are searched for one when somebody first asks for them, and that is an error then. So learners need
-not look again, and a bad block is refused before any update. (A kernel that notices an infinity by
-itself takes `given`, and spares the search.)
-
-NaN is a missing value. Absent (a sparse entry not stored) is zero.
+weights. Sparse indices strictly increase within a row. NaN is a missing value. Absent (a sparse
+entry not stored) is zero. Infinite values are refused by whoever learns from or predicts a block,
+with the help of `extent`.
 """
 
 import math
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.lanes import LANES, any_lane, every, load
-from unitless.numerics import flat, kernel
+from unitless.lanes import LANES, every, load, store, where
+from unitless.numerics import kernel
 
-__all__ = ["Rows", "as_rows"]
+__all__ = ["Block", "Rows", "as_rows"]
 
 Float = NDArray[np.float64]
+NO_INDICES = np.empty(0, dtype=np.int32)
+NO_STARTS = np.empty(0, dtype=np.int64)
+
+
+class Block(NamedTuple):
+    """The values of a block as flat arrays, so that dense and sparse rows have the same types."""
+
+    values: Float
+    """Dense: row after row; CSR: the stored values."""
+    indices: NDArray[np.int32]
+    """CSR: the column of each stored value; dense: empty."""
+    starts: NDArray[np.int64]
+    """CSR: row r owns values[starts[r] : starts[r + 1]]; dense: empty."""
+    columns: int
+
+    def cut(self, first: int, last: int) -> "Block":
+        """Rows first to last - 1, without copying values."""
+        if len(self.starts) == 0:
+            return self._replace(values=self.values[first * self.columns : last * self.columns])
+        if first == 0 and last == len(self.starts) - 1:
+            return self
+        starts = self.starts[first : last + 1]
+        run = slice(starts[0], starts[-1])
+        return Block(self.values[run], self.indices[run], starts - starts[0], self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +53,58 @@ class Rows:
     ========= ==================================================================
     field     meaning
     ========= ==================================================================
-    given     dense: (n, columns); CSR: the stored values, row after row
+    values    dense: (n, columns); CSR: the stored values, row after row
     indices   CSR: the column of each stored value (int32); dense: None
     starts    CSR: row i owns values[starts[i] : starts[i + 1]]; dense: None
     columns   number of columns
-    targets   one a row, or None
+    targets   one per row, or None
     weights   importance of each row, >= 0, or None: all 1
-    finite    whether it is known that no value is infinite
     ========= ==================================================================
     """
 
-    given: Float
+    values: Float
     indices: NDArray[np.int32] | None
     starts: NDArray[np.int64] | None
     columns: int
     targets: Float | None
     weights: Float | None
-    finite: bool = field(default=True, compare=False)
+    _extent: tuple[float, float] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
-    def values(self) -> Float:
-        """The values given; a ValueError if one is infinite."""
-        if not self.finite:
-            self.refuse_infinity()
-            object.__setattr__(self, "finite", True)
-        return self.given
+    def block(self) -> Block:
+        """The values as flat arrays."""
+        if self.indices is None or self.starts is None:
+            return Block(self.values.reshape(-1), NO_INDICES, NO_STARTS, self.columns)
+        return Block(self.values, self.indices, self.starts, self.columns)
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest size of a value that is neither 0 nor NaN.
+
+        Looked up once. Without such a value: (1, 0).
+        """
+        if self._extent is None:
+            object.__setattr__(self, "_extent", extent(self.values.reshape(-1)))
+        return self._extent  # type: ignore[return-value]
 
     def refuse_infinity(self) -> None:
         """A ValueError for the first value that is infinite, if one is."""
-        first = first_infinity(self.given.reshape(-1))
-        if first < 0:
+        if self.extent[1] < math.inf:
             return
+        flat = self.values.reshape(-1)
+        first = int(np.argmax(np.isinf(flat)))
         if self.starts is None or self.indices is None:
             row, column = divmod(first, self.columns)
         else:
             row = int(np.searchsorted(self.starts, first, side="right")) - 1
             column = int(self.indices[first])
         raise ValueError(
-            f"row {row}, column {column}: {self.given.reshape(-1)[first]} is not a number to learn "
+            f"row {row}, column {column}: {flat[first]} is not a number to learn "
             "from; drop the row, or use NaN"
         )
 
     def __len__(self) -> int:
-        return len(self.given) if self.starts is None else len(self.starts) - 1
+        return len(self.values) if self.starts is None else len(self.starts) - 1
 
     def __getitem__(self, span: slice) -> "Rows":
         """A run of consecutive rows, without copying."""
@@ -86,30 +116,32 @@ class Rows:
         weights = None if self.weights is None else self.weights[cut]
         if self.starts is None or self.indices is None:
             return Rows(self.values[cut], None, None, self.columns, targets, weights)
-        starts = self.starts[cut.start : cut.stop + 1]
-        run = slice(starts[0], starts[-1])
-        return Rows(
-            self.values[run], self.indices[run], starts - starts[0], self.columns, targets, weights
-        )
+        part = self.block.cut(cut.start, cut.stop)
+        return Rows(part.values, part.indices, part.starts, self.columns, targets, weights)
 
 
-@flat
-def first_infinity(values):
-    """Position of the first infinite value, or -1.
-
-    The largest sizes of four runs (NaN is no larger than anything): read at four places at once, it
-    takes no longer than the memory does.
-    """
-    a = b = c = d = every(0.0)
-    run = values.size // (4 * LANES) * LANES
-    for k in range(0, run, LANES):
-        a, b = max(abs(load(values, k)), a), max(abs(load(values, k + run)), b)
-        c, d = max(abs(load(values, k + 2 * run)), c), max(abs(load(values, k + 3 * run)), d)
-    found = any_lane(max(max(a, b), max(c, d)) == math.inf)
-    for k in range(0 if found else 4 * run, values.size):
-        if abs(values[k]) == math.inf:
-            return k
-    return -1
+@kernel
+def extent(values):
+    """The smallest and the largest size of a value that is neither 0 nor NaN; (1, 0) if none is."""
+    most, least = every(0.0), every(math.inf)
+    end = values.size // LANES * LANES
+    for k in range(0, end, LANES):
+        size = abs(load(values, k))
+        most = max(size, most)  # NaN is no larger than anything
+        least = min(where(size > 0.0, size, math.inf), least)
+    smallest, largest = math.inf, 0.0
+    lane = np.empty(2 * LANES)
+    store(lane, 0, most)
+    store(lane, LANES, least)
+    for k in range(LANES):
+        largest = max(largest, lane[k])
+        smallest = min(smallest, lane[LANES + k])
+    for k in range(end, values.size):
+        size = abs(values[k])
+        if size > 0:
+            largest = max(largest, size)
+            smallest = min(smallest, size)
+    return (smallest, largest) if largest > 0 else (1.0, 0.0)
 
 
 @kernel
@@ -158,7 +190,7 @@ def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None 
     >>> rows = as_rows([[1.0, 2.0], [3.0, float("nan")]], targets=[1, -1])
     >>> len(rows), rows.columns
     (2, 2)
-    >>> as_rows([[1.0, float("inf")]]).values
+    >>> as_rows([[1.0, float("inf")]]).refuse_infinity()
     Traceback (most recent call last):
     ...
     ValueError: row 0, column 1: inf is not a number to learn from; drop the row, or use NaN
@@ -166,7 +198,10 @@ def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None 
     values, indices, starts, columns = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
     n = len(values) if starts is None else len(starts) - 1
     y, v = _per_row("targets", targets, n), _weights(weights, n)
-    return Rows(values, indices, starts, columns, y, v, finite=starts is not None)
+    rows = Rows(values, indices, starts, columns, y, v)
+    if starts is not None:
+        rows.refuse_infinity()
+    return rows
 
 
 def _dense(X: Any) -> tuple[Float, None, None, int]:
@@ -195,7 +230,7 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
     values = _as_float(matrix.data[: starts[-1]])
     indices = _one_type(np.ascontiguousarray(stored, dtype=np.int32))
-    if first_infinity(values) >= 0:
+    if problem == 1:  # inf - inf is NaN, which would pass for a missing value
         Rows(values, indices, starts, columns, None, None).refuse_infinity()
     if problem == 1:  # added up as float64: 100 + 100 is no int8
         parts = (values, stored, matrix.indptr)

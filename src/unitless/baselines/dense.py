@@ -24,11 +24,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.encoders import Names
-from unitless.learners.base import EMPTY, Learner, Weights, unit_factors
-from unitless.learners.coordinatewise import Diverged
+from unitless.learners.base import EMPTY, Diverged, Weights
+from unitless.learners.transitional import OldLearner
 from unitless.losses import derivative
 from unitless.numerics import LANES
 from unitless.rows import Rows
+from unitless.units import factors_by_column as unit_factors
 
 T = 0
 MARGIN = 8  # zeros behind the last coordinate, part of the layout of saved files
@@ -148,7 +149,7 @@ class DenseState(NamedTuple):
     matrix: NDArray[np.float64]
 
 
-class DenseLearner(ScaleDependent, Learner):
+class DenseLearner(ScaleDependent, OldLearner):
     """Base of the baselines with a dense vector or matrix."""
 
     invariance: ClassVar[Any] = "rotation"

@@ -80,7 +80,7 @@ class Snag(Rowwise):
     name: ClassVar[str] = "snag"
     invariance: ClassVar[Any] = "unit"
     fields: ClassVar[tuple[str, ...]] = ("w", "V", "G")
-    units: ClassVar[tuple[str, ...]] = ("1", "x^2", "x^2")  # w is 1/x: see `_rescale_scaled`
+    units: ClassVar[tuple[str, ...]] = ("1", "x^2", "x^2")  # w is 1/x: see `_rescale`
     extra: ClassVar[int] = 1
 
     def __init__(
@@ -98,11 +98,11 @@ class Snag(Rowwise):
     def _rule(self) -> MeanStep:
         return MeanStep(self.rate)
 
-    def _rescale_scaled(self, coordinates: Any, factors: Any) -> None:
-        super()._rescale_scaled(coordinates, factors)
+    def _rescale(self, columns: Any, factors: Any) -> None:
+        super()._rescale(columns, factors)
         w = self.state.records[:, :, 0]
         with np.errstate(over="ignore"):
-            w[coordinates] = np.clip(w[coordinates] / factors[:, None], -STEEPEST, STEEPEST)
+            w[columns + 1] = np.clip(w[columns + 1] / factors[:, None], -STEEPEST, STEEPEST)
 
     def _weights_at(self, records: Any, total: Any) -> Any:
         return records[0].copy()

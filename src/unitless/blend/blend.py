@@ -31,16 +31,14 @@ from unitless.blend.softmax import SoftmaxMixture
 from unitless.blend.squared import SquaredMixture
 from unitless.blend.target_scaler import UNIT as COUNTED
 from unitless.blend.target_scaler import TargetScaler
-from unitless.learners.base import (
-    EMPTY,
-    Learner,
-    Weights,
+from unitless.learners.base import EMPTY, Weights
+from unitless.learners.transitional import (
+    OldLearner,
     arrays_of,
+    cut,
     powers_of_two,
     rescaled_units,
-    unit_factors,
 )
-from unitless.learners.scaled import cut
 from unitless.losses import (
     ABSOLUTE,
     HINGE,
@@ -52,6 +50,7 @@ from unitless.losses import (
     Loss,
 )
 from unitless.rows import Rows, as_rows
+from unitless.units import factors_by_column as unit_factors
 
 KINDS: dict[int, tuple[type[Mixture] | type[HedgeMixture], list[Expert], list[Expert]]] = {
     LOGISTIC: (LogisticMixture, recipes.LOGISTIC, recipes.LOGISTIC_LINEAR),
@@ -67,7 +66,7 @@ KINDS: dict[int, tuple[type[Mixture] | type[HedgeMixture], list[Expert], list[Ex
 WAY = 16  # points between no score and the score, where contributions take slopes
 
 
-class Blend(Learner):
+class Blend(OldLearner):
     """The default learner.
 
     Parameters

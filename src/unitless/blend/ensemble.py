@@ -22,8 +22,16 @@ from numpy.typing import NDArray
 from unitless.blend.experts import Expert
 from unitless.blend.threads import parallel_map
 from unitless.learners.base import NO_INDICES, NO_STARTS, Learner
-from unitless.learners.scaled import cut
-from unitless.numerics import WIDE, flat, grown, inner, prefetch, shared, unit_of
+from unitless.learners.transitional import (
+    coefficients,
+    cut,
+    learn_block,
+    predict_block,
+    rescale_columns,
+)
+from unitless.numerics import WIDE, flat, grown, inner, prefetch, shared
+from unitless.rows import Block as RowBlock
+from unitless.units import unit_of
 from unitless.views import Moments, Normalised, Presence
 
 FEW, SOME, SPARSE = 256, 1024, 8
@@ -441,15 +449,11 @@ class Ensemble:
 
 
 def _learn(learner, view, targets, weights, rows):
-    values, indices, starts, columns = view
-    learner._reserve(columns)
-    run = getattr(learner, "_learn_scaled", learner._learn)
-    return run(values, indices, starts, columns, targets, weights, learner._room(rows))
+    return learn_block(learner, RowBlock(*view), targets, weights)
 
 
 def _predict(learner, values, indices, starts, columns, weights, rows):
-    run = getattr(learner, "_predict_scaled", learner._predict)
-    return run(values, indices, starts, columns, weights, learner._room(rows))
+    return predict_block(learner, RowBlock(values, indices, starts, columns), weights, rows)
 
 
 def _parts(learner, row, z, known):
@@ -460,11 +464,7 @@ def _parts(learner, row, z, known):
         x[0] = 0
         return learner.parts(x != 0)[1 : 1 + known]
     x[0] = learner.intercept
-    if hasattr(learner, "_weights_scaled"):
-        w = learner._weights_scaled()
-    else:
-        both = learner.weights()
-        w = np.concatenate([[both.intercept], both.features])
+    w = coefficients(learner)
     w = np.concatenate([w, np.zeros((max(0, 1 + columns - len(w)), *w.shape[1:]))])[: 1 + columns]
     terms = (w.T * x).T
     whole = terms.sum(axis=0)
@@ -473,13 +473,7 @@ def _parts(learner, row, z, known):
 
 
 def _rescale(learner, slots, factors, columns):
-    learner._reserve(columns)
-    if hasattr(learner, "_rescale_scaled"):
-        learner._rescale_scaled(slots + 1, factors)
-    else:  # these have units of their own: past values so much smaller are below every last digit
-        every = np.ones(columns)
-        every[slots] = np.copysign(np.maximum(np.abs(factors), 2.0**-900), factors)
-        learner.rescale(every)
+    rescale_columns(learner, slots, factors, columns)
 
 
 def pick(block, weights, chosen):

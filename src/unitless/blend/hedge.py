@@ -28,8 +28,10 @@ from unitless.blend.mixture_bound import Guarantee, remember
 from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS
 from unitless.learners.full import Full
 from unitless.learners.scinol2 import Scinol2
+from unitless.learners.transitional import learn_in_range, predict_in_range
 from unitless.losses import HINGE, Loss, value
 from unitless.numerics import inner, kernel
+from unitless.rows import Block as RowBlock
 
 STACKERS = ("stacker, Algorithm 2", "stacker, ScInOL2")
 MAX_EXPONENT = 700.0
@@ -177,9 +179,9 @@ class HedgeMixture:
         for k, stacker in enumerate(self.stackers):
             if len(targets):
                 own = _targets_beyond(code, targets, h)
-                beyond = stacker._learn(*block, own, weights, np.empty(n))
+                beyond = learn_in_range(stacker, RowBlock(*block), own, weights)
             else:
-                beyond = stacker._predict(*block, weights, np.empty(n))
+                beyond = predict_in_range(stacker, RowBlock(*block), weights, n)
             every[:, K + k] = h + beyond
         hedge(code, parameter, every, targets, weights, out, tuple(self.final))
         return out

@@ -7,7 +7,8 @@ the unit or the origin: y -> a y changes no bit for a power of two, from the sec
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import WIDE, unit_of
+from unitless.numerics import WIDE
+from unitless.units import unit_of
 
 KNOWN, FIRST, UNIT = 0, 1, 2
 LARGEST = 2.0**1022  # so that a difference of two targets is finite

@@ -58,7 +58,7 @@ class Stream:
         rows, best = self.rows, self.best
         by_value = factors if rows.indices is None else factors[rows.indices]
         with np.errstate(over="ignore"):
-            moved = replace(rows, given=rows.values * by_value)
+            moved = replace(rows, values=rows.values * by_value)
         beyond = np.isinf(moved.values).reshape(-1)
         if beyond.any():
             first = int(np.argmax(beyond))

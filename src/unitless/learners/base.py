@@ -1,40 +1,40 @@
 """What a learner is.
 
-- `predict(rows)` is pure: each row is scored as if it were the next trial.
-- `learn(rows)` scores each row before it uses the row's target, in order; a block equals its
-  rows one by one, to the bit, and the scores are those `predict` would have given.
-- `state` is a NamedTuple of arrays: all that is remembered, hence all that is saved.
-- `invariance` is a promise that the law tests read.
-- Threads: `predict` and `learn` take turns, so one thread may predict while another learns, and
-  sees the learner between two of its calls. All else (`rescale`, `weights`, `sums`, saving) is for
-  when nobody learns.
+- `predict(rows)` changes nothing: each row is scored as if it were the next trial.
+- `learn(rows)` scores each row before it uses the row's target, in order. A block gives the same
+  bits as its rows one by one, and the scores are those that `predict` would have given.
+- A call that raises an error leaves the learner as it was.
+- `invariance` is a promise that the law tests check (`unitless.testing`).
+- A learner is not thread-safe; estimators and models are.
 
-A new learner subclasses `Learner`, fills in the six methods at the bottom, and is registered by
-one line in `unitless.learners`; the laws then test it.
+A new learner fills in the methods at the bottom of `Learner` and is registered by one line in
+`unitless.learners`. A learner that treats each feature on its own is a subclass of
+`unitless.learners.coordinatewise.Coordinatewise` and needs two functions only.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
+from itertools import islice
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless import losses
+from unitless import losses, units
 from unitless.encoders import Names
 from unitless.learners.locking import Turn
 from unitless.losses import SOFTMAX, Loss
-from unitless.rows import Rows
+from unitless.rows import NO_INDICES as NO_INDICES
+from unitless.rows import NO_STARTS as NO_STARTS
+from unitless.rows import Block as Block
+from unitless.rows import Rows, extent
 
 Float = NDArray[np.float64]
-Arrays = tuple[Float, NDArray[np.int32], NDArray[np.int64], int]
 EMPTY = np.empty(0)
-NO_INDICES = np.empty(0, dtype=np.int32)
-NO_STARTS = np.empty(0, dtype=np.int64)
-
-LIGHTEST, HEAVIEST = 2.0**-200, 2.0**200
+MIN_WEIGHT, MAX_WEIGHT = 2.0**-200, 2.0**200
 """Sample weights between these leave every square and product within float64."""
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class Weights(NamedTuple):
@@ -45,7 +45,7 @@ class Weights(NamedTuple):
 
     intercept: float | Float
     features: Float
-    """By column, unit 1/[x_i]; with the softmax loss a row a column and a column a class."""
+    """By column, unit 1/[x_i]; with the softmax loss one row per column, one column per class."""
 
 
 class Sums(NamedTuple):
@@ -65,11 +65,28 @@ class Sums(NamedTuple):
     """sqrt(sum v^2 x^2), unit [x_i]."""
 
 
+class Diverged(ArithmeticError):
+    """A scale-dependent learner met a row after which its numbers would not be finite.
+
+    The learner is as it was before the call.
+    """
+
+    def __init__(self, learner: str, row: int) -> None:
+        super().__init__(
+            f"row {row}: {learner} diverged; scale the features, lower its rate, or use a learner "
+            "that does not depend on units"
+        )
+        self.learner, self.row = learner, row
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Diverged, (self.learner, self.row)
+
+
 class Learner(ABC):
     """Base of all learners; see the module's docstring for the contract."""
 
     name: ClassVar[str]
-    invariance: ClassVar[Literal["linear", "affine", "unit", "none"]]
+    invariance: ClassVar[Literal["linear", "affine", "unit", "rotation", "none"]]
     needs_lipschitz: ClassVar[bool] = True
     takes_every_target: bool = True
     """Whether it takes every target that its loss takes; see `_check`."""
@@ -87,6 +104,7 @@ class Learner(ABC):
         self.classes = checked_classes(self.loss, classes)
         self.names = Names()
         self._turn = Turn()
+        self._units = EMPTY
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(
                 f"{type(self).__name__} needs a loss with a bounded derivative, and the "
@@ -94,182 +112,221 @@ class Learner(ABC):
                 "made for it"
             )
 
+    @property
+    def scale_invariant(self) -> bool:
+        """Whether no unit of a feature changes the scores."""
+        return self.invariance in ("unit", "affine", "linear")
+
     # Blocks
 
     def predict(self, rows: Rows) -> Float:
-        """Scores of the rows, each as if it were the next trial; the learner does not change."""
-        with self._turn:
-            arrays, weights = self._arrays_of(rows), _checked_weights(rows)
-            scores = self._predict(*arrays, weights, self._room(len(rows)))
-        if scores is None:
-            rows.refuse_infinity()
-        return scores
-
-    def _room(self, rows: int) -> Float:
-        """Where scores go: one a row, or with the softmax loss one a row and class."""
-        return np.empty((rows, self.classes) if self.loss.code == SOFTMAX else rows)
+        """Score the rows, each as if it were the next trial; the learner does not change."""
+        weights = checked_weights(rows)
+        scores = self._room(len(rows))
+        if self._in_range(rows):
+            return self._predict(rows.block, weights, scores)
+        return units.predict(self, rows.block, weights, scores)
 
     def learn(self, rows: Rows) -> Float:
-        """Scores made before each row's target was used; then the row is learned."""
-        with self._turn:
-            arrays, weights = self._arrays_of(rows), _checked_weights(rows)
-            if rows.targets is None:
-                raise ValueError("learning needs targets: as_rows(X, targets)")
-            losses.check_targets(self.loss, rows.targets, self.classes)
-            self._check(rows.targets, weights)
+        """Score each row before its target is used, then learn it; returns the scores."""
+        weights = checked_weights(rows)
+        in_range = self._in_range(rows)
+        if rows.targets is None:
+            raise ValueError("learning needs targets: as_rows(X, targets)")
+        losses.check_targets(self.loss, rows.targets, self.classes)
+        self._check(rows.targets, weights)
+        scores = self._room(len(rows))
+        columns = self._columns
+        try:
             self._reserve(rows.columns)
-            scores = self._learn(*arrays, rows.targets, weights, self._room(len(rows)))
-        if scores is None:
-            rows.refuse_infinity()
-        return scores
+            if in_range:
+                return self._learn(rows.block, rows.targets, weights, scores)
+            return units.learn(self, rows.block, rows.targets, weights, scores)
+        except Diverged:
+            self._forget(columns)
+            raise
 
-    def _arrays_of(self, rows: Rows) -> Arrays:
-        """The block as kernels take it, none of its values infinite, unless `_learn` notices."""
-        return arrays_of(rows)
+    def _in_range(self, rows: Rows) -> bool:
+        """Whether the learner can take the values as they are; infinite ones are refused."""
+        extent = rows.extent
+        if extent[1] == math.inf:
+            rows.refuse_infinity()
+        return not self.scale_invariant or (not len(self._units) and units.covers(extent))
+
+    def _room(self, rows: int) -> Float:
+        """An array for scores: one per row, or with the softmax loss one per row and class."""
+        return np.empty((rows, self.classes) if self.loss.code == SOFTMAX else rows)
 
     # One row, a dict of named features
 
-    def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> float:
-        """The score of one dict row. Absent is 0, None and NaN are missing, new names are fine."""
-        if weight != 1:
-            _check_weight(weight)
-        self._turn.acquire()  # half of what `with` costs, and this is a matter of microseconds
-        try:
-            names = self.names
-            names.load(x)
-            score = self._predict_one(names.values, names.indices, weight)
-            if isinstance(score, float) and score != score:  # a value was infinite
-                names.refuse_infinity()
-        finally:
-            self._turn.release()
-        return score
+    def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> Any:
+        """Score one dict row. Absent is 0, None and NaN are missing, new names are fine."""
+        check_weight(weight)
+        self.names.load(x)
+        block, in_range = self._one_row()
+        weights = EMPTY if weight == 1 else np.array([float(weight)])
+        predict = self._predict if in_range else self._predict_in_units
+        scores = predict(block, weights, self._room(1))
+        return scores[0] if scores.ndim == 2 else float(scores[0])
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
+    def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> Any:
         """Score one dict row, then learn from its target; returns the score."""
-        if weight != 1:
-            _check_weight(weight)
-        self._turn.acquire()
+        check_weight(weight)
+        losses.check_target(self.loss, y, 0, self.classes)
+        if weight == 0:
+            return self.predict_one(x)
+        targets = np.array([float(y)])
+        weights = EMPTY if weight == 1 else np.array([float(weight)])
+        if not self.takes_every_target:
+            self._check(targets, weights)
+        names = self.names
+        unknown = names.load(x)
+        block, in_range = self._one_row()
+        columns, known = self._columns, len(names.columns)
+        if unknown:
+            self._reserve(block.columns)
+            names.add_unknown()
+        learn = self._learn if in_range else self._learn_in_units
         try:
-            losses.check_target(self.loss, y, 0, self.classes)
-            if weight == 0:
-                return self.predict_one(x)
-            if not self.takes_every_target:
-                self._check(np.array([y]), np.array([weight]))
-            names = self.names
-            if names.load(x):
-                names.refuse_infinity()
-                self._reserve(len(names.columns) + len(names.unknown))
-                names.add_unknown()
-            score = self._learn_one(names.values, names.indices, float(y), weight)
-            if isinstance(score, float) and score != score:
-                names.refuse_infinity()
-        finally:
-            self._turn.release()
-        return score
+            scores = learn(block, targets, weights, self._room(1))
+        except Diverged:
+            self._forget(columns)
+            self.names = Names(dict(islice(names.columns.items(), known)))
+            raise
+        return scores[0] if scores.ndim == 2 else float(scores[0])
+
+    def _one_row(self) -> tuple[Block, bool]:
+        """The row in `names` as a block, and whether it is in range; infinity is refused."""
+        names = self.names
+        values = names.values
+        sizes = extent(values)
+        if sizes[1] == math.inf:
+            names.refuse_infinity()
+        in_range = not self.scale_invariant or (not len(self._units) and units.covers(sizes))
+        columns = len(names.columns) + len(names.unknown)
+        return Block(values, names.indices, np.array([0, len(values)]), columns), in_range
+
+    def _predict_in_units(self, block: Block, weights: Float, scores: Float) -> Float:
+        return units.predict(self, block, weights, scores)
+
+    def _learn_in_units(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        return units.learn(self, block, targets, weights, scores)
+
+    # Units, weights, explanations
+
+    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
+        """From now on column i arrives multiplied by factors[i]: continue as if it always had.
+
+        To the bit for powers of two.
+        """
+        by_column = units.factors_by_column(factors, self.names.columns, self._columns)
+        if not self.scale_invariant:
+            raise ValueError(
+                f"{self.name} depends on units: it has no state that it would have in others; "
+                "start a fresh one, or use a learner that does not depend on units"
+            )
+        units.rescale(self, by_column)
+        return self
+
+    def weights(self) -> Weights:
+        """The coefficients at x = 0 (see `Weights`)."""
+        w = units.in_own_unit(self, self._coefficients())
+        return Weights(w[0], w[1:])
+
+    def contributions(self, rows: Rows) -> tuple[Float, Float]:
+        """Explain the score of one row: (base, by column), which add up to it.
+
+        The weights at x = 0 times x; what is left, the intercept above all, is the base.
+        """
+        w = self._coefficients()[1:]
+        block = rows.block
+        columns = block.indices if len(block.starts) else np.arange(block.columns)
+        known = columns < len(w)
+        x = np.zeros(len(w))
+        x[columns[known]] = np.nan_to_num(block.values[known])
+        if len(self._units):
+            x *= self._units[1 : 1 + len(x)]
+        largest = LARGEST / (2 + len(w))
+        with np.errstate(over="ignore"):
+            parts = np.clip((w.T * x).T, -largest, largest)
+        return self.predict(rows)[0] - parts.sum(axis=0), parts
+
+    # What each learner fills in. Values are finite or NaN (missing), and in range for learners
+    # that declare an invariance; coordinate 0 is the constant, column j is j + 1.
+
+    @property
+    @abstractmethod
+    def _columns(self) -> int:
+        """The number of columns there is room for."""
+
+    @abstractmethod
+    def _reserve(self, columns: int) -> None:
+        """Make room for that many columns, if there is less."""
+
+    @abstractmethod
+    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
+        """Fill in `scores` and return them; columns without room are features not yet seen.
+
+        Empty weights mean all 1.
+        """
+
+    @abstractmethod
+    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        """Fill in `scores`, learn, and return the scores. Rows of weight 0 are scored only."""
+
+    @abstractmethod
+    def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
+        """From now on the values of these columns are multiplied by these nonzero factors."""
+
+    @abstractmethod
+    def _coefficients(self) -> Float:
+        """The weights at x = 0 by coordinate; with the softmax loss one column per class."""
+
+    def _seen(self) -> NDArray[np.bool_]:
+        """By coordinate: whether the state knows anything of it (asked when units start)."""
+        raise NotImplementedError
+
+    def _forget(self, columns: int) -> None:
+        """Go back to room for that many columns, after `Diverged`."""
+        return
 
     def _check(self, targets: Float, weights: Float) -> None:
         """Refuse targets that the loss takes and the learner does not, before anything changes."""
         return
 
-    def _predict_one(self, values: Float, indices: NDArray[np.int32], weight: float) -> float:
-        if np.isinf(values).any():
-            return math.nan
-        block = values, indices, np.array([0, len(values)]), int(indices.max(initial=-1)) + 1
-        scores = self._predict(*block, np.array([float(weight)]), self._room(1))
-        return scores[0] if scores.ndim == 2 else float(scores[0])
-
-    def _learn_one(
-        self, values: Float, indices: NDArray[np.int32], y: float, weight: float
-    ) -> float:
-        if np.isinf(values).any():
-            return math.nan
-        block = values, indices, np.array([0, len(values)]), int(indices.max(initial=-1)) + 1
-        scores = self._learn(*block, np.array([float(y)]), np.array([float(weight)]), self._room(1))
-        return scores[0] if scores.ndim == 2 else float(scores[0])
-
     def add_class(self) -> None:
-        """One class more, whose score starts at 0; for the softmax loss."""
+        """Add one class, whose score starts at 0; for the softmax loss."""
         raise ValueError(f"{self.name} has no classes to add to")
-
-    def contributions(self, rows: Rows) -> tuple[Float, Float]:
-        """(base, by column) of one row: what makes up its score, to which they add up.
-
-        The weights at x = 0 times x; what is left, the intercept above all, is the base.
-        """
-        w = self.weights().features
-        x = np.zeros(len(w))
-        values, indices, _, columns = arrays_of(rows)
-        places = indices if rows.starts is not None else np.arange(columns)
-        known = places < len(w)
-        x[places[known]] = np.nan_to_num(values[known])
-        parts = (w.T * x).T
-        return self.predict(rows)[0] - parts.sum(axis=0), parts
-
-    # What each learner fills in
-
-    @abstractmethod
-    def _reserve(self, columns: int) -> None:
-        """Make room for that many columns."""
-
-    @abstractmethod
-    def _predict(self, values, indices, starts, columns, weights, scores):
-        """Fill in `scores` and return them; columns not yet reserved are features not yet seen.
-
-        Dense rows have empty `indices` and `starts`; empty weights are all 1. A NaN score says
-        that a row, which can only be a dict row, holds an infinite value; None says it of a block
-        that `_arrays_of` has let pass.
-        """
-
-    @abstractmethod
-    def _learn(self, values, indices, starts, columns, targets, weights, scores):
-        """Fill in `scores` and move the state on; None, and nothing has changed, as above."""
-
-    @abstractmethod
-    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
-        """From now on column i arrives multiplied by factors[i]: continue as if it always had."""
-
-    @abstractmethod
-    def weights(self) -> Weights:
-        """The coefficients at x = 0 (see `Weights`)."""
 
     def sums(self) -> Sums | None:
         """The sums of a regret certificate, of learners that keep them."""
         return None
 
 
-def arrays_of(rows: Rows, look: bool = True) -> Arrays:
-    """The block as kernels take it: flat, so that dense and sparse rows have the same types.
-
-    Without `look` a value may be infinite.
-    """
+def checked_weights(rows: Rows) -> Float:
+    """The sample weights of a block, empty if all are 1; out of bounds they are refused."""
     if not isinstance(rows, Rows):
         raise TypeError(f"expected Rows, got {type(rows).__name__}: use as_rows(X, targets)")
-    values = rows.values if look else rows.given
-    if rows.indices is None or rows.starts is None:
-        return values.reshape(-1), NO_INDICES, NO_STARTS, rows.columns
-    return values, rows.indices, rows.starts, rows.columns
-
-
-def _checked_weights(rows: Rows) -> Float:
     if rows.weights is None:
         return EMPTY
-    good = (rows.weights == 0) | ((rows.weights >= LIGHTEST) & (rows.weights <= HEAVIEST))
+    good = (rows.weights == 0) | ((rows.weights >= MIN_WEIGHT) & (rows.weights <= MAX_WEIGHT))
     if not good.all():
         row = int(np.argmin(good))
-        _check_weight(float(rows.weights[row]), row)
+        check_weight(float(rows.weights[row]), row)
     return rows.weights
 
 
-def _check_weight(weight: float, row: int = 0) -> None:
-    if not (weight == 0 or LIGHTEST <= weight <= HEAVIEST):
+def check_weight(weight: float, row: int = 0) -> None:
+    """Refuse a sample weight that is neither 0 nor within bounds."""
+    if not (weight == 0 or MIN_WEIGHT <= weight <= MAX_WEIGHT):
         raise ValueError(
-            f"row {row}: weight {weight:g} is neither 0 nor between {LIGHTEST:.0e} and "
-            f"{HEAVIEST:.0e}; use 0 to leave a row out"
+            f"row {row}: weight {weight:g} is neither 0 nor between {MIN_WEIGHT:.0e} and "
+            f"{MAX_WEIGHT:.0e}; use 0 to leave a row out"
         )
 
 
 def checked_classes(loss: Loss, classes: int) -> int:
-    """The number of scores a row has: 1, or the number of classes of the softmax loss."""
+    """The number of scores per row: 1, or the number of classes of the softmax loss."""
     if (loss.code == SOFTMAX) != (classes > 0):
         raise ValueError(
             f"classes = {classes} with the {loss.name} loss: the softmax loss needs the number of "
@@ -283,40 +340,3 @@ def checked_wealth(wealth: float) -> float:
     if not 0 < wealth < math.inf:
         raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
     return float(wealth)
-
-
-def rescaled_units(units: Float, exponents: NDArray[Any], columns: NDArray[Any]) -> Float:
-    """The units of columns whose values grow by 2^exponents; an error where float64 ends."""
-    beyond = np.abs(np.frexp(units)[1] - exponents) > 1010
-    if beyond.any():
-        column = int(columns[np.argmax(beyond)])
-        raise ValueError(f"column {column}: in that unit its values leave the range of float64")
-    return np.ldexp(units, -exponents)
-
-
-def powers_of_two(factors: Float) -> tuple[Float, NDArray[Any]]:
-    """(m, e) with factors = m 2^e and 1 <= |m| < 2: a power of two has m = 1, and 1 has e = 0."""
-    mantissas, exponents = np.frexp(factors)
-    return 2 * mantissas, exponents - 1
-
-
-def unit_factors(
-    factors: ArrayLike | Mapping[Any, float], names: Mapping[Any, int], columns: int
-) -> Float:
-    """The factor of each column, from an array or from {name or column: factor}."""
-    if isinstance(factors, Mapping):
-        full = np.ones(columns)
-        for name, factor in factors.items():
-            column = names.get(name, name if not names and isinstance(name, int) else None)
-            if column is None or not 0 <= column < columns:
-                raise ValueError(f"there is no feature {name!r} to rescale")
-            full[column] = factor
-    else:
-        full = np.asarray(factors, dtype=np.float64)
-        if full.shape != (columns,):
-            raise ValueError(f"{columns} columns need {columns} factors, got shape {full.shape}")
-    good = np.isfinite(full) & (full != 0)
-    if not good.all():
-        column = int(np.argmin(good))
-        raise ValueError(f"column {column}: a unit cannot change by a factor of {full[column]:g}")
-    return full

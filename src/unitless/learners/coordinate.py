@@ -37,21 +37,12 @@ from unitless.lanes import (
     total,
     where,
 )
-from unitless.learners.base import (
-    EMPTY,
-    Arrays,
-    Learner,
-    Sums,
-    Weights,
-    arrays_of,
-    checked_wealth,
-    powers_of_two,
-    rescaled_units,
-    unit_factors,
-)
+from unitless.learners.base import EMPTY, Sums, Weights, checked_wealth
+from unitless.learners.transitional import OldLearner, powers_of_two, rescaled_units
 from unitless.losses import Loss, derivative, fits
-from unitless.numerics import WIDE, bounded_exp, flat, fma, grown, inner, kernel, unit_of
-from unitless.rows import Rows, first_infinity
+from unitless.numerics import WIDE, bounded_exp, flat, fma, grown, inner, kernel
+from unitless.units import factors_by_column as unit_factors
+from unitless.units import unit_of
 
 H, S2 = 0, 1  # a record
 T, D, A = 0, 1, 2  # the fields of totals
@@ -397,7 +388,7 @@ def _places_and_room(indices, starts, width):
     return indices, (np.empty((5, slots)), np.empty(slots, np.int32))
 
 
-class Coordinate(Learner):
+class Coordinate(OldLearner):
     """Algorithm 1 of the paper, invariant to the unit of each feature.
 
     Parameters
@@ -486,18 +477,11 @@ class Coordinate(Learner):
         units[: self._units.size] = self._units
         self._units = units
 
-    def _arrays_of(self, rows: Rows) -> Arrays:
-        """Of usual dense rows `_run` notices by itself that a value is infinite."""
-        usual = isinstance(rows, Rows) and rows.starts is None and rows.columns <= self._columns
-        return arrays_of(rows, look=not usual or self._units.size > 0)
-
     def _predict(self, values, indices, starts, columns, weights, scores):
         indices, room = _places_and_room(indices, starts, columns)
         block = (values, indices, starts, columns, EMPTY, weights, scores)
         row = _run(*block, 0, self._memory, self._units, *room)
         if row < len(scores):  # a value beyond 2^+-255: the same state, with units
-            if first_infinity(values) >= 0:
-                return None
             _run(*block, row, self._memory, np.ones(1 + self._columns + LANES), *room)
         return scores
 
@@ -506,8 +490,6 @@ class Coordinate(Learner):
         block = (values, indices, starts, columns, targets, weights, scores)
         row = _run(*block, 0, self._memory, self._units, *room)
         if row < len(scores):
-            if first_infinity(values) >= 0:
-                return None
             if not len(starts):  # what comes before that row has still to be learned
                 few = values[: row * columns], indices, starts, columns
                 few += targets[:row], weights[:row], scores[:row]

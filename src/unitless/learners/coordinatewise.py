@@ -17,26 +17,23 @@ c].
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping
 from importlib import import_module
-from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from unitless.encoders import Names
-from unitless.learners.base import EMPTY
+from unitless.learners.base import EMPTY, Learner
+from unitless.learners.base import Diverged as Diverged
 from unitless.learners.rules import House
-from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, derivative
 from unitless.numerics import LANES, exp, flat, grown, inner, prefetch
-from unitless.rows import Rows
 
 T = 0  # total[T]: trials so far, the current one included
 AHEAD = 32  # stored values between a prefetch and its use
 ONE, TWO = np.uint64(1), np.uint64(2)  # unsigned indices need no test for wrapping around
+TINY = 2.0**-1022
 TALLEST = 2.0**480  # targets beyond count as this: sums of their squares stay within float64
 
 
@@ -237,20 +234,6 @@ def _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, place):
     return True
 
 
-class Diverged(ArithmeticError):
-    """A learner that depends on units met numbers it cannot hold; it is as before the call."""
-
-    def __init__(self, learner: str, row: int) -> None:
-        super().__init__(
-            f"row {row}: {learner} diverged; scale the features, lower its rate, or use a learner "
-            "that does not depend on units"
-        )
-        self.learner, self.row = learner, row
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Diverged, (self.learner, self.row)
-
-
 class RowwiseState(NamedTuple):
     """All that a coordinate-wise learner remembers; its class says what the fields are.
 
@@ -265,7 +248,7 @@ class RowwiseState(NamedTuple):
     """Powers of two by which values are multiplied on arrival; 0 where none came yet."""
 
 
-class Rowwise(Scaled):
+class Rowwise(Learner):
     """Base of the coordinate-wise learners."""
 
     fields: ClassVar[tuple[str, ...]]
@@ -291,7 +274,6 @@ class Rowwise(Scaled):
         self._spare = self._records
         self._made_rule = self._rule()
         _know(self._made_rule)
-        self._units = np.ones(1)
 
     @property
     def state(self) -> RowwiseState:
@@ -302,8 +284,7 @@ class Rowwise(Scaled):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        spare = ("_spare", "_room_for_units")
-        return {name: value for name, value in self.__dict__.items() if name not in spare}
+        return {name: value for name, value in self.__dict__.items() if name != "_spare"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -315,36 +296,20 @@ class Rowwise(Scaled):
         return len(self._records) // (self.classes * len(self.fields)) - 1
 
     def _reserve(self, columns: int) -> None:
-        super()._reserve(columns)
         if columns > self._columns:
             size = (1 + columns) * self.classes * len(self.fields)
             self._spare = grown(self._spare, size)
             self._records = self._spare[:size]
 
-    def learn(self, rows: Rows) -> NDArray[np.float64]:
-        """Scores made before each row's target was used; then the row is learned."""
-        with self._turn:
-            return self._or_nothing(super().learn, rows)
+    def _forget(self, columns: int) -> None:
+        size = (1 + columns) * self.classes * len(self.fields)
+        self._spare = self._records = self._records[:size].copy()
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
-        """Score one dict row, then learn from its target; returns the score."""
-        with self._turn:
-            return self._or_nothing(super().learn_one, x, y, weight)
+    def _seen(self) -> NDArray[np.bool_]:
+        return (self.state.records != 0).any(axis=(1, 2))
 
-    def _or_nothing(self, learn: Callable[..., Any], *row: Any) -> Any:
-        """Learn; if that diverges, no column and no name of it is kept."""
-        columns, known = self._columns, len(self.names.columns)
-        try:
-            return learn(*row)
-        except Diverged:
-            size = (1 + columns) * self.classes * len(self.fields)
-            self._spare = self._records = self._records[:size].copy()
-            self._units = self._units[: 1 + columns].copy()
-            self.names = Names(dict(islice(self.names.columns.items(), known)))
-            raise
-
-    def _predict_scaled(self, values, indices, starts, columns, weights, scores):
-        row = self._run(values, indices, starts, columns, EMPTY, weights, scores)
+    def _predict(self, block, weights, scores):
+        row = self._run(*block, EMPTY, weights, scores)
         if row < len(scores):
             raise Diverged(self.name, row)
         return scores
@@ -363,9 +328,10 @@ class Rowwise(Scaled):
             scores.reshape(-1), self._totals, self._records, tuple(map(np.empty, sizes)),
         )  # fmt: skip
 
-    def _learn_scaled(self, values, indices, starts, columns, targets, weights, scores):
+    def _learn(self, block, targets, weights, scores):
+        values, indices, starts, columns = block
         records, touched = self.state.records, slice(0)
-        if not self.in_any_unit:
+        if not self.scale_invariant:
             touched = np.append(0, indices + 1) if len(starts) else slice(1 + columns)
         totals, before = self._totals.copy(), records[touched].copy()
         row = self._run(values, indices, starts, columns, targets, weights, scores)
@@ -385,7 +351,7 @@ class Rowwise(Scaled):
         self._spare = self._records
         self._task = self._task._replace(classes=self.classes)
 
-    def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
+    def _rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> None:
         powers = {
             "sign": np.sign(factors),
             "x": factors,
@@ -394,9 +360,13 @@ class Rowwise(Scaled):
         }
         for a, unit in enumerate(self.units):
             if unit != "1":
-                self.state.records[coordinates, :, a] *= powers[unit][:, None]
+                before = self.state.records[columns + 1, :, a]
+                after = before * powers[unit][:, None]
+                if unit == "x^2":  # a feature that was seen stays seen
+                    after = np.where((before > 0) & (after < TINY), TINY, after)
+                self.state.records[columns + 1, :, a] = after
 
-    def _weights_scaled(self) -> NDArray[np.float64]:
+    def _coefficients(self) -> NDArray[np.float64]:
         records, totals, _ = self.state
         weights = [self._weights_at(records[:, c].T, totals[c]) for c in range(self.classes)]
         return np.array(weights).T if self.loss.code == SOFTMAX else weights[0]

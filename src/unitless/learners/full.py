@@ -28,18 +28,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.base import (
-    EMPTY,
-    Learner,
-    Sums,
-    Weights,
-    checked_wealth,
-    rescaled_units,
-    unit_factors,
-)
+from unitless.learners.base import EMPTY, Sums, Weights, checked_wealth
 from unitless.learners.givens import FOUR, follow, root_unit, rotate_noted, turn_four, turn_one
+from unitless.learners.transitional import OldLearner, rescaled_units
 from unitless.losses import Loss, derivative
-from unitless.numerics import WIDE, flat, fma, grown, inner, kernel, shared, unit_of
+from unitless.numerics import WIDE, flat, fma, grown, inner, kernel, shared
+from unitless.units import factors_by_column as unit_factors
+from unitless.units import unit_of
 
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
@@ -458,7 +453,7 @@ def _rank(matrix: NDArray[np.float64]) -> int:
     return int(np.linalg.matrix_rank(matrix))
 
 
-class Full(Learner):
+class Full(OldLearner):
     """Algorithm 2 of the paper, invariant to every invertible linear map of the features.
 
     Parameters

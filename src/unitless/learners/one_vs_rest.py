@@ -5,17 +5,21 @@ each class's learner plays the paper's game with linear losses, and its theorem 
 class.
 """
 
-from collections.abc import Callable, Hashable, Mapping
 from copy import deepcopy
 from inspect import signature
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from unitless.learners.base import Learner, Weights
-from unitless.learners.scaled import cut
-from unitless.rows import Rows
+from unitless.learners.base import Diverged, Learner
+from unitless.learners.transitional import (
+    coefficients,
+    learn_block,
+    predict_block,
+    rescale_columns,
+    seen,
+)
 
 
 def with_classes(kind: type[Learner], classes: int) -> Learner:
@@ -54,6 +58,7 @@ class OneAClass(Learner):
     """
 
     name: ClassVar[str] = "one_a_class"
+    _columns: Any = 0
 
     def __init__(
         self, kind: type[Learner], *, classes: int, intercept: bool = True, **parameters: Any
@@ -86,60 +91,43 @@ class OneAClass(Learner):
         self.learners.append(self._one())
         self.learners[-1]._reserve(self._columns)
 
-    def learn(self, rows: Rows) -> NDArray[np.float64]:
-        """Scores made before each row's target was used; then the row is learned."""
-        with self._turn:
-            return self._or_nothing(super().learn, rows)
-
-    def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> Any:
-        """Score one dict row, then learn from its target; returns the scores."""
-        with self._turn:
-            return self._or_nothing(super().learn_one, x, y, weight)
-
-    def _or_nothing(self, learn: Callable[..., Any], *given: Any) -> Any:
-        """Learn; learners that depend on units may diverge, and are then as they were."""
-        if self.invariance in ("linear", "affine", "unit"):
-            return learn(*given)
-        before = deepcopy((self.learners, self.names)), self._columns
-        try:
-            return learn(*given)
-        except ArithmeticError:
-            (self.learners, self.names), self._columns = before
-            raise
-
     def _reserve(self, columns: int) -> None:
         self._columns = max(self._columns, columns)
         for learner in self.learners:
             learner._reserve(columns)
 
-    def _predict(self, values, indices, starts, columns, weights, scores):
+    def _seen(self) -> NDArray[np.bool_]:
+        return seen(self.learners[0])
+
+    def _predict(self, block, weights, scores):
         for c, learner in enumerate(self.learners):
-            block = values, indices, starts, columns, weights
-            scores[:, c] = learner._predict(*block, np.empty(len(scores)))
+            scores[:, c] = predict_block(learner, block, weights, len(scores))
         return scores
 
-    def _learn(self, values, indices, starts, columns, targets, weights, scores):
-        for r in range(len(scores)):
-            row = cut(values, indices, starts, columns, weights, r, r + 1)
-            self._predict(*row, scores[r : r + 1])
-            slopes = self.loss.link(scores[r : r + 1])[0]
-            slopes[int(targets[r])] -= 1
-            for learner, slope in zip(self.learners, slopes, strict=True):
-                learner._learn(*row[:4], np.array([slope]), row[4], np.empty(1))
+    def _learn(self, block, targets, weights, scores):
+        before = None if self.scale_invariant else deepcopy(self.learners)
+        try:
+            for r in range(len(scores)):
+                own = weights[r : r + 1]
+                self._learn_row(block.cut(r, r + 1), targets[r], own, scores[r : r + 1])
+        except ArithmeticError as error:  # learners that depend on units may diverge
+            self.learners = before
+            raise Diverged(self.kind.name, r) from error
         return scores
 
-    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
-        """From now on column i arrives multiplied by factors[i]."""
-        scaled = deepcopy(self.learners)
-        for learner in scaled:
-            learner.names = self.names
-            learner.rescale(factors)
-        self.learners = scaled
-        return self
+    def _learn_row(self, row, target, weights, scores):
+        self._predict(row, weights, scores)
+        slopes = self.loss.link(scores)[0]
+        slopes[int(target)] -= 1
+        for learner, slope in zip(self.learners, slopes, strict=True):
+            learn_block(learner, row, np.array([slope]), weights)
 
-    def weights(self) -> Weights:
-        """A column a class."""
-        each = [learner.weights() for learner in self.learners]
-        return Weights(
-            np.array([w.intercept for w in each]), np.column_stack([w.features for w in each])
-        )
+    def _rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> None:
+        for learner in self.learners:
+            rescale_columns(learner, columns, factors, self._columns)
+
+    def _coefficients(self) -> NDArray[np.float64]:
+        return np.column_stack([coefficients(learner) for learner in self.learners])
+
+    def _forget(self, columns: int) -> None:
+        self._columns = columns

@@ -14,14 +14,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.base import (
-    Learner,
-    Weights,
-    powers_of_two,
-    rescaled_units,
-    unit_factors,
-)
-from unitless.numerics import WIDE, flat, grown, unit_of
+from unitless.learners.base import Weights
+from unitless.learners.transitional import OldLearner, cut, powers_of_two, rescaled_units
+from unitless.numerics import WIDE, flat, grown
+from unitless.units import factors_by_column as unit_factors
+from unitless.units import unit_of
 
 
 @flat
@@ -50,7 +47,7 @@ def in_units(values, indices, starts, width, weights, units, first, commit, out)
     return rows
 
 
-class Scaled(Learner):
+class Scaled(OldLearner):
     """A learner whose kernels see tame numbers only; subclasses fill in `_..._scaled`."""
 
     _units: NDArray[np.float64]
@@ -165,15 +162,3 @@ class Scaled(Learner):
 
     def _weights_scaled(self) -> NDArray[np.float64]:
         raise NotImplementedError
-
-
-def cut(values, indices, starts, columns, weights, first, last):
-    """Rows first to last of a block, in the form kernels take."""
-    weights = weights[first:last] if len(weights) else weights
-    if len(starts) == 0:
-        return values[first * columns : last * columns], indices, starts, columns, weights
-    if first == 0 and last == len(starts) - 1:
-        return values, indices, starts, columns, weights
-    own = starts[first : last + 1]
-    run = slice(own[0], own[-1])
-    return values[run], indices[run], own - own[0], columns, weights

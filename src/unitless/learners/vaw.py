@@ -28,11 +28,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.base import Float, Learner, Weights, unit_factors
+from unitless.learners.base import Float, Weights
 from unitless.learners.full import Full
-from unitless.learners.scaled import cut
+from unitless.learners.transitional import OldLearner, cut
 from unitless.losses import SQUARED, Loss
-from unitless.numerics import WIDE, unit_of
+from unitless.numerics import WIDE
+from unitless.units import factors_by_column as unit_factors
+from unitless.units import unit_of
 
 COUNT, FIRST, UNIT, LOW, HIGH = range(5)
 LIMIT = 2.0**1000  # alpha and eps: beside it every exponent is 0, and eps / alpha = 1
@@ -57,7 +59,7 @@ class VawState(NamedTuple):
     targets: NDArray[np.float64]
 
 
-class Vaw(Learner):
+class Vaw(OldLearner):
     """The forecaster of Vovk, Azoury and Warmuth, for squared loss.
 
     >>> from sklearn.datasets import load_diabetes

@@ -110,8 +110,8 @@ def _rowwise(learner: Any) -> None:
     need(coordinates > 0 and len(learner._records) % width == 0, "records are not whole")
     _shapes({
         "totals": (learner._totals, (learner.classes * (1 + learner.extra),)),
-        "units": (learner._units, (coordinates,)),
     })  # fmt: skip
+    need(len(learner._units) in (0, coordinates), "units do not fit the records")
     _powers(learner._units)
 
 
@@ -163,7 +163,9 @@ def columns_of(learner: Any) -> int:
         ("_full", lambda: len(learner._full.state.places) - 1),
         ("_units", lambda: len(learner._units) - 1),
     ):
-        if hasattr(learner, name):
+        if name == "_units" and not len(learner._units):
+            continue
+        if getattr(learner, name, None) is not None:
             return int(found())
     return len(learner.state.places) - 1
 

@@ -134,6 +134,8 @@ def _member(learner: Any, path: str, arrays: Arrays, facts: Facts) -> Any:
 def _like(fresh: NDArray[Any], path: str, name: str, arrays: Arrays) -> NDArray[Any]:
     """The saved array, if it is of the fresh one's kind."""
     found = arrays.pop(path, None)
+    if found is None and name == "_units":  # new since 0.1.0 in some learners
+        return fresh
     if found is None:
         raise Damaged(f"array {path!r} is missing")
     if found.dtype != fresh.dtype or found.ndim != fresh.ndim:

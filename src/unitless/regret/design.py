@@ -55,6 +55,7 @@ def predictions(rows: Rows, weights: Weights) -> Float:
 
 def matrix(rows: Rows) -> Matrix:
     """The values as a NumPy or SciPy matrix, missing ones 0."""
+    rows.refuse_infinity()
     values = np.nan_to_num(rows.values, nan=0.0)
     if rows.indices is None or rows.starts is None:
         return values
