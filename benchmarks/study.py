@@ -1,18 +1,20 @@
-"""The experiments that the paper promised and nobody published: every learner on every set.
+"""Run every learner on every data set and write docs/study.md.
 
     python benchmarks/study.py           run what is missing, then write the results and the page
-    python benchmarks/study.py --quick   a small form of it, into results/quick
-    python benchmarks/study.py --page    the page and its figures, from the results file alone
-    python benchmarks/study.py --again blend nag      these learners once more, the others as kept
+    python benchmarks/study.py --quick   run a small version, into results/quick
+    python benchmarks/study.py --page    write the page and its figures from the results file
+    python benchmarks/study.py --again blend nag      run these learners again, keep the others
 
-Each set gives at most 2000 rows (1000 of several classes), evenly spaced in its file, in its
-natural order and in five shuffled ones; in raw units, in random ones (columns times 2^-12 to 2^12),
-and standardised in hindsight. Every learner of the registry that takes the loss passes once over
-each of these streams as it comes, and methods with a rate with thirteen rates more. What would take
-hours is left out: see `taking_part`. `unitless.compare` does the rest.
+Each data set gives at most 2000 rows (1000 if it has more than two classes), evenly spaced in its
+file, in natural order and in five shuffled orders; in raw units, in random units (columns times
+2^-12 to 2^12), and standardised in hindsight. Every learner of the registry that supports the loss
+makes one pass over each of these streams with its default parameters, and methods with a learning
+rate also with thirteen other rates. Combinations that would take hours are left out, see
+`taking_part`. The runs themselves are made by `unitless.compare`.
 
-A stopped run goes on where it stopped: each stream is kept in results/study.partial.jsonl as soon
-as it is done. Sets that are not there (see data.py) are left out, and the page says so.
+A run that was stopped continues where it stopped: each finished stream is stored in
+results/study.partial.jsonl. Data sets that are not available (see data.py) are left out, and the
+page says so.
 """
 
 import argparse
@@ -45,16 +47,16 @@ LOSSES = {
 }
 RATES = [10.0**k for k in range(-10, 3)]
 GROWTH = {"elec2": "logistic", "magic04": "logistic", "power_plant": "absolute"}
-"""Real sets on which regret is followed, beside two that are drawn."""
+"""Real data sets on which the growth of the regret is measured, beside two random ones."""
 BROAD, WIDE = 200, 1000
-"""Columns beyond which learners that keep a matrix are not tuned, and do not run."""
+"""With more columns than this, learners that keep a matrix are not tuned, or do not run."""
 MATRIX = {"full", "son", "ons", "arow", "second_order_perceptron"}
 WHOLE = {"fd_son", "oja_son", "eg"}
-"""Methods that look at all columns, whatever is in a row."""
+"""Methods that use all columns of every row, even of sparse rows."""
 
 
 class Size(NamedTuple):
-    """How much is run, and where it goes."""
+    """The size of the study and the paths of its results."""
 
     results: Path
     page: Path
@@ -62,7 +64,7 @@ class Size(NamedTuple):
     seeds: int
     rates: list[float]
     longest: int
-    """The most rows for the growth of regret."""
+    """Maximum number of rows for the growth of the regret."""
     only_built_in: bool
 
 
@@ -77,10 +79,10 @@ QUICK = Size(
 
 
 class Key(NamedTuple):
-    """What one stream is."""
+    """What identifies one stream."""
 
     part: str
-    """"loss", or "growth" of regret."""
+    """"loss" or "growth" (of the regret)."""
     set: str
     loss: str
     order: str
@@ -89,7 +91,7 @@ class Key(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A set with a loss, cut to size; the best weights are those of the raw units."""
+    """A data set with a loss, limited in rows; the best weights are for raw units."""
 
     X: Any
     y: np.ndarray
@@ -100,7 +102,7 @@ class Problem(NamedTuple):
 
 
 def keys(size: Size) -> Iterator[Key]:
-    """Every stream of the study."""
+    """Yield every stream of the study."""
     orders = [("natural", 0), *(("shuffled", seed) for seed in range(size.seeds))]
     for name, task in tasks(size).items():
         for loss in LOSSES[task]:
@@ -112,21 +114,21 @@ def keys(size: Size) -> Iterator[Key]:
 
 
 def tasks(size: Size) -> dict[str, str]:
-    """The sets that are here, and the task of each."""
+    """Return the data sets that are available and the task of each."""
     here = data.BUILT_IN if size.only_built_in else data.sources()
     known = ((name, task) for task, names in data.KNOWN.items() for name in names.split())
     return {name: task for name, task in known if name in here}
 
 
 def growing(size: Size) -> dict[str, str]:
-    """The sets on which regret is followed."""
+    """Return the data sets on which the growth of the regret is measured."""
     here = {} if size.only_built_in else data.sources()
     drawn_sets = {"drawn signs": "logistic", "drawn numbers": "absolute"}
     return drawn_sets | {name: loss for name, loss in GROWTH.items() if name in here}
 
 
 def problem(name: str, loss: str, size: Size) -> Problem:
-    """A set cut to at most so many rows, evenly spaced."""
+    """Return a data set with at most `size.rows` evenly spaced rows."""
     X, y, _ = data.sources()[name]()
     most = size.rows // 2 if loss == "softmax" else size.rows
     taken = np.unique(np.linspace(0, len(y) - 1, most).astype(int))
@@ -136,7 +138,7 @@ def problem(name: str, loss: str, size: Size) -> Problem:
 
 
 def stream(key: Key, made: Problem) -> tuple[Rows, Comparator | None]:
-    """The rows of a key, and the best weights in its units."""
+    """Return the rows of a stream and the best weights in its units."""
     X, y, best = made
     divided, shift = units_of(key, X)
     X = sp.csr_array(X.multiply(1 / divided)) if sp.issparse(X) else (X - shift) / divided
@@ -153,7 +155,7 @@ def stream(key: Key, made: Problem) -> tuple[Rows, Comparator | None]:
 
 
 def units_of(key: Key, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(by what columns are divided, what is subtracted before)."""
+    """Return (divisor, shift) per column; the shift is subtracted first."""
     d = X.shape[1]
     if key.units == "random":
         return np.ldexp(1.0, np.random.default_rng(0).integers(-12, 13, d)), np.zeros(d)
@@ -169,7 +171,7 @@ def units_of(key: Key, X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drawn(name: str, n: int) -> tuple[np.ndarray, np.ndarray, str]:
-    """Five features in units from 1e-3 to 1e3, and targets that a linear model explains in part."""
+    """Draw five features in units from 0.01 to 100, and targets that are linear plus noise."""
     random = np.random.default_rng(0)
     Z = random.normal(size=(n, 5))
     p = Z @ [1.0, -1.0, 0.5, 0.25, 0.0] + 0.5
@@ -182,7 +184,7 @@ def drawn(name: str, n: int) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def run(size: Size) -> pl.DataFrame:
-    """All streams that are not done yet; returns all records."""
+    """Run all streams that are not done yet and return the records of all streams."""
     partial = size.results.with_suffix(".partial.jsonl")
     partial.parent.mkdir(parents=True, exist_ok=True)
     done = finished(partial)
@@ -203,12 +205,12 @@ def run(size: Size) -> pl.DataFrame:
 
 
 def line(key: Key, records: list[dict[str, Any]]) -> str:
-    """A stream of the partial file."""
+    """Format the records of a stream as a line of the partial file."""
     return json.dumps({"key": key, "records": records}) + "\n"
 
 
 def finished(partial: Path) -> dict[Key, list[dict[str, Any]]]:
-    """The streams in the partial file; a last line that was cut off does not count."""
+    """Return the streams in the partial file; an incomplete last line is ignored."""
     found = {}
     for text in partial.read_text().splitlines() if partial.exists() else []:
         try:
@@ -220,7 +222,7 @@ def finished(partial: Path) -> dict[Key, list[dict[str, Any]]]:
 
 
 def again(size: Size, names: list[str]) -> pl.DataFrame:
-    """The kept records, with those of some learners made anew."""
+    """Run some learners again and return their records with the stored ones of the others."""
     records, last = [], None
     for key in keys(size):
         if key.part == "loss" and (key.set, key.loss) != last:
@@ -235,7 +237,7 @@ def again(size: Size, names: list[str]) -> pl.DataFrame:
 def losses(
     key: Key, made: Problem, size: Size, only: list[str] | None = None
 ) -> list[dict[str, Any]]:
-    """One record a learner: its loss as it comes, and at each rate."""
+    """Return one record per learner: its loss with default parameters and at each rate."""
     rows, best = stream(key, made)
     tunable, fixed = taking_part(key.loss, rows.columns, only or list(REGISTRY))
     entries = compare(rows, tunable, loss=key.loss, tune=size.rates, best=best).entries
@@ -257,10 +259,11 @@ def losses(
 
 
 def taking_part(loss: str, columns: int, names: list[str]) -> tuple[list[str], list[str]]:
-    """The learners whose rate is tuned, where they have one, and those that run as they come.
+    """Return the learners to tune (if they have a rate) and those that run with defaults only.
 
-    Broad sets: learners that look at all columns run as they come; on wide ones none that keeps a
-    matrix. Several classes: likewise, because they are one a class and a row at a time.
+    With more than BROAD columns, learners that use all columns are not tuned. With more than WIDE
+    columns, learners that keep a matrix do not run. With more than two classes the same learners
+    are not tuned, because they run as one learner per class, row by row.
     """
     slow = MATRIX | WHOLE
     if columns > WIDE:
@@ -272,7 +275,7 @@ def taking_part(loss: str, columns: int, names: list[str]) -> tuple[list[str], l
 
 
 def growth(key: Key, size: Size, only: list[str] | None = None) -> list[dict[str, Any]]:
-    """One record a learner and length: the regret of the first T rows, and its bound."""
+    """Return one record per learner and length: the regret of the first T rows and its bound."""
     known = key.set in data.sources()
     X, y, _ = data.sources()[key.set]() if known else drawn(key.set, size.longest)
     order = np.random.default_rng(0).permutation(len(y))[: size.longest]
@@ -296,7 +299,7 @@ def lengths(key: Key, table: Comparison) -> list[dict[str, Any]]:
 
 
 def number(value: float) -> float | None:
-    """JSON has no NaN."""
+    """Replace NaN by None, because JSON has no NaN."""
     return None if math.isnan(value) else value
 
 
@@ -305,7 +308,7 @@ def over(value: float | None, n: int) -> float | None:
 
 
 def constant(loss: str, y: np.ndarray) -> float:
-    """The average loss of the best constant prediction."""
+    """Return the average loss of the best constant prediction."""
     if loss == "softmax":
         share = np.bincount(y.astype(int)) / len(y)
         return float(-(share[share > 0] * np.log(share[share > 0])).sum())
@@ -317,7 +320,7 @@ def constant(loss: str, y: np.ndarray) -> float:
 
 
 def framed(records: list[dict[str, Any]]) -> pl.DataFrame:
-    """The records as a table, small."""
+    """Return the records as a compact data frame."""
     words = ("part", "set", "loss", "order", "units", "learner")
     types: dict[str, Any] = {
         **dict.fromkeys(words, pl.String), "seed": pl.Int8, "rows": pl.Int32, "columns": pl.Int32,
@@ -328,7 +331,7 @@ def framed(records: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def keep(frame: pl.DataFrame, size: Size) -> None:
-    """Write the results file, with what the page must know beside the records."""
+    """Write the results file, with the metadata that the page needs."""
     facts = {
         "date": date.today().isoformat(), "version": version("unitless"),
         "rates": json.dumps(size.rates), "absent": json.dumps(absent(size)),
@@ -340,16 +343,22 @@ def keep(frame: pl.DataFrame, size: Size) -> None:
 
 
 def absent(size: Size) -> list[str]:
-    """The known sets that took no part."""
+    """Return the known data sets that were not available."""
     here = tasks(size)
     return [name for names in data.KNOWN.values() for name in names.split() if name not in here]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a small form, into results/quick")
-    parser.add_argument("--page", action="store_true", help="only the page, from the results file")
-    parser.add_argument("--again", nargs="+", metavar="LEARNER", help="run only these again")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a small version, into results/quick"
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="only write the page from the results file"
+    )
+    parser.add_argument(
+        "--again", nargs="+", metavar="LEARNER", help="run only these learners again"
+    )
     options = parser.parse_args()
     size = QUICK if options.quick else FULL
     if not options.page:

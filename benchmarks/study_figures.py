@@ -1,4 +1,4 @@
-"""The figures of the study's page: SVG files beside it, drawn from its numbers."""
+"""Draw the figures of docs/study.md as SVG files."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ COLOURS = {"coordinate": "C3", "full": "C1", "blend": "C2", "scinol2": "C4", "co
 COLOURS |= {"nag": "C0", "adagrad": "C6", "ogd": "C8", "kt": "C9", "zero": "0.5"}
 UNITS = {"raw": ("o", "C0"), "random": ("x", "C3"), "standardised": ("|", "C2")}
 WORST = 1e3
-"""Losses beyond this many times the best constant's are drawn there."""
+"""Losses beyond this many times that of the best constant are drawn at this value."""
 FREE = ("blend", "full", "coordinate", "scinol2", "coin")
 FOLLOWED = ("coordinate", "full", "blend", "scinol2", "nag", "adagrad", "ogd", "kt", "zero")
 
@@ -21,7 +21,7 @@ mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "study", "font.size
 
 
 def draw(study: Study, folder: Path) -> None:
-    """All figures, into the folder."""
+    """Draw all figures into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     loss = "logistic"
     keep(ranks(study.ranks(loss, "raw")), folder / "ranks.svg")
@@ -38,12 +38,12 @@ def keep(figure: Any, path: Path) -> None:
 
 
 def colour(name: str) -> str:
-    """Those of the paper, and the blend, stand out."""
+    """Return the colour of a learner; those of the paper and the Blend are not black."""
     return COLOURS[name] if name in (*PAPER, "blend") else "black"
 
 
 def ranks(found: Ranks) -> Any:
-    """A critical-difference diagram: bars join learners that chance may have put in order."""
+    """Draw a critical-difference diagram; bars join learners that do not differ significantly."""
     k, half = len(found.names), (len(found.names) + 1) // 2
     cliques = found.cliques()
     bottom = -(len(cliques) * 0.35 + half * 0.55 + 1)
@@ -72,7 +72,7 @@ def ranks(found: Ranks) -> Any:
 
 
 def units(study: Study, loss: str) -> Any:
-    """One row a learner: its loss in raw, random and standardised units."""
+    """Draw one row per learner: its loss in raw, random and standardised units."""
     found = {name: study.typical(loss, name) for name in UNITS}
     order = sorted(found["raw"], key=lambda name: -min(found["raw"][name], WORST))
     figure, axes = plt.subplots(figsize=(7, 0.2 * len(order) + 0.8))
@@ -80,14 +80,16 @@ def units(study: Study, loss: str) -> Any:
         x = [min(found[name][learner], WORST) for learner in order]
         axes.plot(x, range(len(order)), marker, color=tint, mfc="none", ms=7, label=name)
     axes.axvline(1, color="0.7", lw=0.8)
-    axes.set(xscale="log", xlabel="loss / that of the best constant (geometric mean over sets)")
+    axes.set(
+        xscale="log", xlabel="loss / loss of the best constant (geometric mean over data sets)"
+    )
     labelled(axes, order)
     axes.legend(loc="upper right")
     return figure
 
 
 def labelled(axes: Any, names: list[str]) -> None:
-    """Learners along the vertical axis."""
+    """Label the vertical axis with the learners."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(-0.7, len(names) - 0.3)
     for tick, name in zip(axes.get_yticklabels(), names, strict=True):
@@ -96,7 +98,7 @@ def labelled(axes: Any, names: list[str]) -> None:
 
 
 def rates(study: Study, loss: str) -> Any:
-    """Loss against rate in raw and in standardised units; flat lines have no rate to tune."""
+    """Draw loss against learning rate; learners without a rate are flat lines."""
     figure, panels = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
     for axes, kind in zip(panels, ("raw", "standardised"), strict=True):
         typical = study.typical(loss, kind, sets=study.common(loss, tuned=True))
@@ -107,15 +109,15 @@ def rates(study: Study, loss: str) -> Any:
         for name in FREE:
             level = min(typical[name], WORST)
             axes.axhline(level, color=COLOURS.get(name), lw=3, alpha=0.4, label=f"{name}: no rate")
-        axes.set(xscale="log", yscale="log", title=f"{kind} units", xlabel="rate")
+        axes.set(xscale="log", yscale="log", title=f"{kind} units", xlabel="learning rate")
         axes.set_ylim(0.3, 12)
-    panels[0].set_ylabel("loss / that of the best constant")
+    panels[0].set_ylabel("loss / loss of the best constant")
     panels[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
     return figure
 
 
 def growth(study: Study) -> Any:
-    """Regret against T on logarithmic axes, beside the theorems and the square root."""
+    """Draw regret against T on logarithmic axes, with the theorems and a square root."""
     names = study.growth["set"].unique(maintain_order=True).to_list()
     figure, panels = plt.subplots(
         1, len(names), figsize=(3.4 * len(names), 4.2), squeeze=False, layout="constrained"
@@ -139,11 +141,11 @@ def growth(study: Study) -> Any:
 
 
 def times(study: Study, loss: str) -> Any:
-    """Microseconds a row."""
+    """Draw the microseconds per row."""
     found = study.microseconds(loss)
     names = sorted(found, key=lambda name: -found[name])
     figure, axes = plt.subplots(figsize=(7, 0.2 * len(names) + 0.8))
     axes.plot([found[name] for name in names], range(len(names)), "o", color="C0", ms=4)
-    axes.set(xscale="log", xlabel="microseconds a row (median over sets)")
+    axes.set(xscale="log", xlabel="microseconds per row (median over data sets)")
     labelled(axes, names)
     return figure

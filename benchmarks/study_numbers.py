@@ -1,4 +1,4 @@
-"""The numbers of the study's page, from the results file alone."""
+"""Compute the numbers of docs/study.md from the results file."""
 
 import json
 from functools import cached_property
@@ -14,15 +14,15 @@ LEVEL = 0.05
 
 
 class Ranks(NamedTuple):
-    """Average ranks over sets, best first, and what differences between them mean."""
+    """Average ranks over data sets, best first, with the results of the significance tests."""
 
     names: list[str]
     ranks: list[float]
     sets: list[str]
     difference: float
-    """Nemenyi's critical difference: averages closer than this may be so by chance."""
+    """Nemenyi's critical difference: smaller differences may be due to chance."""
     chance: float
-    """Friedman's test: the chance of ranks so different if all were equally good."""
+    """The p-value of Friedman's test of the hypothesis that all learners are equally good."""
 
     def of(self, name: str) -> float:
         return self.ranks[self.names.index(name)]
@@ -31,7 +31,7 @@ class Ranks(NamedTuple):
         return self.names.index(name) + 1
 
     def cliques(self) -> list[tuple[int, int]]:
-        """Runs of learners (first, last), as long as possible, within the critical difference."""
+        """Return the longest ranges (first, last) of learners within the critical difference."""
         found: list[tuple[int, int]] = []
         for i, rank in enumerate(self.ranks):
             last = max(j for j, other in enumerate(self.ranks) if other - rank <= self.difference)
@@ -41,7 +41,7 @@ class Ranks(NamedTuple):
 
 
 class Study:
-    """The results file, and what is asked of it."""
+    """The results file and the statistics that the page shows."""
 
     def __init__(self, path: Path) -> None:
         facts = pl.read_parquet_metadata(path)
@@ -61,17 +61,17 @@ class Study:
 
     @cached_property
     def sets(self) -> pl.DataFrame:
-        """One row a set and loss: rows, columns, the best constant and the best weights."""
+        """One row per data set and loss: size, best constant and best weights."""
         first = self.records.filter(order="natural", units="raw")
         return first.group_by("set", "loss", maintain_order=True).agg(
             pl.col("rows", "columns", "constant", "best").first()
         )
 
     def scores(self, loss: str, units: str, *, order: str = "shuffled", tuned: bool = False):
-        """Loss over that of the best constant, {learner: {set: mean over orders}}.
+        """Return the loss over that of the best constant, {learner: {set: mean over orders}}.
 
-        With `tuned`, methods with a rate have, for each stream, the best of all rates and of their
-        default. Infinite where one diverged.
+        With `tuned`, methods with a learning rate have the best of all rates and of their default
+        on each stream. The value is infinite where a learner diverged.
         """
         kept = self.records.filter(loss=loss, units=units, order=order)
         value = pl.col("value")
@@ -84,7 +84,7 @@ class Study:
         return found
 
     def ranks(self, loss: str, units: str, *, tuned: bool = False) -> Ranks:
-        """Average ranks over the sets on which all learners ran."""
+        """Return the average ranks over the data sets on which all learners ran."""
         scores = self.scores(loss, units, tuned=tuned)
         sets = self.common(loss)
         table = np.array([[by_set[s] for s in sets] for by_set in scores.values()])
@@ -99,7 +99,7 @@ class Study:
         )  # fmt: skip
 
     def common(self, loss: str, *, tuned: bool = False) -> list[str]:
-        """The sets on which all learners ran; with `tuned`, all with a rate at all rates."""
+        """Return the sets on which all learners ran (with `tuned`: all rates of all learners)."""
         kept = self.records.filter(loss=loss, order="natural", units="raw")
         if tuned:
             kept = kept.filter(pl.col("by_rate").is_not_null())
@@ -110,24 +110,24 @@ class Study:
         self, loss: str, units: str, *, order: str = "shuffled", tuned: bool = False,
         sets: list[str] | None = None,
     ):  # fmt: skip
-        """{learner: geometric mean over the common sets}, infinite where it diverged on one."""
+        """Return {learner: geometric mean over the common sets}; infinite if it diverged."""
         scores = self.scores(loss, units, order=order, tuned=tuned)
         sets = self.common(loss) if sets is None else sets
         return {name: geometric([by_set[s] for s in sets]) for name, by_set in scores.items()}
 
     def diverged(self, loss: str, units: str) -> dict[str, int]:
-        """On how many sets a learner diverged, in any shuffled order."""
+        """Return on how many data sets a learner diverged in some shuffled order."""
         kept = self.records.filter(loss=loss, units=units, order="shuffled")
         bad = kept.filter(pl.col("diverged").is_not_null()).unique(["learner", "set"])
         return dict(bad.group_by("learner").len().rows())
 
     def with_rate(self, loss: str) -> list[str]:
-        """Learners that have a rate."""
+        """Return the learners that have a learning rate."""
         kept = self.records.filter(pl.col("by_rate").is_not_null(), loss=loss)
         return sorted(kept["learner"].unique().to_list())
 
     def by_rate(self, loss: str, units: str, learner: str) -> np.ndarray:
-        """The geometric mean over common sets at each rate, infinite where it diverged on one."""
+        """Return the geometric mean over common sets at each rate; infinite if it diverged."""
         kept = self.records.filter(loss=loss, units=units, order="shuffled", learner=learner)
         lists = kept.filter(pl.col("set").is_in(self.common(loss, tuned=True)))
         table = np.array([[np.inf if x is None else x for x in row] for row in lists["by_rate"]])
@@ -135,7 +135,7 @@ class Study:
         return np.array([geometric(column) for column in relative.T])
 
     def moved(self, loss: str) -> dict[str, float]:
-        """{learner: largest factor between its losses in random and raw units}; 1 is unmoved."""
+        """Return {learner: largest ratio between its losses in random and raw units}."""
         key = ["set", "order", "seed", "learner"]
         raw = self.records.filter(loss=loss, units="raw").select(*key, "value")
         other = self.records.filter(loss=loss, units="random").select(*key, there="value")
@@ -150,13 +150,13 @@ class Study:
         return found
 
     def spread(self, loss: str, learner: str) -> float:
-        """The mean over sets of (standard deviation over shuffled orders) / mean, raw units."""
+        """Return the mean over sets of (standard deviation over orders) / mean, in raw units."""
         kept = self.records.filter(loss=loss, units="raw", order="shuffled", learner=learner)
         each = kept.group_by("set").agg(pl.col("value").std() / pl.col("value").mean())
         return float(each.sort("set")["value"].mean())  # type: ignore[arg-type]
 
     def microseconds(self, loss: str) -> dict[str, float]:
-        """{learner: a row's time, the fastest of all orders, the median over sets}; raw units."""
+        """Return {learner: time per row of the fastest order, median over data sets}."""
         kept = self.records.filter(loss=loss, units="raw").filter(pl.col("diverged").is_null())
         fastest = kept.group_by("learner", "set").agg(
             (pl.col("seconds") / pl.col("rows")).min() * 1e6
@@ -165,7 +165,7 @@ class Study:
         return dict(median.sort("seconds", "learner").rows())
 
     def regrets(self, name: str, learner: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(T, regret, bound) of a learner on a set of the growth part; NaN where unknown."""
+        """Return (T, regret, bound) of a learner on a growing stream; NaN where unknown."""
         kept = self.growth.filter(set=name, learner=learner).sort("rows")
         T = kept["rows"].to_numpy().astype(float)
         total = [kept[column].cast(pl.Float64).fill_null(np.nan).to_numpy() * T
@@ -173,14 +173,14 @@ class Study:
         return T, total[0] - total[1], total[2]
 
     def shares(self) -> dict[str, tuple[int, float]]:
-        """{learner: (runs with a bound on their regret, the most of it that was used)}."""
+        """Return {learner: (runs with a regret bound, largest ratio of regret to bound)}."""
         share = (pl.col("value") - pl.col("best")) / pl.col("bound")
         found = self.all.with_columns(share=share).filter(pl.col("share").is_not_null())
         each = found.group_by("learner").agg(pl.len(), pl.col("share").max()).sort("share")
         return {name: (runs, most) for name, runs, most in each.rows()}
 
     def slope(self, name: str, learner: str) -> float:
-        """Of log regret against log T in the second half of the lengths."""
+        """Return the slope of log regret against log T in the second half of the lengths."""
         T, regret, _ = self.regrets(name, learner)
         late = slice(len(T) // 2, None)
         if len(T[late]) < 2 or not (regret[late] > 0).all():
@@ -189,6 +189,6 @@ class Study:
 
 
 def geometric(values: list[float] | np.ndarray) -> float:
-    """The geometric mean; losses of exactly 0 count as the least positive float."""
+    """Return the geometric mean; 0 counts as the smallest positive float."""
     array = np.asarray(values, dtype=float)
     return float(np.exp(np.mean(np.log(np.maximum(array, np.finfo(float).tiny)))))

@@ -1,6 +1,7 @@
-"""docs/study.md: tables and sentences, from the numbers of the results file.
+"""Write docs/study.md: tables and sentences, from the numbers of the results file.
 
-Every sentence that judges is chosen by the numbers, so that the page cannot say what they do not.
+Every sentence that states a result is chosen by the numbers, so that the page cannot disagree with
+them.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,16 +13,16 @@ from study_numbers import LEVEL, PAPER, Ranks, Study
 LOSS = "logistic"
 KINDS = {
     "logistic": "two classes, logistic loss",
-    "absolute": "numbers, absolute loss",
-    "squared": "numbers, squared loss",
-    "softmax": "several classes, cross-entropy",
+    "absolute": "regression, absolute loss",
+    "squared": "regression, squared loss",
+    "softmax": "more than two classes, cross-entropy",
 }
 UNITS = ("raw", "random", "standardised")
 INVARIANT = ("unit", "affine", "linear")
 
 
 def write(results: Path, page: Path) -> None:
-    """The page, and its figures in a folder of the same name."""
+    """Write the page, and its figures into a folder of the same name."""
     from study_figures import draw
 
     study = Study(results)
@@ -30,45 +31,53 @@ def write(results: Path, page: Path) -> None:
 
 
 def text(study: Study, folder: str = "study") -> str:
-    """The page; figures are in the folder."""
+    """Return the text of the page; its figures are in the folder."""
     parts = [HEAD.format(**facts(study))]
     for title, section in SECTIONS.items():
         parts += [f"## {title}", *section(study)]
     return "\n\n".join(parts).replace("FIGURES/", f"{folder}/") + "\n"
 
 
-HEAD = """# The experiments the paper promised
+HEAD = """# The study: every learner on every data set
 
 <!-- made by benchmarks/study.py from benchmarks/results/study.parquet: do not edit -->
 
-Kotłowski's paper ends with a plan: to "test the introduced algorithms in computational
-experiments" against gradient descent and the methods of Ross et al., Orabona et al. and Luo et al.
-This is it, and more: every learner of the registry, each passing once over {streams} streams made
-of {sets} data sets. Everything here is generated from one results file, which
-`python benchmarks/study.py` makes again (with `--quick`, a small form of it in a minute or two).
+Kotłowski's paper ends with a plan to "test the introduced algorithms in the computational
+experiments" and to compare them with gradient descent and with the methods of Ross et al.,
+Orabona et al. and Luo et al. This page reports such experiments. Every learner of the registry
+makes one pass over {streams} streams, which are made from {sets} data sets. The page is
+generated from one results file. `python benchmarks/study.py` repeats the experiments, and with
+`--quick` it runs a small version in a minute or two.
 
-- **Sets.** {here}{absent}
-- **Rows.** At most {rows} of a set ({half} of several classes), evenly spaced in its file, in
-  natural order and in {seeds} shuffled ones. Each row is predicted before its label is seen, the
-  first one included.
-- **Units.** Raw; random (columns times a power of two between 2^-12 and 2^12); standardised in
-  hindsight (sparse sets are not centred), which no online user can do.
-- **Rates.** As they come, and the best of {rates} in hindsight, for each stream anew: an oracle.
-- **Needs.** Methods that must know a bound, a horizon or a radius were told those of the stream.
-- **Left out, for time.** On sets of more than 1000 columns, learners that keep a matrix; on more
-  than 200, and with several classes, the tuning of methods that look at all columns at once.
+- **Data sets.** {here}{absent}
+- **Rows.** At most {rows} rows per data set ({half} if there are more than two classes), evenly
+  spaced in its file, in natural order and in {seeds} shuffled orders. Each row is predicted
+  before its label is used, including the first one.
+- **Units.** *Raw* units are those of the file. In *random* units each column is multiplied by a
+  power of two between 2^-12 and 2^12. *Standardised* columns have mean 0 and variance 1 (columns
+  of sparse data sets are not centred). Standardising needs the whole data set, so no online user
+  can do it.
+- **Learning rates.** Each learner runs with its default, and learners with a learning rate also
+  run with {rates}. The *best rate* is the best of these in hindsight, chosen for each stream,
+  which is an oracle.
+- **Prior knowledge.** Methods that must know a bound, a horizon or a radius in advance received
+  the true values of the stream.
+- **Left out to save time.** On data sets with more than 1000 columns, learners that keep a
+  matrix. With more than 200 columns or more than two classes, the tuning of methods that use all
+  columns of each row.
 
-Losses are averages over rows and shuffled orders, divided by the loss of the best constant in
-hindsight: 1 means that nothing was learned. A typical loss is their geometric mean over the sets on
-which all learners ran. Measured on {date} with version {version}."""
+Losses are averages over rows and shuffled orders, divided by the loss of the best constant
+prediction in hindsight: 1 means that nothing was learned. The *typical loss* of a learner is
+the geometric mean over the data sets on which all learners ran. Measured on {date} with version
+{version}."""
 
 
 def facts(study: Study) -> dict[str, object]:
-    """What the head of the page is filled with."""
+    """Return the values for the head of the page."""
     sets = study.sets
     names = sets["set"].unique(maintain_order=True).to_list()
     streams = study.records.select("set", "loss", "order", "seed", "units").unique()
-    absent = f" Not at hand, hence left out: {', '.join(study.absent)}." if study.absent else ""
+    absent = f" Not available, hence left out: {', '.join(study.absent)}." if study.absent else ""
     return {
         "streams": len(streams), "sets": len(names), "here": f"{', '.join(names)}.",
         "absent": absent, "rows": study.rows, "half": study.rows // 2, "seeds": study.seeds,
@@ -81,7 +90,7 @@ def facts(study: Study) -> dict[str, object]:
 
 
 def findings(study: Study) -> Iterator[str]:
-    """The page in a few sentences."""
+    """Summarise the page in a few sentences."""
     raw, tuned = study.ranks(LOSS, "raw"), study.ranks(LOSS, "standardised", tuned=True)
     yield "\n".join(f"- {sentence}" for sentence in [
         about_the_best(raw), *about_the_paper(study, raw), about_other_losses(study),
@@ -96,10 +105,10 @@ def about_the_best(raw: Ranks) -> str:
         n for n, r in zip(raw.names, raw.ranks, strict=True) if r - raw.ranks[0] <= raw.difference
     ]
     return (
-        f"**Raw units, nothing tuned** ({KINDS[LOSS]}): by average rank the best is "
-        f"`{raw.names[0]}` ({raw.ranks[0]:.1f}), then {listed(raw, 1, 5)}. Differences below "
-        f"{raw.difference:.1f} may be chance, so {len(close)} of {len(raw.names)} learners cannot "
-        "be told from the best by ranks alone."
+        f"**Raw units, no tuning** ({KINDS[LOSS]}). By average rank, `{raw.names[0]}` is the best "
+        f"learner ({raw.ranks[0]:.1f}), followed by {listed(raw, 1, 5)}. Differences below "
+        f"{raw.difference:.1f} may be due to chance, so by ranks alone {len(close)} of "
+        f"{len(raw.names)} learners (the best included) cannot be distinguished from the best."
     )
 
 
@@ -109,21 +118,21 @@ def about_the_paper(study: Study, raw: Ranks) -> Iterator[str]:
         place, of = raw.place(name), len(raw.names)
         ahead = [n for n in raw.names[: place - 1] if study.invariance[n] in INVARIANT]
         verdict = "is the best" if place == 1 else "is not the best"
-        poor = ", worse than the best constant" if typical[name] > 1 else ""
-        behind = f"; ahead of it, and as free of units, are {ticked(ahead)}" if ahead else ""
+        better = f" Scale-invariant learners with a better rank: {ticked(ahead)}." if ahead else ""
         yield (
-            f"**{title}** (`{name}`) {verdict}: place {place} of {of} (average rank "
-            f"{raw.of(name):.1f}), a typical loss of {typical[name]:.2f} where always predicting "
-            f"0 has {typical['zero']:.2f} and the best constant 1{poor}{behind}."
+            f"**{title}** (`{name}`) {verdict}. It is number {place} of {of} (average rank "
+            f"{raw.of(name):.1f}), with a typical loss of {typical[name]:.2f}. For comparison, the "
+            f"best constant has 1 and always predicting 0 has {typical['zero']:.2f}.{better}"
         )
     better = typical["scinol2"] < typical["coordinate"]
-    same = "does better than" if better else "does no better than"
+    comparison = "better than" if better else "no better than"
     yield (
-        f"Their successor ScInOL 2 (`scinol2`) {same} Algorithm 1 in practice: a typical loss of "
-        f"{typical['scinol2']:.2f}. What Algorithms 1 and 2 have and most of those ahead of them "
-        "lack is a theorem without assumptions on scales (see [theory](theory.md)); the Blend has "
-        "them as members, and so their guarantee. (The Blend and its other members were chosen "
-        "with these sets at hand, the paper's algorithms were not.)"
+        f"ScInOL 2 (`scinol2`), a later algorithm of the same family, is {comparison} Algorithm 1 "
+        f"in practice, with a typical loss of {typical['scinol2']:.2f}. Unlike most of the "
+        "learners ahead of them, Algorithms 1 and 2 have a regret bound without assumptions on "
+        "scales (see [theory](theory.md)). They are members of the Blend, so the Blend has their "
+        "guarantees. Note that the Blend and its other members were chosen on these data sets; "
+        "the algorithms of the paper were not."
     )
 
 
@@ -134,9 +143,9 @@ def about_other_losses(study: Study) -> str:
         paper = [f"{title} is {place(ranks, name)}" for name, title in PAPER.items()
                  if name in ranks.names]  # fmt: skip
         if loss != LOSS:
-            first = f"`{ranks.names[0]}` ({ranks.ranks[0]:.1f}) before {listed(ranks, 1, 3)}"
+            first = f"`{ranks.names[0]}` ({ranks.ranks[0]:.1f}), then {listed(ranks, 1, 3)}"
             parts.append(f"{KINDS[loss]}: {'; '.join([first, *paper])}")
-    return f"**Other losses**, raw units, nothing tuned. {'. '.join(map(capital, parts))}."
+    return f"**Other losses**, raw units, no tuning. {'. '.join(map(capital, parts))}."
 
 
 def place(ranks: Ranks, name: str) -> str:
@@ -155,10 +164,10 @@ def about_units(study: Study) -> str:
     unmoved = f"all {len(free)}" if len(still) == len(free) else f"{len(still)} of {len(free)}"
     worse = sum(factor > 2 for factor in others)
     return (
-        f"**Units.** Of the learners that declare that units do not matter, {unmoved} have exactly "
-        f"the same loss in random units as in raw ones, on every stream. Of the {len(others)} "
-        f"others, {worse} have a stream on which the loss changes by more than a factor of 2, the "
-        f"worst by {power(others[0])}."
+        f"**Units.** Of the learners that are declared scale-invariant, {unmoved} have exactly the "
+        f"same loss in random units as in raw units, on every stream. Of the {len(others)} others, "
+        f"{worse} have a stream on which the loss changes by more than a factor of 2. The largest "
+        f"change is a factor of {power(others[0])}."
     )
 
 
@@ -169,36 +178,38 @@ def about_standardising(study: Study, tuned: Ranks) -> str:
     alone, helped = study.scores(LOSS, "raw")["blend"], study.scores(LOSS, UNITS[2], tuned=True)
     ahead = [s for s in alone if min(helped[n].get(s, np.inf) for n in rated) < alone[s]]
     return (
-        "**With both oracles**, units standardised and the best rate in hindsight, the ranking is "
-        f"led by {listed(tuned, 0, 4)}. Of the {len(rated)} methods with a rate, "
-        f"{len(beat['coordinate'])} are then ahead of Algorithm 1 in raw units, "
-        f"{len(beat['full'])} of Algorithm 2, {len(beat['blend'])} of the Blend; gradient descent "
-        f"has {best['ogd']:.2f}, AdaGrad {best['adagrad']:.2f}, and the best of them is "
-        f"`{rated[0]}` ({best[rated[0]]:.2f}; the Blend without help {plain['blend']:.2f}). "
-        f"Set by set, the best of them is ahead of the Blend on {len(ahead)} of {len(alone)}"
-        + (f": {', '.join(ahead)}." if ahead else ".")
+        "**With both oracles**, that is, with standardised units and the best learning rate in "
+        f"hindsight, the best learners are {listed(tuned, 0, 4)}. Of the {len(rated)} methods with "
+        f"a learning rate, {len(beat['coordinate'])} then have a lower typical loss than Algorithm "
+        f"1 in raw units, {len(beat['full'])} a lower one than Algorithm 2, and "
+        f"{len(beat['blend'])} a lower one than the Blend. Gradient descent has {best['ogd']:.2f}, "
+        f"AdaGrad {best['adagrad']:.2f}, and the best of these methods, `{rated[0]}`, has "
+        f"{best[rated[0]]:.2f}. The Blend without any oracle has {plain['blend']:.2f}. On single "
+        f"data sets, the best method with both oracles is ahead of the Blend on {len(ahead)} of "
+        f"{len(alone)}" + (f": {', '.join(ahead)}." if ahead else ".")
     )
 
 
 def about_rates(study: Study) -> str:
     near = {name: near_the_best(study, name) for name in ("ogd", "adagrad", "nag")}
     return (
-        f"**Rates.** Of the {len(study.rates)} rates tried in raw units, {near['ogd']} are within "
-        f"10 % of the loss of the best for `ogd`, {near['adagrad']} for `adagrad` and "
-        f"{near['nag']} for `nag`, if all sets share one; for `ogd` the best is "
-        f"{best_rate(study, 'ogd')} in raw units and {best_rate(study, 'ogd', 'standardised')} in "
-        "standardised ones. Parameter-free methods are the flat lines of the figure below."
+        "**Learning rates.** Suppose that all data sets share one learning rate. Of the "
+        f"{len(study.rates)} rates tried in raw units, {near['ogd']} give a loss within 10 % of "
+        f"the best for `ogd`, {near['adagrad']} for `adagrad` and {near['nag']} for `nag`. The "
+        f"best rate for `ogd` is {best_rate(study, 'ogd')} in raw units and "
+        f"{best_rate(study, 'ogd', 'standardised')} in standardised units. Parameter-free methods "
+        "are the flat lines of the figure below."
     )
 
 
 def near_the_best(study: Study, name: str) -> int:
-    """How many rates have a typical loss within 10 % of the best."""
+    """Return how many rates have a typical loss within 10 % of the best."""
     curve = study.by_rate(LOSS, "raw", name)
     return int((curve <= 1.1 * curve.min()).sum())
 
 
 def best_rate(study: Study, name: str, units: str = "raw") -> str:
-    """The rate with the least typical loss."""
+    """Return the rate with the smallest typical loss."""
     where = int(np.argmin(study.by_rate(LOSS, units, name)))
     edge = {0: " (the smallest tried)", len(study.rates) - 1: " (the largest tried)"}
     return f"{study.rates[where]:g}{edge.get(where, '')}"
@@ -209,16 +220,17 @@ def about_growth(study: Study) -> str:
     slopes = {n: [study.slope(s, n) for s in names] for n in ("coordinate", "full", "blend")}
     shown = ", ".join(f"`{n}` {spanned(s)}" for n, s in slopes.items())
     within = all(kept(study, s, n) for s in names for n in PAPER)
-    verdict = "is never above what its theorem promised" if within else "EXCEEDS its theorem"
+    verdict = "never exceeds the bound" if within else "EXCEEDS the bound"
     return (
-        "**Growth.** On logarithmic axes the regret of the later half of the lengths rises with a "
-        f"slope of: {shown} (the theorems have 1/2, up to logarithms; the range is over "
-        f"{len(names)} sets). The regret of Algorithms 1 and 2 {verdict}, at any length."
+        "**Growth of regret.** Over the second half of the stream lengths, and on logarithmic "
+        f"axes, the regret grows with these slopes: {shown}. The theorems have a slope of 1/2, up "
+        f"to logarithms; the ranges are over {len(names)} data sets. The regret of Algorithms 1 "
+        f"and 2 {verdict} of its theorem, at any length."
     )
 
 
 def kept(study: Study, name: str, learner: str) -> bool:
-    """Whether the regret stays below its bound."""
+    """Return whether the regret stays below its bound."""
     _, regret, bound = study.regrets(name, learner)
     return bool(np.all(regret <= bound))
 
@@ -227,10 +239,9 @@ def about_time(study: Study) -> str:
     times = study.microseconds(LOSS)
     slowest = max(times, key=times.__getitem__)
     return (
-        f"**Time.** A row costs Algorithm 1 {times['coordinate']:.2f} µs, Algorithm 2 "
-        f"{times['full']:.2f} µs, the Blend {times['blend']:.1f} µs, gradient descent "
-        f"{times['ogd']:.2f} µs; the slowest is `{slowest}` with {times[slowest]:.1f} µs. None "
-        "needs more than plain Numba."
+        f"**Time per row.** Algorithm 1 takes {times['coordinate']:.2f} µs, Algorithm 2 "
+        f"{times['full']:.2f} µs, the Blend {times['blend']:.1f} µs and gradient descent "
+        f"{times['ogd']:.2f} µs. The slowest learner is `{slowest}` with {times[slowest]:.1f} µs."
     )
 
 
@@ -240,14 +251,15 @@ def about_time(study: Study) -> str:
 def by_rank(study: Study) -> Iterator[str]:
     raw = study.ranks(LOSS, "raw")
     yield (
-        f"Average ranks over {len(raw.sets)} sets ({KINDS[LOSS]}), each with the mean loss of "
-        f"{study.seeds} shuffled orders. That all learners are equally good is ruled out "
-        f"(Friedman's test, p = {raw.chance:.1g}); a bar joins learners whose ranks differ by less "
-        f"than Nemenyi's critical difference at the level {LEVEL:g}. First, raw units and every "
-        "learner as it comes:"
+        f"The learners are ranked on each of {len(raw.sets)} data sets ({KINDS[LOSS]}) by the mean "
+        f"loss over {study.seeds} shuffled orders, and the ranks are averaged. Friedman's test "
+        f"rejects the hypothesis that all learners are equally good (p = {raw.chance:.1g}). In the "
+        "diagrams, a bar joins learners whose ranks differ by less than Nemenyi's critical "
+        f"difference at the level {LEVEL:g}. The first diagram is for raw units and default "
+        "parameters:"
     )
     yield "![Critical-difference diagram, raw units](FIGURES/ranks.svg)"
-    yield "With standardised units and the best rate in hindsight, for those that have one:"
+    yield "The second is for standardised units and the best learning rate in hindsight:"
     yield "![Critical-difference diagram, with both oracles](FIGURES/ranks-tuned.svg)"
     for loss in KINDS:
         yield f"### {capital(KINDS[loss])}"
@@ -255,7 +267,7 @@ def by_rank(study: Study) -> Iterator[str]:
 
 
 def ranking(study: Study, loss: str) -> str:
-    """Ranks and typical losses, in all units, as they come and tuned."""
+    """Tabulate ranks and typical losses in all units, with default and with tuned rates."""
     ranks = {units: study.ranks(loss, units) for units in UNITS}
     tuned = {units: study.ranks(loss, units, tuned=True) for units in UNITS}
     losses = {units: study.typical(loss, units) for units in UNITS}
@@ -277,13 +289,14 @@ def ranking(study: Study, loss: str) -> str:
 
 def by_units(study: Study) -> Iterator[str]:
     yield (
-        "The typical loss of each learner as it comes, in three kinds of units. Where circle and "
-        "cross coincide, units do not matter; a loss at the right edge is that large or larger, or "
-        "the learner diverged."
+        "The figure shows the typical loss of each learner with default parameters, in three kinds "
+        "of units. Where circle and cross coincide, units do not matter. A loss at the right edge "
+        "is that large or larger, or the learner diverged. In the table, *invariance* is what the "
+        "learner declares: unit and linear are scale-invariant, rotation and none are not."
     )
     yield "![Loss against units](FIGURES/units.svg)"
     moved, diverged = study.moved(LOSS), study.diverged(LOSS, "random")
-    head = ["learner", "declares", "largest change of a loss", "sets on which it diverged"]
+    head = ["learner", "invariance", "largest change of a loss", "data sets on which it diverged"]
     cells = [
         [name, study.invariance[name], "none" if factor == 1 else power(factor),
          str(diverged.get(name, ""))]
@@ -294,19 +307,20 @@ def by_units(study: Study) -> Iterator[str]:
 
 def by_rates(study: Study) -> Iterator[str]:
     yield (
-        "The typical loss if all sets share one rate. A method without a rate is a flat line: that "
-        "is what parameter-free means. (Each curve is cut where its loss is 12 times that of the "
-        "best constant.)"
+        "The figure shows the typical loss if all data sets share one learning rate. Methods "
+        "without a learning rate are flat lines. Curves end where the loss is 12 times that of the "
+        "best constant."
     )
     yield "![Loss against rate](FIGURES/rates.svg)"
 
 
 def by_length(study: Study) -> Iterator[str]:
     yield (
-        "Regret against the best weights of the first T rows, in raw units. Two sets are drawn: "
-        "five features in units from 0.01 to 100, of which a linear model explains a part. Dashed: "
-        "what Theorems 1 and 2 promised. A regret below 1, or below 0, is not drawn: the Blend may "
-        "beat the best fixed weights, because its members look at more than the raw features."
+        "The figure shows the regret against the best weights of the first T rows, in raw units. "
+        "Two of the data sets, *drawn signs* and *drawn numbers*, are random: five features in "
+        "units from 0.01 to 100, and targets that a linear model explains in part. Dashed lines "
+        "are the bounds of Theorems 1 and 2. A regret below 1 is not shown. The Blend can have a "
+        "negative regret, because its members use more than the raw features."
     )
     yield "![Growth of regret](FIGURES/growth.svg)"
     names = study.growth["set"].unique(maintain_order=True).to_list()
@@ -315,7 +329,7 @@ def by_length(study: Study) -> Iterator[str]:
     for learner in learners:
         slopes = [study.slope(name, learner) for name in names]
         cells.append([learner, *("" if np.isnan(s) else f"{s:.2f}" for s in slopes)])
-    yield "Slopes of log regret against log T, over the later half of the lengths:"
+    yield "Slopes of log regret against log T, over the second half of the lengths:"
     yield table(["learner", *names], cells)
 
 
@@ -324,21 +338,22 @@ def by_bound(study: Study) -> Iterator[str]:
     runs, most = sum(n for n, _ in shares.values()), max(share for _, share in shares.values())
     kept = "No bound is exceeded" if most <= 1 else "A BOUND IS EXCEEDED"
     yield (
-        f"{kept}: of {runs} runs (all streams and lengths) on which a theorem's assumptions hold "
-        "and the best weights in hindsight are known, the one that came nearest used "
-        f"{most:.0%} of what its theorem allows."
+        f"{kept}. There are {runs} runs (streams and lengths) for which the assumptions of a "
+        "theorem hold and the best weights in hindsight are known. In these runs the largest ratio "
+        f"of a regret to its bound is {most:.0%}."
     )
     yield table(
-        ["learner", "runs", "most of its bound that was used"],
+        ["learner", "runs", "largest regret / bound"],
         [[name, str(n), f"{share:.0%}"] for name, (n, share) in shares.items()],
     )
 
 
 def by_order(study: Study) -> Iterator[str]:
     yield (
-        "In their natural order rows are related to those before, or sorted by class; shuffled, "
-        "they are not. Loss in natural order over that in shuffled order (raw units, geometric "
-        "mean over sets), and the spread over shuffled orders: standard deviation over mean."
+        "In natural order, rows may depend on the rows before them or be sorted by class. The "
+        "table shows the ratio of the loss in natural order to the loss in shuffled order (raw "
+        "units, geometric mean over data sets), and the spread over the shuffled orders, which is "
+        "the standard deviation divided by the mean."
     )
     natural, shuffled = study.typical(LOSS, "raw", order="natural"), study.typical(LOSS, "raw")
     cells = []
@@ -353,9 +368,10 @@ def by_order(study: Study) -> Iterator[str]:
 def by_set(study: Study) -> Iterator[str]:
     shown = ("coordinate", "full", "scinol2", "nag", "adagrad", "ogd", "blend")
     yield (
-        "Loss over that of the best constant, in raw units and shuffled order, as they come; "
-        "beside it the best weights in hindsight, the best learner, and the best of those with a "
-        "rate tuned in hindsight and units standardised."
+        "The tables show the loss divided by that of the best constant, in raw units, shuffled "
+        "order and with default parameters. The last columns show the best fixed weights in "
+        "hindsight, the best learner, and the best learner with a tuned learning rate and "
+        "standardised units."
     )
     for loss in KINDS:
         raw, tuned = study.scores(loss, "raw"), study.scores(loss, "standardised", tuned=True)
@@ -373,30 +389,30 @@ def by_set(study: Study) -> Iterator[str]:
                 f"{helped} {amount(tuned[helped][row['set']])}",
             ])  # fmt: skip
         yield f"### {capital(KINDS[loss])}"
-        head = ["set", "n", "d", *names, "in hindsight", "best", "best with both oracles"]
+        head = ["data set", "n", "d", *names, "in hindsight", "best", "best with both oracles"]
         yield table(head, cells)
 
 
 def by_time(study: Study) -> Iterator[str]:
     yield (
-        "The fastest of all orders on each set, then the median over sets; one thread, kernels "
-        "compiled, rows in memory."
+        "For each data set the time is that of the fastest order; the table shows the median over "
+        "data sets. One thread was used, the kernels were compiled and the rows were in memory."
     )
-    yield "![Microseconds a row](FIGURES/times.svg)"
+    yield "![Microseconds per row](FIGURES/times.svg)"
     cells = [[name, f"{time:.2f}"] for name, time in study.microseconds(LOSS).items()]
-    yield table(["learner", "µs a row"], cells)
+    yield table(["learner", "µs per row"], cells)
 
 
 SECTIONS: dict[str, Callable[[Study], Iterator[str]]] = {
-    "What it comes to": findings,
-    "Who is best": by_rank,
-    "Loss against units": by_units,
-    "Loss against rate": by_rates,
+    "Summary": findings,
+    "Ranking": by_rank,
+    "Loss and units": by_units,
+    "Loss and learning rate": by_rates,
     "Growth of regret": by_length,
-    "Bounds": by_bound,
-    "Order, and spread": by_order,
-    "Set by set": by_set,
-    "Time a row": by_time,
+    "Regret bounds": by_bound,
+    "Order of the rows": by_order,
+    "Results per data set": by_set,
+    "Time per row": by_time,
 }
 
 
@@ -404,7 +420,7 @@ SECTIONS: dict[str, Callable[[Study], Iterator[str]]] = {
 
 
 def listed(found: Ranks, start: int, stop: int) -> str:
-    """Some of the ranking, with ranks."""
+    """Format part of the ranking, with average ranks."""
     pairs = list(zip(found.names, found.ranks, strict=True))[start:stop]
     return ", ".join(f"`{name}` ({rank:.1f})" for name, rank in pairs)
 
@@ -414,24 +430,24 @@ def ticked(names: list[str]) -> str:
 
 
 def spanned(values: list[float]) -> str:
-    """The range of numbers, of those that are known."""
+    """Format the range of the finite values."""
     known = [value for value in values if np.isfinite(value)]
     return f"{min(known):.2f} to {max(known):.2f}" if known else "unknown"
 
 
 def amount(value: float) -> str:
-    """A relative loss."""
+    """Format a relative loss."""
     if np.isnan(value):
         return ""
     return "diverged" if np.isinf(value) else f"{value:.3f}" if value < 100 else power(value)
 
 
 def power(value: float) -> str:
-    """A factor, in full while it is small."""
+    """Format a factor with three digits."""
     return "divergence" if np.isinf(value) else f"{value:.3g}"
 
 
 def table(head: list[str], cells: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Format a table in Markdown."""
     rows = [head, ["---"] * len(head), *cells]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
