@@ -1,7 +1,7 @@
-"""The data sets of the benchmarks: those of ../shared/data, and what scikit-learn brings along.
+"""Load the data sets of the benchmarks, from ../shared/data and from scikit-learn.
 
-The variable UNITLESS_SHARED names another folder than ../shared. Nothing is downloaded. Sets that
-are not there are left out, and `absent` names them.
+Set the environment variable UNITLESS_SHARED to use another folder than ../shared. Nothing is
+downloaded. Data sets that are not available are left out; `absent` lists them.
 """
 
 import os
@@ -22,11 +22,11 @@ KNOWN = {
     "protein_casp",
     "multiclass": "digits image_segments letter reuters_r8 satimage",
 }
-"""The names of the sets of each task, there or not."""
+"""The names of all data sets of each task, available or not."""
 
 
 class Data(NamedTuple):
-    """One set, in the order in which it is learned."""
+    """A data set in the order in which it is learned."""
 
     name: str
     X: Any
@@ -34,7 +34,7 @@ class Data(NamedTuple):
 
 
 def sets(task: str, only: str = "") -> Iterator[Data]:
-    """The sets of a task, shuffled; or the one named, in its natural order."""
+    """Yield the data sets of a task in shuffled order, or only one in its natural order."""
     for name, load in sources().items():
         X, y, its_task = load() if only in ("", name) else (None, None, "")
         if its_task == task:
@@ -44,7 +44,7 @@ def sets(task: str, only: str = "") -> Iterator[Data]:
 
 
 def sources() -> dict[str, Callable[[], tuple[Any, np.ndarray, str]]]:
-    """How to load each set that is there, by name."""
+    """Return a function that loads it, for each data set that is available."""
     found = {
         path.stem: lambda path=path: stored(path) for path in sorted(SHARED.glob("data/*.npz"))
     }
@@ -52,13 +52,13 @@ def sources() -> dict[str, Callable[[], tuple[Any, np.ndarray, str]]]:
 
 
 def absent() -> list[str]:
-    """The sets that are known and not there."""
+    """Return the names of the data sets that are not available."""
     here = sources()
     return [name for names in KNOWN.values() for name in names.split() if name not in here]
 
 
 def stored(path: Path) -> tuple[Any, np.ndarray, str]:
-    """(X, y, task) of a file."""
+    """Load (X, y, task) from a file."""
     with np.load(path, allow_pickle=True) as z:
         parts = (z["data"], z["indices"], z["indptr"]) if "data" in z else None
         X = z["X"] if parts is None else sp.csr_array(parts, tuple(z["shape"]))
@@ -66,7 +66,7 @@ def stored(path: Path) -> tuple[Any, np.ndarray, str]:
 
 
 def built_in(task: str, load: Any, **options: Any) -> tuple[Any, np.ndarray, str]:
-    """(X, y, task) of a set of scikit-learn."""
+    """Load (X, y, task) from scikit-learn."""
     X, y = load(return_X_y=True, **options)
     return X, (2.0 * y - 1 if task == "binary" else y.astype(float)), task
 

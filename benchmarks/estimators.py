@@ -1,15 +1,16 @@
-"""What the estimators cost, as ratios in one run: `python benchmarks/estimators.py [name ...]`.
+"""Measure the speed of the estimators: `python benchmarks/estimators.py [name ...]`.
 
-Needs the extra `bench` (River). `partial_fit` in blocks of 1, 100 and 10 000 rows and `learn_one`,
-beside scikit-learn's SGD with and without a scaler, and River's scaler with a regression. A line
-whose limit is inf is for information. Absolute times vary with the machine; ratios much less.
+`partial_fit` in blocks of 1, 100 and 10 000 rows and `learn_one` are compared with scikit-learn's
+SGD, with and without a scaler, and with River's scaler and logistic regression. A limit of inf
+means that the line is for information only. Absolute times depend on the machine, ratios much
+less. The benchmark needs the extra `bench` (River).
 """
 
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from timing import fastest, report  # isort: skip  (pins threads, so it comes before NumPy)
+from timing import fastest, report  # isort: skip  (sets the number of threads, so it comes before NumPy)
 
 import numpy as np
 from river import linear_model, preprocessing
@@ -31,7 +32,7 @@ def _data(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _blocks(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Callable[[], None]:
-    """Learn all rows, `size` at a time."""
+    """Return a job that learns all rows, `size` at a time."""
 
     def run() -> None:
         for start in range(0, len(y), size):
@@ -42,7 +43,7 @@ def _blocks(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Callable[[],
 
 
 class ScaledSGD:
-    """A scaler and SGD, both learning as they go."""
+    """A scaler followed by SGD, both learned online."""
 
     def __init__(self) -> None:
         self.scaler, self.model = StandardScaler(), _sgd()
@@ -58,7 +59,7 @@ def _sgd() -> SGDClassifier:
 
 
 def _kernel(name: str, X: np.ndarray, y: np.ndarray, size: int) -> Callable[[], None]:
-    """The bare learner on rows made beforehand: what no estimator can be faster than."""
+    """Return a job that runs the bare learner; no estimator can be faster."""
     rows, learner = as_rows(X, 2.0 * y - 1), get(name)()
 
     def run() -> None:
@@ -69,7 +70,7 @@ def _kernel(name: str, X: np.ndarray, y: np.ndarray, size: int) -> Callable[[], 
 
 
 def overhead() -> None:
-    """Of partial_fit over the bare kernel."""
+    """Compare partial_fit with the bare learner."""
     for name in ("coordinate", "blend"):
         for size, n in ((1, 200), (100, 2000), (10_000, 10_000)):
             X, y = _data(n)
@@ -78,16 +79,16 @@ def overhead() -> None:
                     "ours": _blocks(OnlineClassifier(name), X, y, size),
                     "kernel": _kernel(name, X, y, size),
                 },
-                300 if name == "coordinate" else 3,  # the fastest is a quiet moment
+                300 if name == "coordinate" else 3,  # many repeats, to find a quiet moment
             )
-            print(f"  {name}, blocks of {size}: {seconds['ours'] / n * 1e6:.2f} us a row")
+            print(f"  {name}, blocks of {size}: {seconds['ours'] / n * 1e6:.2f} us per row")
             limit = 1.2 if (name, size) == ("coordinate", 10_000) else np.inf
             ratio = seconds["ours"] / seconds["kernel"]
             report(f"partial_fit / kernel, {name}, blocks of {size}", ratio, limit, at_most=True)
 
 
 def blocks() -> None:
-    """partial_fit beside scikit-learn's SGD, with and without a scaler."""
+    """Compare partial_fit with scikit-learn's SGD, with and without a scaler."""
     for size, n in ((1, 200), (100, 2000), (10_000, 10_000)):
         X, y = _data(n)
         jobs = {
@@ -104,7 +105,7 @@ def blocks() -> None:
 
 
 def _dicts(model: Any, *, ask: bool) -> Callable[[], None]:
-    """Learn row by row; with `ask` each is predicted first, as a stream is served."""
+    """Return a job that learns row by row; with `ask` each row is predicted first."""
     names = "abcdefghij"
     rows = [dict(zip(names, map(float, x), strict=True)) for x in rng.standard_normal((150, 10))]
     labels = [x["a"] > 0 for x in rows]
@@ -119,14 +120,14 @@ def _dicts(model: Any, *, ask: bool) -> Callable[[], None]:
 
 
 def dicts() -> None:
-    """learn_one, with and without a prediction, beside River's scaler and logistic regression."""
+    """Compare learn_one, with and without predictions, with River's logistic regression."""
     river = preprocessing.StandardScaler() | linear_model.LogisticRegression()
     for what, ask in (("learn_one", False), ("predict_proba_one + learn_one", True)):
         jobs = {"coordinate": Classifier("coordinate"), "River": river}
         seconds = fastest({name: _dicts(model, ask=ask) for name, model in jobs.items()}, 300)
         seconds |= fastest({"blend": _dicts(Classifier(), ask=ask)}, 5)
         each = ", ".join(f"{name} {time / 150 * 1e6:.1f}" for name, time in seconds.items())
-        print(f"  {what}, us a row: {each}")
+        print(f"  {what}, us per row: {each}")
         ratio = seconds["River"] / seconds["coordinate"]
         report(f"River scaler + regression / coordinate, {what}", ratio, 3, at_most=False)
         ratio = seconds["blend"] / seconds["River"]
@@ -134,7 +135,7 @@ def dicts() -> None:
 
 
 def frames() -> None:
-    """learn_many beside learn_one, which it equals."""
+    """Compare learn_many with learn_one, which gives the same result."""
     import pandas
 
     X, y = _data(2000)

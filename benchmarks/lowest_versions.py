@@ -1,10 +1,10 @@
-"""The lowest versions allowed: `python benchmarks/lowest_versions.py FOLDER [TESTS]`.
+"""Test with the lowest versions allowed: `python benchmarks/lowest_versions.py FOLDER [TESTS]`.
 
-Makes a virtual environment in the folder in which every dependency of the package is as old as
-allowed, and runs the tests named there (by default a part that calls each of them: readers,
-features, models, estimators, commands). The tests' own tools may be newer, and River, which wants
-newer ones, is left out. Needs the network, which the package itself never does. What passed goes,
-with date and version, to `results/reliability.json`.
+The program creates a virtual environment in FOLDER with the oldest allowed version of every
+dependency, and runs TESTS in it. By default these are tests that use each dependency: readers,
+encoders, models, estimators, commands. The tools of the tests may be newer. River is left out
+because it needs newer versions. The result goes, with date and version, to
+`results/reliability.json`. The program needs the network, unlike the package itself.
 """
 
 import re
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = [
     "tests/readers/test_csv.py", "tests/readers/test_jsonl.py", "tests/readers/test_parquet.py",
     "tests/readers/test_pages.py",
-    "tests/readers/test_svmlight.py", "tests/readers/test_vw.py", "tests/features",
+    "tests/readers/test_svmlight.py", "tests/readers/test_vw.py", "tests/encoders",
     "tests/test_rows.py", "tests/formats", "tests/faults/test_disk.py", "tests/test_dict_rows.py",
     "tests/estimators/test_frames_in.py", "tests/cli/test_help.py",
 ]  # fmt: skip
@@ -28,7 +28,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def constraints():
-    """Each lower bound as a version: name>=1.2 becomes name==1.2."""
+    """Return each lower bound as a version: name>=1.2 becomes name==1.2."""
     found = [re.fullmatch(r"([\w.-]+)>=([\w.]+)", text) for text in PROJECT["dependencies"]]
     if None in found:
         raise ValueError("a dependency has no lower bound, or more than one")
@@ -36,7 +36,7 @@ def constraints():
 
 
 def main(folder, tests):
-    """Install, then test."""
+    """Install the package and run the tests."""
     folder = Path(folder)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     wanted = folder / "constraints.txt"

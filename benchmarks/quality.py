@@ -1,20 +1,21 @@
-"""How good is the default? Progressive scores of the Blend beside those of its peers.
+"""Compare the accuracy of the default, the Blend, with that of other online learners.
 
-    python benchmarks/quality.py              run ours, print set by set, write results/quality.json
+    python benchmarks/quality.py              run the Blend, print and write results/quality.json
     python benchmarks/quality.py --peers      run Vowpal Wabbit again as well (extra `bench`)
-    python benchmarks/quality.py adult elec2  these sets only; nothing is written
-    python benchmarks/quality.py --markdown   the page's tables, from the file alone
-    python benchmarks/quality.py --write      the same, into docs/blend.md
+    python benchmarks/quality.py adult elec2  run only these data sets; nothing is written
+    python benchmarks/quality.py --markdown   print the tables of docs/blend.md from the file
+    python benchmarks/quality.py --write      write these tables into docs/blend.md
 
-Rows come in the order numpy.random.default_rng(0).permutation(n), in raw units, and every
-prediction is made before its label is seen, the first one included. Nothing is tuned or scaled for
-ours. Peers' scores come from ../shared/peers or, where there are none, from Vowpal Wabbit itself:
-its default, --coin, and seven rates, of which the best in hindsight counts. Without ../shared/data
-the three sets that scikit-learn brings along are used.
+Rows are in raw units and in the order numpy.random.default_rng(0).permutation(n). Every prediction
+is made before its label is seen, including the first one. Nothing is tuned or scaled for the Blend.
+The scores of the peers are stored in ../shared/peers. Where none are stored, Vowpal Wabbit is run:
+its default, --coin, and the best of seven learning rates in hindsight. Without ../shared/data the
+benchmark uses three data sets of scikit-learn.
 
-An oracle is a peer with help that no online user has: rates and scales chosen in hindsight. For
-Vowpal Wabbit it is three larger rates and, with the hinge loss, predictions clipped to [-1, 1];
-with the absolute and quantile losses, targets standardised in hindsight.
+An oracle is a peer with help that no online user has: learning rates and scales that are chosen in
+hindsight. For Vowpal Wabbit these are three larger learning rates; with the hinge loss also
+predictions clipped to [-1, 1]; with the absolute and quantile losses also targets that are
+standardised in hindsight.
 """
 
 import argparse
@@ -37,27 +38,27 @@ from unitless.rows import as_rows
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "quality.json"
 PAGE = HERE.parent / "docs" / "blend.md"
-RATES = (0.015, 0.05, 0.15, 0.5, 1.5, 5, 15)  # those of the stored scores
+RATES = (0.015, 0.05, 0.15, 0.5, 1.5, 5, 15)  # as in the stored scores
 WIDER = (50, 150, 500)
 
 
 class Table(NamedTuple):
-    """Sets of one task, one loss, and what the default must reach on them."""
+    """The data sets of one task, with a loss and with the scores that the default must reach."""
 
     name: str
     task: str
     loss: str
     views: str = "auto"
     at_most: float = 1.0
-    """Geometric mean of ours over the best real peer."""
+    """Largest geometric mean of our score over that of the best peer."""
     ahead: int = 0
-    """On so many sets at least; 0: on all of them; -1: no matter."""
+    """On how many data sets the default must be ahead; 0 means all, -1 means any number."""
     oracle: float = np.inf
-    """Geometric mean of ours over the best oracle."""
+    """Largest geometric mean of our score over that of the best oracle."""
     score: float = np.inf
-    """Our own score."""
+    """Largest score of the default."""
     only: str = ""
-    """One set, in its natural order."""
+    """Name of the only data set, which is then in natural order."""
 
 
 TABLES = [
@@ -84,7 +85,7 @@ MEASURES = {
 
 
 def measured(loss: str, y: np.ndarray, p: np.ndarray) -> float:
-    """The score of predictions p, by MEASURES."""
+    """Return the score of predictions p; MEASURES says which."""
     if loss == "softmax":
         return float(np.mean(p.argmax(axis=1) != y))
     mean = float(np.mean(get_loss(loss).value(y, p)))
@@ -92,7 +93,7 @@ def measured(loss: str, y: np.ndarray, p: np.ndarray) -> float:
 
 
 def constant(loss: str, y: np.ndarray) -> float:
-    """What a score is divided by: the loss of the best constant, where targets have a unit."""
+    """Return the divisor of a score: the loss of the best constant if targets have a unit."""
     if loss == "squared":
         return float(np.var(y))
     if loss in ("logistic", "hinge"):
@@ -103,7 +104,7 @@ def constant(loss: str, y: np.ndarray) -> float:
 
 
 def ours(table: Table, data: Data) -> dict[str, float]:
-    """The default's score; for classes its log loss too."""
+    """Return the score of the default, and for several classes its log loss."""
     classes = int(data.y.max()) + 1 if table.loss == "softmax" else 0
     learner = Blend(table.loss, views=table.views, classes=classes)
     p = learner.learn(as_rows(data.X, data.y))
@@ -124,7 +125,7 @@ VW_LOSSES = {
 
 
 def peers(table: Table, data: Data, kept: dict[str, Any], again: bool) -> dict[str, Any]:
-    """{"peers": scores by name, "oracles": likewise}: stored, kept, or Vowpal Wabbit's now."""
+    """Return {"peers": scores by name, "oracles": ...}: stored ones, or of Vowpal Wabbit."""
     if table.loss in ("logistic", "squared", "softmax") and not table.only:
         known = stored_scores().get(data.name, {})
         real = {k: v for k, v in known.items() if k.startswith(("VW", "River"))}
@@ -134,13 +135,13 @@ def peers(table: Table, data: Data, kept: dict[str, Any], again: bool) -> dict[s
 
 
 def stored_scores() -> dict[str, dict[str, float]]:
-    """All stored scores, by set."""
+    """Return all stored scores by data set."""
     files = sorted(SHARED.glob("peers/*.json"))
     return {name: found for file in files for name, found in json.loads(file.read_text()).items()}
 
 
 def vowpal(loss: str, data: Data) -> dict[str, Any]:
-    """The scores of Vowpal Wabbit, as it comes and with an oracle's help."""
+    """Run Vowpal Wabbit and return its scores, without and with oracles."""
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "rows")
         write_text(text, data.X, data.y)
@@ -157,18 +158,18 @@ def vowpal(loss: str, data: Data) -> dict[str, Any]:
 
 
 def scored(loss: str, data: Data, made: dict[str, np.ndarray]) -> dict[str, float]:
-    """The scores of predictions, by name."""
+    """Return the scores of predictions by name."""
     return {f"VW {name}": measured(loss, data.y, p) for name, p in made.items()}
 
 
 def variants(text: Path, loss: str) -> dict[str, np.ndarray]:
-    """The predictions of the default, of --coin and of all rates."""
+    """Return the predictions of the default, of --coin and of all learning rates."""
     options = ["default", "--coin", *(f"-l {rate:g}" for rate in RATES)]
     return {option: predictions(text, loss, option) for option in options}
 
 
 def write_text(path: Path, X: Any, y: np.ndarray) -> None:
-    """The rows in Vowpal Wabbit's format; columns are its feature numbers."""
+    """Write the rows in Vowpal Wabbit's format; features are numbered by column."""
     X = sp.csr_array(X)
     with path.open("w") as file:
         for row, label in enumerate(y):
@@ -178,7 +179,7 @@ def write_text(path: Path, X: Any, y: np.ndarray) -> None:
 
 
 def predictions(text: Path, loss: str, variant: str) -> np.ndarray:
-    """Vowpal Wabbit's progressive predictions."""
+    """Return the progressive predictions of Vowpal Wabbit."""
     from vowpalwabbit import Workspace
 
     out = text.with_suffix(".out")
@@ -192,7 +193,7 @@ def predictions(text: Path, loss: str, variant: str) -> np.ndarray:
 
 
 def run(names: list[str], again: bool) -> list[dict[str, Any]]:
-    """One record a table and set, with a line for each."""
+    """Return one record per table and data set, and print a line for each."""
     kept = {(r["table"], r["set"]): r for r in (load()["records"] if RESULTS.exists() else [])}
     records = []
     for table in TABLES:
@@ -210,18 +211,18 @@ def run(names: list[str], again: bool) -> list[dict[str, Any]]:
 
 
 def load() -> dict[str, Any]:
-    """The kept results."""
+    """Return the stored results."""
     return json.loads(RESULTS.read_text())
 
 
 def best(scores: dict[str, float]) -> tuple[str, float]:
-    """The name and the score of the best; nan where there is none."""
+    """Return the name and the score of the best; nan if there is none."""
     name = min(scores, key=scores.__getitem__, default="")
     return name, scores.get(name, np.nan)
 
 
 def line(record: dict[str, Any]) -> str:
-    """One set as text."""
+    """Format one record as text."""
     name, peer = best(record["peers"])
     ratio = f"{record['ours'] / peer:.3f} of {peer:.4f} ({name})" if name else "no peer's score"
     extra = f"   log loss {record['log loss']:.4f}" if "log loss" in record else ""
@@ -229,7 +230,7 @@ def line(record: dict[str, Any]) -> str:
 
 
 class Summary(NamedTuple):
-    """A table in one line."""
+    """The figures of one table."""
 
     real: float
     ahead: int
@@ -240,7 +241,7 @@ class Summary(NamedTuple):
 
 
 def summary(table: Table, records: list[dict[str, Any]]) -> Summary:
-    """Geometric means over the sets, how often ours was ahead, whether that is what must be."""
+    """Summarise a table: geometric means, data sets on which we are ahead, limits kept."""
     own = [r for r in records if r["table"] == table.name and r["peers"]]
     real = np.array([r["ours"] / best(r["peers"])[1] for r in own])
     oracle = np.array([r["ours"] / best(r["oracles"])[1] for r in own])
@@ -253,7 +254,7 @@ def summary(table: Table, records: list[dict[str, Any]]) -> Summary:
 
 
 def goal(table: Table) -> str:
-    """What must be reached, in words."""
+    """Format the limits of a table."""
     parts = [f"{table.at_most:g} of the best peer"] if table.at_most < 1 else []
     if table.ahead >= 0:
         parts += [f"ahead on {table.ahead or 'all'}"] if table.score == np.inf else []
@@ -274,7 +275,7 @@ HEADINGS = [
 
 
 def overview(records: list[dict[str, Any]]) -> list[list[str]]:
-    """The geometric means beside what must be reached."""
+    """Return the geometric means with their limits, one row per table."""
     cells = []
     for table in TABLES:
         made = summary(table, records)
@@ -287,7 +288,7 @@ def overview(records: list[dict[str, Any]]) -> list[list[str]]:
 
 
 def details(records: list[dict[str, Any]], table: Table) -> list[list[str]]:
-    """One line a set."""
+    """Return one row per data set."""
     cells = []
     for r in (r for r in records if r["table"] == table.name):
         (name, peer), (_, oracle) = best(r["peers"]), best(r["oracles"])
@@ -299,7 +300,7 @@ def details(records: list[dict[str, Any]], table: Table) -> list[list[str]]:
 
 
 def markdown(kept: dict[str, Any]) -> str:
-    """All tables for the page."""
+    """Return all tables of the page."""
     note = f"Measured on {kept['date']} with version {kept['version']}."
     parts = [in_markdown(HEADINGS, overview(kept["records"])), note]
     for table in TABLES:
@@ -315,13 +316,13 @@ def markdown(kept: dict[str, Any]) -> str:
 
 
 def in_markdown(head: list[str], cells: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Format a table in Markdown."""
     rows = [head, ["---"] * len(head), *cells]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def aligned(cells: list[list[str]]) -> str:
-    """A table as text."""
+    """Format a table as text."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
         "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -330,7 +331,7 @@ def aligned(cells: list[list[str]]) -> str:
 
 
 def write_between(name: str, text: str) -> None:
-    """Put generated text into the page, between its markers."""
+    """Write generated text between the markers of the page."""
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     before, _, rest = PAGE.read_text().partition(start)
     _, found, after = rest.partition(end)
@@ -341,10 +342,12 @@ def write_between(name: str, text: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="*", help="only these; nothing is written")
+    parser.add_argument("sets", nargs="*", help="only these data sets; nothing is written")
     parser.add_argument("--peers", action="store_true", help="run Vowpal Wabbit again as well")
-    parser.add_argument("--markdown", action="store_true", help="print the kept tables")
-    parser.add_argument("--write", action="store_true", help="put the kept tables into the page")
+    parser.add_argument("--markdown", action="store_true", help="print the stored tables")
+    parser.add_argument(
+        "--write", action="store_true", help="write the stored tables into the page"
+    )
     options = parser.parse_args()
     if options.markdown:
         print(markdown(load()))
@@ -355,9 +358,9 @@ def main() -> None:
 
 
 def measure(names: list[str], again: bool) -> None:
-    """Run, print, and keep."""
+    """Run, print and store."""
     if not (SHARED / "data").exists():
-        print(f"{SHARED / 'data'} is not here: three sets of scikit-learn only, nothing is written")
+        print(f"{SHARED / 'data'} not found: using scikit-learn's data sets, nothing is written")
     records = run(names, again)
     print("\n" + aligned([HEADINGS, *overview(records)]))
     if not names and (SHARED / "data").exists():

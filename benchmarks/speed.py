@@ -1,7 +1,7 @@
-"""Speed as ratios in one run: `python benchmarks/speed.py [name ...]`, names as printed by --list.
+"""Measure speed: `python benchmarks/speed.py [name ...]`; `--list` prints the names.
 
-Needs the extra `bench` (Vowpal Wabbit and River). Every line says what was compared, the ratio and
-what it must reach. Absolute times vary with the machine and its neighbours; ratios much less.
+Every line shows what was compared, the ratio and its limit. Absolute times depend on the machine,
+ratios much less. The benchmark needs the extra `bench` (Vowpal Wabbit and River).
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from timing import fastest, report  # isort: skip  (pins threads, so it comes before NumPy)
+from timing import fastest, report  # isort: skip  (sets the number of threads, so it comes before NumPy)
 
 import numba
 import numpy as np
@@ -35,7 +35,7 @@ def _labels(n: int) -> np.ndarray:
 
 
 def _csr(bits: int, rows: int = 100_000, values: int = 55) -> sp.csr_array:
-    """Rows of distinct columns, drawn evenly from 2^bits."""
+    """Return sparse rows with distinct columns, drawn uniformly from 2^bits."""
     columns = np.sort(rng.integers(0, 2**bits, (rows, values)), axis=1)
     starts = np.arange(0, rows * values + 1, values)
     X = sp.csr_array(
@@ -52,7 +52,7 @@ def _sgd(X: object, y: np.ndarray) -> Callable[[], object]:
 
 
 def _vw_text(X: sp.csr_array, y: np.ndarray, folder: str) -> str:
-    """The arguments with which VW reads these rows from text."""
+    """Write the rows as text and return the arguments with which VW reads them."""
     text = Path(folder, "rows.vw")
     with text.open("w") as file:
         for row, label in enumerate(y):
@@ -81,7 +81,7 @@ def coordinate_sparse() -> None:
             9,
         )
     ours = seconds["ours"]
-    print(f"  Coordinate on CSR: {ours / X.nnz * 1e9:.1f} ns a value")
+    print(f"  Coordinate on CSR: {ours / X.nnz * 1e9:.1f} ns per value")
     report("Coordinate / SGD, CSR 2^18", ours / seconds["sgd"], 1.15, at_most=True)
     report("VW from its cache / Coordinate", seconds["vw"] / ours, 4, at_most=False)
 
@@ -101,8 +101,14 @@ def coordinate_dense() -> None:
         )
         ours, sgd = seconds["ours"], seconds["sgd"]
         guard = (ours - seconds["unguarded"]) / sgd
-        print(f"  d = {d}: {ours / X.size * 1e9:.2f} ns a value, {guard:.2f} of it the guard")
-        report(f"Coordinate / SGD, dense d = {d}, guards included", ours / sgd, limit, at_most=True)
+        nanoseconds = ours / X.size * 1e9
+        print(f"  d = {d}: {nanoseconds:.2f} ns per value; checks take {guard:.2f} of SGD's time")
+        report(
+            f"Coordinate / SGD, dense d = {d}, input checks included",
+            ours / sgd,
+            limit,
+            at_most=True,
+        )
 
 
 def coordinate_growth() -> None:
@@ -112,13 +118,13 @@ def coordinate_growth() -> None:
         rows = as_rows(X, _labels(X.shape[0]))
         values[bits] = X.nnz
         learner = Coordinate()
-        learner.learn(rows)  # the cost of a value, not of the first allocation
+        learner.learn(rows)  # so that the first allocation is not measured
         jobs[bits] = lambda learner=learner, rows=rows: learner.learn(rows)
     seconds = fastest(jobs, 9)
     cost = {bits: seconds[bits] / values[bits] for bits in jobs}
-    print(f"  ns a value: {', '.join(f'2^{b} {c * 1e9:.1f}' for b, c in cost.items())}")
-    report("Coordinate, cost a value, 2^20 / 2^18", cost[20] / cost[18], 1.5, at_most=True)
-    report("Coordinate, cost a value, 2^24 / 2^18", cost[24] / cost[18], 2.2, at_most=True)
+    print(f"  ns per value: {', '.join(f'2^{b} {c * 1e9:.1f}' for b, c in cost.items())}")
+    report("Coordinate, cost per value, 2^20 / 2^18", cost[20] / cost[18], 1.5, at_most=True)
+    report("Coordinate, cost per value, 2^24 / 2^18", cost[24] / cost[18], 2.2, at_most=True)
 
 
 def full() -> None:
@@ -129,7 +135,7 @@ def full() -> None:
         block = as_rows(rng.standard_normal((rows, d)), _labels(rows))
         seconds = fastest({"ours": lambda f=learner, b=block: f.learn(b), "dgemm": lambda: A @ A})
         rate = 3 * d**2 * rows / seconds["ours"] / (2 * len(A) ** 3 / seconds["dgemm"])
-        print(f"  d = {d}: {seconds['ours'] / rows * 1e6:.2f} us a row")
+        print(f"  d = {d}: {seconds['ours'] / rows * 1e6:.2f} us per row")
         report(f"Full, flop rate of dgemm, d = {d}", 100 * rate, limit, at_most=False, unit="%")
     d = 100
     block = as_rows(rng.standard_normal((2000, d)), _labels(2000))
@@ -138,7 +144,7 @@ def full() -> None:
     learner.learn(block)
     seconds = fastest({"ours": lambda: learner.learn(block), "pinv": lambda: np.linalg.pinv(S)})
     ratio = seconds["pinv"] / (seconds["ours"] / 2000)
-    report("NumPy pinv / Full, a row, d = 100", ratio, 300, at_most=False)
+    report("NumPy pinv / Full, per row, d = 100", ratio, 300, at_most=False)
 
 
 def dicts() -> None:
@@ -159,7 +165,7 @@ def dicts() -> None:
             theirs.learn_one(x, y > 0)
 
     seconds = fastest({"ours": run_ours, "river": run_river})
-    print(f"  {seconds['ours'] / 2000 * 1e6:.2f} us a row, predicted and learned")
+    print(f"  {seconds['ours'] / 2000 * 1e6:.2f} us per row, predicted and learned")
     ratio = seconds["river"] / seconds["ours"]
     report("River scaler + regression / Coordinate, dicts d = 10", ratio, 3.5, at_most=False)
 
@@ -170,11 +176,11 @@ def memory() -> None:
     learner.learn(as_rows(X, _labels(X.shape[0])))
     held = sum(array.nbytes for array in learner.state)
     seen = learner.sums().dimension
-    report("memory of Coordinate, a feature seen", held / seen, 40, at_most=True, unit="B")
+    report("memory of Coordinate per feature seen", held / seen, 40, at_most=True, unit="B")
 
 
 def blend() -> None:
-    """The default against VW's default, which reads its text file."""
+    """Compare the default with VW's default, which reads its text format."""
     one_hot = sp.csr_array(np.eye(50)[rng.integers(0, 50, 20_000)])
     jobs = {
         "d = 10": (sp.csr_array(rng.standard_normal((50_000, 10))), 3.0),
@@ -199,14 +205,14 @@ def blend() -> None:
                     5,
                 )
             each = ", ".join(f"{who} {time / len(y) * 1e6:.2f}" for who, time in seconds.items())
-            print(f"  {name}, us a row: {each}")
+            print(f"  {name}, us per row: {each}")
             work = f"Blend / VW from text, {name}, cores each: {cores}"
             report(work, seconds["ours"] / seconds["vw"], limit, at_most=True)
 
 
 @contextmanager
 def _cores(count: int) -> Iterator[None]:
-    """Both rivals on so many cores: VW parses in a thread, the Blend has its members in threads."""
+    """Limit both to so many cores: VW parses in a thread, the Blend runs members in threads."""
     before, threads = os.sched_getaffinity(0), numba.config.NUMBA_NUM_THREADS
     os.sched_setaffinity(0, sorted(before)[-count:])
     numba.config.NUMBA_NUM_THREADS = count
@@ -218,7 +224,7 @@ def _cores(count: int) -> Iterator[None]:
 
 
 def members() -> None:
-    """The cost of a blend as its members are doubled, and doubled again."""
+    """Measure the cost of a Blend with twice and four times as many members."""
     X = rng.standard_normal((20_000, 10))
     rows = as_rows(X, _labels(len(X)))
 
@@ -237,15 +243,15 @@ def members() -> None:
     for times in (2, 4):
         ratio = seconds[str(times)] / seconds["1"] / times
         count = times * len(recipes.LOGISTIC)
-        report(f"Blend, cost a member, {count} members over 12", ratio, 1.0, at_most=True)
+        report(f"Blend, cost per member, {count} members over 12", ratio, 1.0, at_most=True)
 
 
 def compile_times() -> None:
-    """Seconds: to compile ahead all that `OnlineClassifier` needs, and of starts in fresh
-    processes, with everything compiled before and (for information) with nothing.
+    """Measure compilation and start-up times in seconds.
 
-    In an environment of its own, with the package and what it needs: scikit-learn imports pandas
-    where it finds it, which is a quarter of a start, and this environment has it, for River.
+    These are: compiling in advance everything that `OnlineClassifier` needs, a start with all
+    kernels compiled, and a start with none. A new virtual environment is used, because
+    scikit-learn imports pandas if it is installed, which would be a quarter of the start-up time.
     """
     script = (
         "import time; start = time.time(); import numpy as np; from unitless import "
@@ -278,7 +284,7 @@ def compile_times() -> None:
 
 @contextmanager
 def _plain_install() -> Iterator[str]:
-    """The interpreter of a fresh environment with the package alone."""
+    """Yield the interpreter of a new environment that contains only the package."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python = f"{folder}/bin/python"

@@ -1,7 +1,8 @@
-"""A model trained by one process and resumed by another.
+"""Train a model in one process and continue in another.
 
-The first process learns the first rows and saves the model. A second one, which knows nothing else,
-loads it and goes on. Its predictions are, to the last bit, those of a model never interrupted.
+The first process learns half of the rows and saves the model. The second process loads the file and
+learns the other half. Its predictions are bit-for-bit identical to those of a model that was never
+interrupted.
 
     python examples/resume_elsewhere.py
 """
@@ -21,25 +22,25 @@ HALF = 221
 
 
 def save(model: OnlineRegressor, path: Path) -> None:
-    """Keep a model in a file."""
+    """Save a model to a file."""
     path.write_bytes(pickle.dumps(model))
 
 
 def load(path: Path) -> OnlineRegressor:
-    """The model of a file; pickle runs what it finds there, so open only files of your own."""
+    """Load a model. Loading a pickle can execute code, so load only your own files."""
     model: OnlineRegressor = pickle.loads(path.read_bytes())
     return model
 
 
 def train(path: Path) -> None:
-    """What the first process does."""
+    """Run the first process."""
     X, y = load_diabetes(return_X_y=True, scaled=False)
     save(OnlineRegressor().fit(X[:HALF], y[:HALF]), path)
     print(f"first process: learned {HALF} patients, saved {path.stat().st_size / 1024:.0f} KB")
 
 
 def resume(path: Path) -> None:
-    """What the second process does."""
+    """Run the second process."""
     X, y = load_diabetes(return_X_y=True, scaled=False)
     model = load(path).partial_fit(X[HALF:], y[HALF:])
     error = np.abs(model.progressive_ - y[HALF:]).mean()
@@ -50,7 +51,7 @@ def resume(path: Path) -> None:
 
 
 def main() -> None:
-    """Start both, one after the other."""
+    """Start both processes, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         for step in ("train", "resume"):
             subprocess.run([sys.executable, __file__, step, Path(folder, "model")], check=True)

@@ -1,4 +1,4 @@
-"""A River pipeline before and after: the scaler and the learning rate go, the score goes up.
+"""Replace a River pipeline: no scaler and no learning rate, and a better score.
 
 pip install "unitless[river]"
 python examples/river_before_and_after.py
@@ -12,7 +12,7 @@ from unitless.estimators.river import Classifier, Regressor
 def compare(
     title: str, rows: object, before: object, after: object, metric: metrics.base.Metric
 ) -> None:
-    """Print the score of both models, each row predicted before it is learned."""
+    """Print the scores of both models; each row is predicted before it is learned."""
     print(title)
     for name, model in (("before", before), ("after", after)):
         score = evaluate.progressive_val_score(rows, model, metric.clone())
@@ -20,7 +20,7 @@ def compare(
 
 
 def main() -> None:
-    """Two streams, two models each."""
+    """Compare two models on each of two streams."""
     compare(
         "phishing sites (yes or no)",
         datasets.Phishing(),
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def as_frame(rows: datasets.base.Dataset) -> tuple[object, object]:
-    """A stream of dicts as a data frame and its labels."""
+    """Convert a stream of dicts to a data frame and its labels."""
     import pandas
 
     return pandas.DataFrame([x for x, _ in rows]), pandas.Series([y for _, y in rows])

@@ -1,8 +1,8 @@
-"""Learn from a CSV file that need not fit into memory.
+"""Learn from a CSV file that does not have to fit into memory.
 
-A file of taxi trips is written to a temporary folder (a real one would be far larger). It is read
-batch by batch, and each trip is predicted before it is learned: what is printed is how well the
-model did on trips it had not seen. Text, dates and holes need no preparation.
+The example writes a file of taxi trips to a temporary folder (a real file would be much larger) and
+reads it in batches. Each trip is predicted before it is learned, so the printed errors are those on
+unseen trips. Text, dates and missing values need no preparation.
 
     python examples/stream_from_csv.py
 """
@@ -26,7 +26,7 @@ SPEED = {"centre": 14, "suburb": 38, "airport": 62}  # km/h
 
 
 def write_trips(path: Path) -> None:
-    """Trips whose minutes depend on distance, zone, hour and surge."""
+    """Write trips whose duration depends on distance, zone and hour."""
     random.seed(0)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
@@ -43,7 +43,7 @@ def write_trips(path: Path) -> None:
 
 
 def batches(path: Path) -> Iterator[polars.DataFrame]:
-    """The file in pieces, of which one at a time is in memory."""
+    """Yield the file in batches; only one batch is in memory at a time."""
     with path.open() as file:
         header = file.readline()
         while lines := list(islice(file, BATCH)):
@@ -51,7 +51,7 @@ def batches(path: Path) -> Iterator[polars.DataFrame]:
 
 
 def main() -> None:
-    """Write the file, stream it, and report each batch."""
+    """Write the file, learn it in batches, and print the error of each batch."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "trips.csv")
         write_trips(path)
@@ -64,7 +64,7 @@ def main() -> None:
             print(f"batch {number}: off by {error:.2f} minutes on trips not yet seen")
     parts = model.explain(batch.drop("minutes")[-1:])
     top = sorted(parts, key=lambda name: -abs(parts[name]))[:3]
-    print("the last prediction was mostly made of " + ", ".join(top))
+    print("largest contributions to the last prediction: " + ", ".join(top))
 
 
 if __name__ == "__main__":
