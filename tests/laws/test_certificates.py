@@ -157,6 +157,6 @@ def test_who_has_sums_has_a_certificate_and_nobody_else(name):
     if keeps_sums(name) or name == "blend":  # whose members have sums
         assert certificate(learner).trials == 60
         return
-    words = f"{name} keeps no sums to certify with; use coordinate, full or blend"
+    words = f"{name} keeps no sums for a certificate; use coordinate, full or blend"
     with pytest.raises(ValueError, match=words):
         certificate(learner)

@@ -171,7 +171,7 @@ def test_any_units(name):
     two, _ = learned(name, as_rows(X * units, y))
     plain = certificate(one, rows=as_rows(X, y))
     scaled = certificate(two, rows=as_rows(X * units, y))
-    for a, b in zip(scaled.claims, plain.claims, strict=True):
+    for a, b in zip(scaled.bounds, plain.bounds, strict=True):
         for number, expected in zip(a[2:], b[2:], strict=True):
             assert number == pytest.approx(expected, rel=1e-7)
 
@@ -275,7 +275,7 @@ def test_a_learner_that_has_learned_nothing():
 
 def test_a_learner_without_sums_says_who_has_them():
     learner, scores = learned("nag", as_rows(X, y))
-    words = "nag keeps no sums to certify with; use coordinate, full or blend"
+    words = "nag keeps no sums for a certificate; use coordinate, full or blend"
     with pytest.raises(ValueError, match=words):
         certificate(learner)
     with pytest.raises(ValueError, match=words):

@@ -137,7 +137,7 @@ def _certificate(learner: "Learner") -> "Table":
         trials = regret.certificate(learner).trials
         made = regret.certificate(learner, ball=size * trials**0.5)
         assert isinstance(made, regret.BlendCertificate)
-        claim = made.lent[-1].claims[-1]  # Algorithm 2's ellipsoid
+        claim = made.by_member[-1].bounds[-1]  # Algorithm 2's ellipsoid
         assert claim.sharp is not None
         table.add_row(
             f"any fixed weights with scores of size {size:g}" if size else "always saying 50%",

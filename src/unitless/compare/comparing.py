@@ -159,7 +159,7 @@ def _theorem(learner: Learner, best: Comparator, trials: int) -> float | None:
     """The sharpest form of a theorem of the paper, the learner's own or lent to it."""
     made = certificate(learner, best.weights)
     if isinstance(made, BlendCertificate):
-        claims = [lent.claims[1].sharp for lent in made.lent if lent.trials == trials]
+        claims = [each.bounds[1].sharp for each in made.by_member if each.trials == trials]
     else:
         claims = [made.given.sharp] if made.given else []
     return min((claim for claim in claims if claim is not None), default=None)

@@ -152,9 +152,9 @@ def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
             for name, kept in made.members.items()
         }
         claims = [
-            {"theorem": lent.theorem, "by": lent.member, "rows": lent.trials, **_claim(claim)}
-            for lent in made.lent
-            for claim in lent.claims
+            {"theorem": part.theorem, "by": part.member, "rows": part.trials, **_claim(line)}
+            for part in made.by_member
+            for line in part.bounds
         ]
         return {
             "loss": _number(made.loss),
@@ -162,7 +162,7 @@ def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
             "members": members,
             "claims": claims,
         }
-    claims = [{"theorem": made.theorem, "rows": made.trials, **_claim(c)} for c in made.claims]
+    claims = [{"theorem": made.theorem, "rows": made.trials, **_claim(c)} for c in made.bounds]
     return {"rows": made.trials, "members": {}, "claims": claims}
 
 

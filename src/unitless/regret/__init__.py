@@ -1,21 +1,28 @@
-"""Regret you can see: bounds, certificates, best comparators, adversaries.
+"""Regret: bounds, certificates, best comparators, adversaries.
 
 ============================ ==================================================================
-`certificate`                what is certain about a running learner's regret
+`certificate`                what is certain about the regret of a learner, at any time
 `best_comparator`            the best fixed weights in hindsight, with a duality gap
-`bounds`, `lower_bounds`     the theorems, one function each
+`bounds`, `lower_bounds`     the theorems, one function per theorem
 `adversaries`                the games that prove the lower bounds, against any learner
 ============================ ==================================================================
 """
 
 from unitless.regret import adversaries, bounds, lower_bounds, penalties
-from unitless.regret.blended import BlendCertificate
+from unitless.regret.blend_certificate import BlendCertificate
 from unitless.regret.certificate import certificate
-from unitless.regret.claims import Certificate, Claim
+from unitless.regret.certificate_types import Certificate, RegretBounds
 from unitless.regret.comparator import Comparator, best_comparator
 
 __all__ = [
     "BlendCertificate",
-    "Certificate", "Claim", "Comparator", "adversaries", "best_comparator", "bounds",
-    "certificate", "lower_bounds", "penalties",
-]  # fmt: skip
+    "Certificate",
+    "Comparator",
+    "RegretBounds",
+    "adversaries",
+    "best_comparator",
+    "bounds",
+    "certificate",
+    "lower_bounds",
+    "penalties",
+]

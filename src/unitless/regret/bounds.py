@@ -1,4 +1,4 @@
-"""Upper bounds on the regret, one function a theorem, evaluated on the data actually seen.
+"""Upper bounds on the regret, one function per theorem, evaluated on the data seen.
 
 Kotlowski, "Scale-Invariant Unconstrained Online Learning" (2017), with the errata of
 docs/theory.md. All hold for a loss with Lipschitz constant 1; for constant L a learner works
@@ -18,13 +18,24 @@ from numpy.typing import ArrayLike
 from unitless.regret.penalties import lambert, log_of, penalty
 
 __all__ = [
-    "SHARP_ALPHA", "additive", "gradient_descent", "kappa", "luo", "luo_quantities", "theorem_1",
-    "theorem_1_bounded", "theorem_1_sharp", "theorem_2", "theorem_2_luo", "theorem_2_sharp",
-    "theorem_2_sharpest", "zero",
-]  # fmt: skip
+    "SHARP_ALPHA",
+    "additive",
+    "gradient_descent",
+    "kappa",
+    "luo",
+    "luo_quantities",
+    "theorem_1",
+    "theorem_1_bounded",
+    "theorem_1_sharp",
+    "theorem_2",
+    "theorem_2_luo",
+    "theorem_2_sharp",
+    "theorem_2_sharpest",
+    "zero",
+]
 
 SHARP_ALPHA = 1.177397641
-"""From here on `additive` may do without kappa: where appendix A's middle case turns negative."""
+"""From this alpha on `additive` does not need kappa: the middle case of appendix A is negative."""
 
 
 def kappa(alpha: float) -> float:
@@ -38,7 +49,7 @@ def kappa(alpha: float) -> float:
 
 
 def additive(T: int, alpha: float, wealth: float = 1.0, *, growing: bool = False) -> float:
-    """What Theorem 1 adds for any u, sharp: Algorithm 1's largest regret against u = 0.
+    """The additive term of Theorem 1, sharp: the largest regret of Algorithm 1 against u = 0.
 
     With d fixed in advance wealth (1 + (c - 1)(1 + log T)), c = e^(1 / (2 alpha)); with d counted
     as features appear (`growing`) wealth c (1 + log T). Below `SHARP_ALPHA` it is the paper's
@@ -49,7 +60,8 @@ def additive(T: int, alpha: float, wealth: float = 1.0, *, growing: bool = False
     """
     if T < 1:
         return 0.0
-    harmonic, c = 1 + math.log(T), math.exp(0.5 / alpha)
+    harmonic = 1 + math.log(T)
+    c = math.exp(0.5 / alpha)
     if alpha < SHARP_ALPHA:
         return wealth * kappa(alpha) * harmonic
     return wealth * (c * harmonic if growing else 1 + (c - 1) * harmonic)
@@ -88,7 +100,7 @@ def theorem_1_sharp(
 def theorem_1_bounded(
     U: float, X: float, *, d: int, T: int, alpha: float, wealth: float = 1.0
 ) -> float:
-    """Theorem 1 where |u| <= U and |x_t| <= X, to stand beside `gradient_descent` (section 3).
+    """Theorem 1 for |u| <= U and |x_t| <= X, for comparison with `gradient_descent` (section 3).
 
     By Cauchy-Schwarz sum a_i <= U X sqrt(T), hence U X sqrt(alpha T log(1 + alpha d^2 U^2 X^2
     T^3)) + kappa (1 + log T): the overhead is the root of a logarithm (erratum 6).
@@ -134,7 +146,7 @@ def theorem_2_sharp(norm: float, *, gamma: float, alpha: float, wealth: float = 
 
 
 def theorem_2_sharpest(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
-    """Theorem 2 with `lambert` for f: all that Algorithm 2's lemma gives.
+    """Theorem 2 with `lambert` for f: the sharpest bound that the lemma of Algorithm 2 gives.
 
     >>> round(theorem_2_sharpest(2.2704, gamma=5.0, alpha=9 / 8), 3)
     5.085
@@ -161,7 +173,7 @@ def luo(rank: int, total: float, smallest: float) -> float:
 def theorem_2_luo(
     norm: float, *, rank: int, total: float, smallest: float, alpha: float, wealth: float = 1.0
 ) -> float:
-    """Theorem 2, corrected, with Lemma 6 for Gamma_T: no gradient needs to be known.
+    """Theorem 2, corrected, with Lemma 6 for Gamma_T: it does not depend on the gradients.
 
     >>> round(theorem_2_luo(1.0, rank=2, total=300.0, smallest=1.0, alpha=9 / 8), 2)
     5.09
@@ -172,13 +184,15 @@ def theorem_2_luo(
 def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:
     """(rank, total, smallest) of `luo` for the rows of X.
 
-    An eigenvalue only grows while the range stays, so S_t is looked at where the rank grows.
+    While the range of S_t does not change, its eigenvalues only grow, so that S_t is examined
+    only where the rank grows.
 
     >>> luo_quantities([[1.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
     (2, 14.0, 1.0)
     """
     X = np.asarray(X, dtype=np.float64)
-    basis, smallest = np.zeros((0, X.shape[1])), math.inf
+    basis = np.zeros((0, X.shape[1]))
+    smallest = math.inf
     for t, x in enumerate(X):
         rest = x - basis.T @ (basis @ x)
         rest -= basis.T @ (basis @ rest)
@@ -190,7 +204,7 @@ def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:
 
 
 def zero(norm: float, T: int) -> float:
-    """Section 4.1: predicting 0 all the time costs at most |u|_S sqrt(T) against any u.
+    """Section 4.1: always predicting 0 has regret at most |u|_S sqrt(T) against any u.
 
     >>> zero(2.0, 100)
     20.0

@@ -1,7 +1,7 @@
 """What a learner can certify about its own regret while it runs, in O(d).
 
-theory.md 4. By convexity regret(u) <= A + h.u for every u, with A = sum v g p and h = -sum v g x:
-sums the learner keeps anyway. So the worst u of a ball is known in closed form:
+By convexity regret(u) <= A + h.u for every u, with A = sum v g p and h = -sum v g x, which the
+learner keeps anyway (docs/theory.md). So the worst u of a ball is known in closed form:
 
     ============ ======================= ==========================
     ball         comparators             largest regret
@@ -11,7 +11,7 @@ sums the learner keeps anyway. So the worst u of a ball is known in closed form:
     ellipsoid    |u|_S <= B              A + B |h|_{S^+} (Full only)
     ============ ======================= ==========================
 
-Beside these facts stands what a theorem had promised in advance, where the learner has one.
+If a theorem holds for the learner, its bound, known in advance, is listed beside them.
 """
 
 import inspect
@@ -22,11 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.blend.blend import Blend
 from unitless.learners.base import Learner, Sums, Weights
-from unitless.regret.blended import BlendCertificate, certify_blend
-from unitless.regret.claims import Certificate, Claim
+from unitless.regret.blend_certificate import BlendCertificate, certify_blend
+from unitless.regret.certificate_types import Certificate, RegretBounds
 from unitless.regret.comparator import best_comparator
 from unitless.regret.design import predictions
-from unitless.regret.promise import Size, promised, size_of
+from unitless.regret.theorem_bounds import Size, size_of, theorem_bounds
 from unitless.rows import Rows
 
 __all__ = ["certificate"]
@@ -42,7 +42,7 @@ def certificate(
     scores: ArrayLike | None = None,
     ball: float = 1.0,
 ) -> Certificate | BlendCertificate:
-    """Certify the regret of a learner, at any moment of its life.
+    """Certify the regret of a learner, at any time.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def certificate(
     u : Weights or array, optional
         A comparator of interest, by column (an array has no intercept).
     rows : Rows, optional
-        The rows it learned, all of them and in order, if they are kept: then the best comparator
-        in hindsight is found and the true regret is known.
+        All rows it has learned, in order. With them the best comparator in hindsight and the true
+        regret are computed.
     scores : array, optional
-        What `learn` returned for these rows. Without it a fresh learner repeats them.
+        What `learn` returned for these rows. Without them a new learner learns the rows again.
     ball : float
-        The B of the balls; it has no unit, because |u_i| s_i has none.
+        The radius B of the balls; it has no unit, because |u_i| s_i has none.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.learners import Coordinate
@@ -78,68 +78,84 @@ def certificate(
     if isinstance(learner, Blend):
         if rows is not None:
             raise ValueError(
-                "a blend's certificate needs no rows; for the best weights in hindsight use "
+                "the certificate of a blend takes no rows; for the best weights in hindsight use "
                 "best_comparator(loss, rows)"
             )
         return certify_blend(learner, u, ball)
     sums = learner.sums()
     if sums is None:
         raise ValueError(
-            f"{learner.name} keeps no sums to certify with; use coordinate, full or blend"
+            f"{learner.name} keeps no sums for a certificate; use coordinate, full or blend"
         )
     asked: list[tuple[str, Weights]] = [("u = 0", Weights(0.0, np.zeros(len(sums.s) - 1)))]
-    hindsight, paid = None, None
+    hindsight = None
+    paid = None
     if u is not None:
         asked.append(("u given", u if isinstance(u, Weights) else Weights(0.0, np.asarray(u))))
     if rows is not None:
         paid = _paid(learner, rows, scores, sums)
         hindsight = best_comparator(learner.loss, rows, intercept=learner.intercept)
         asked.append(("u best in hindsight", hindsight.weights))
-    claims = {name: _claim(name, learner, sums, weights, rows, paid) for name, weights in asked}
+    made = {name: _against(name, learner, sums, weights, rows, paid) for name, weights in asked}
+    box, simplex, ellipsoid = _balls(learner, sums, ball)
     return Certificate(
-        learner.name, learner.loss.name, sums.trials, sums.dimension, learner.theorem, sums.A,
-        claims["u = 0"], claims.get("u given"), claims.get("u best in hindsight"),
-        *_balls(learner, sums, ball), hindsight,
-    )  # fmt: skip
+        learner=learner.name,
+        loss=learner.loss.name,
+        trials=sums.trials,
+        dimension=sums.dimension,
+        theorem=learner.theorem,
+        A=sums.A,
+        origin=made["u = 0"],
+        given=made.get("u given"),
+        best=made.get("u best in hindsight"),
+        box=box,
+        simplex=simplex,
+        ellipsoid=ellipsoid,
+        hindsight=hindsight,
+    )
 
 
-def _claim(
+def _against(
     name: str, learner: Learner, sums: Sums, u: Weights, rows: Rows | None, paid: float | None
-) -> Claim:
+) -> RegretBounds:
+    """The bounds on the regret against u."""
     if u.features.shape != (len(sums.s) - 1,):
         raise ValueError(
             f"{name}: weights of shape {u.features.shape}, but the learner has seen "
-            f"{len(sums.s) - 1} columns: give one weight a column"
+            f"{len(sums.s) - 1} columns: give one weight per column"
         )
     terms = sums.z * (sums.s * np.append(u.intercept, u.features))
     regret = None
     if rows is not None and paid is not None:
         regret = paid - _total(learner, rows, predictions(rows, u))
-    promise = promised(learner, sums, size_of(u, learner, sums))
-    return Claim(name, regret, sums.A + float(np.sum(terms)), *promise)
+    by_theorem = theorem_bounds(learner, sums, size_of(u, learner, sums))
+    return RegretBounds(name, regret, sums.A + float(np.sum(terms)), *by_theorem)
 
 
-def _balls(learner: Learner, sums: Sums, B: float) -> tuple[Claim, Claim, Claim | None]:
-    """The worst u in the box, in the simplex, in the ellipsoid."""
+def _balls(
+    learner: Learner, sums: Sums, B: float
+) -> tuple[RegretBounds, RegretBounds, RegretBounds | None]:
+    """The bounds for the worst u in the box, in the simplex and in the ellipsoid."""
     if not 0 <= B < math.inf:
         raise ValueError(f"ball = {B}: a ball has a finite radius >= 0")
     z = np.abs(sums.z[sums.s > 0])
-    corner, vertex = np.full(len(z), B), np.where(np.arange(len(z)) == 0, B, 0.0)
+    corner = Size(np.full(len(z), B), B * len(z))
+    vertex = Size(np.where(np.arange(len(z)) == 0, B, 0.0), B)
 
-    def claim(name: str, reach: float, size: Size) -> Claim:
-        return Claim(name, None, sums.A + B * reach, *promised(learner, sums, size))
+    def worst(name: str, largest: float, size: Size) -> RegretBounds:
+        return RegretBounds(name, None, sums.A + B * largest, *theorem_bounds(learner, sums, size))
 
-    box = claim(f"any |u_i| s_i <= {B:g}", float(np.sum(z)), Size(corner, B * len(z)))
-    simplex = claim(f"any sum |u_i| s_i <= {B:g}", float(np.max(z, initial=0.0)), Size(vertex, B))
+    box = worst(f"any |u_i| s_i <= {B:g}", float(np.sum(z)), corner)
+    simplex = worst(f"any sum |u_i| s_i <= {B:g}", float(np.max(z, initial=0.0)), vertex)
     if not hasattr(learner, "norm_h"):
         return box, simplex, None
-    return box, simplex, claim(f"any |u|_S <= {B:g}", learner.norm_h(), Size(vertex, B))
+    return box, simplex, worst(f"any |u|_S <= {B:g}", learner.norm_h(), vertex)
 
 
 def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) -> float:
-    """The loss the learner paid for the rows, from its scores or by repeating them."""
+    """The loss of the learner on the rows, from its scores or by learning the rows again."""
     if scores is None:
-        again = _fresh(learner)
+        again = _new(learner)
         scores = again.learn(rows)
         repeated = again.sums()
         assert repeated is not None
@@ -151,8 +167,8 @@ def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) ->
     return _total(learner, rows, np.asarray(scores, dtype=np.float64))
 
 
-def _fresh(learner: Learner) -> Learner:
-    """A learner of the same parameters that has learned nothing."""
+def _new(learner: Learner) -> Learner:
+    """A learner with the same parameters that has learned nothing."""
     names = inspect.signature(type(learner)).parameters
     return type(learner)(**{name: getattr(learner, name) for name in names})
 

@@ -1,8 +1,8 @@
-"""The best fixed weights in hindsight, with a proof of how good they are.
+"""The best fixed weights in hindsight, with a proof of how close to the best they are.
 
-SciPy finds the weights (`solvers`); duality says how much better any others could be
+SciPy finds the weights (`solvers`); duality bounds how much better any others could be
 (`duality`); a linear programme recognises data on which no finite weights are best
-(`separable`). Units are taken off first (`design`), so they change nothing.
+(`separable`). Columns are scaled first (`design`), so that the result does not depend on units.
 """
 
 from typing import NamedTuple
@@ -27,25 +27,25 @@ RADIUS = 1e3
 """The proof covers comparators this many times larger than the one found."""
 
 MARGIN = 25.0
-"""Weights that stand for infinite ones give separated rows this margin: a loss of e^-25 each."""
+"""Where the best weights are infinite, separated rows get this margin: a loss of e^-25 each."""
 
 
 class Comparator(NamedTuple):
-    """The best fixed weights found, and what is known about all others."""
+    """The best fixed weights found, and a lower bound on the loss of all others."""
 
     weights: Weights
     loss: float
     """sum v loss(y, x.u) of these weights."""
     infimum: float
-    """What the loss of the best weights, or of ever better ones, comes to."""
+    """The smallest loss that weights can reach or approach."""
     lower: float
     """No weights within the radius have a smaller loss: proved by duality, not by the solver."""
     radius: float
-    """Of |u|_S (of sqrt(sum u_i^2 s_i^2) for large sparse data)."""
+    """The largest |u|_S (sqrt(sum u_i^2 s_i^2) for large sparse data) that `lower` covers."""
     attained: bool
     """Whether finite weights reach the infimum."""
     separated: int
-    """Rows whose loss falls to 0 for ever along `direction`."""
+    """The number of rows whose loss tends to 0 along `direction`."""
     direction: Weights | None
 
     @property
@@ -79,13 +79,17 @@ def best_comparator(loss: str | Loss, rows: Rows, *, intercept: bool = True) -> 
     kept = v > 0
     X, y, v = matrix(rows)[kept], rows.targets[kept], v[kept]
     made = design(X, intercept=intercept)
-    return _slope(made, y, v) if loss.code == losses.LINEAR else _best(loss, X, made, y, v)
+    if loss.code == losses.LINEAR:
+        return _linear(made, y, v)
+    return _best(loss, X, made, y, v)
 
 
 def _best(loss: Loss, X: Matrix, made: Design, y: Float, v: Float) -> Comparator:
-    Z, unit = made.Z, _power_of_two(v)
+    Z = made.Z
+    unit = _power_of_two(v)
     w, g = minimised(loss, Z, y, v * unit)
-    separated, direction = np.zeros(len(y), dtype=bool), None
+    separated = np.zeros(len(y), dtype=bool)
+    direction = None
     if loss.code == losses.LOGISTIC:
         found = separation(Z, y, w, g)
         if found.rows.any():
@@ -97,9 +101,15 @@ def _best(loss: Loss, X: Matrix, made: Design, y: Float, v: Float) -> Comparator
     weights = made.weights(w)
     each = v * loss.value(y, X @ weights.features + weights.intercept)
     return Comparator(
-        weights, float(np.sum(each)), float(np.sum(each[~separated])), lower, radius,
-        not separated.any(), int(np.sum(separated)), direction,
-    )  # fmt: skip
+        weights=weights,
+        loss=float(np.sum(each)),
+        infimum=float(np.sum(each[~separated])),
+        lower=lower,
+        radius=radius,
+        attained=not separated.any(),
+        separated=int(np.sum(separated)),
+        direction=direction,
+    )
 
 
 def _far_along(
@@ -111,8 +121,8 @@ def _far_along(
     return w + max(float(np.max(steps)), 0.0) * direction
 
 
-def _slope(made: Design, y: Float, v: Float) -> Comparator:
-    """The linear loss has no best weights, unless all of them are."""
+def _linear(made: Design, y: Float, v: Float) -> Comparator:
+    """The linear loss is unbounded below, unless it is 0 for all weights."""
     downhill = -(made.Z.T @ (v * y))
     flat = not downhill.any()
     bottom = 0.0 if flat else -np.inf
@@ -122,5 +132,5 @@ def _slope(made: Design, y: Float, v: Float) -> Comparator:
 
 
 def _power_of_two(v: Float) -> float:
-    """What brings the largest sample weight near 1."""
+    """The factor that brings the largest sample weight near 1."""
     return float(np.ldexp(1.0, -int(np.frexp(np.max(v, initial=0.0))[1])))

@@ -1,8 +1,8 @@
-"""Rows as a matrix fit for a solver: no units left in it, and predictions Z w for some w.
+"""Rows as a matrix Z for a solver, free of units: predictions are Z w for some w.
 
-Columns are divided by a power of two and by their norm; then, where the matrix is small enough
-to be dense, replaced by an orthonormal basis of their span (pivoted QR), so that correlated or
-linearly dependent features cost a solver nothing and |w| = |u|_S.
+Columns are divided by a power of two and by their norm. Where the matrix is small enough to be
+dense, they are then replaced by an orthonormal basis of their span (pivoted QR), so that correlated
+or linearly dependent features do not slow down a solver, and |w| = |u|_S.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ Float = NDArray[np.float64]
 Matrix = Any  # a dense array or a SciPy sparse array
 
 LARGEST_DENSE = 30_000_000
-"""Entries up to which sparse rows are made dense: 240 MB."""
+"""Sparse rows are made dense up to this number of entries: 240 MB."""
 
 
 class Design(NamedTuple):
@@ -34,7 +34,7 @@ class Design(NamedTuple):
     norms: Float
 
     def weights(self, w: Float) -> Weights:
-        """The weights by feature (zero for a feature that the others make superfluous)."""
+        """The weights by feature (0 for a feature that depends linearly on others)."""
         from scipy.linalg import solve_triangular
 
         u = np.zeros(len(self.norms))
@@ -77,7 +77,7 @@ def design(X: Matrix, *, intercept: bool) -> Design:
     columns = scaled[:, seen] * (1 / norms[seen])
     if not isinstance(columns, np.ndarray):
         return Design(columns.tocsr(), None, seen, exponents, norms)
-    from scipy.linalg import qr  # slow to import, and a certificate does without
+    from scipy.linalg import qr  # slow to import, and certificates do not need it
 
     Q, R, pivots = qr(columns, mode="economic", pivoting=True)
     rank = _rank(np.abs(np.diag(R)), max(columns.shape))
@@ -85,7 +85,7 @@ def design(X: Matrix, *, intercept: bool) -> Design:
 
 
 def _rank(diagonal: Float, size: int) -> int:
-    """How many of the decreasing diagonal stand out of rounding, as in NumPy's matrix_rank."""
+    """How many of the decreasing entries exceed rounding errors, as in NumPy's matrix_rank."""
     if diagonal.size == 0:
         return 0
     return int(np.sum(diagonal > diagonal[0] * size * np.finfo(np.float64).eps))

@@ -1,12 +1,12 @@
-"""Fenchel duality: a lower bound on what any weights can reach, from the gradients of some.
+"""Fenchel duality: a lower bound on the loss of all weights, from the gradients at some weights.
 
 For any g_i in the domain of the loss's conjugate, loss(y, p) >= g p - conjugate(y, g). Summed
 over rows with weights v and predictions p = Z w,
 
     sum v loss >= (Z'(v g)).w - sum v conjugate(y, g)   for every w,
 
-so that slopes with Z'(v g) = 0 bound the loss of all weights from below. At the optimum the
-bound is the loss itself. Rounding leaves a little of Z'(v g): that is why a radius of w is named.
+so that derivatives g with Z'(v g) = 0 bound the loss of all weights from below. At the optimum the
+bound is the loss itself. Rounding leaves Z'(v g) close to 0, hence the bound on |w|.
 """
 
 import math
@@ -25,7 +25,7 @@ Float = NDArray[np.float64]
 
 
 def domain(loss: Loss, y: Float) -> tuple[Float, Float]:
-    """The least and the largest slope of the loss at each target.
+    """The smallest and the largest derivative of the loss at each target.
 
     >>> domain(losses.get("hinge"), np.array([1.0, -1.0]))
     (array([-1.,  0.]), array([0., 1.]))
@@ -56,7 +56,7 @@ def conjugate(loss: Loss, y: Float, g: Float) -> Float:
 
 
 def lower_bound(loss: Loss, Z: Any, y: Float, v: Float, g: Float, radius: float) -> float:
-    """No w with |w| <= radius has less than this loss, by the slopes g or better ones near them."""
+    """No w with |w| <= radius has a smaller loss; from g or better derivatives near g."""
     low, high = domain(loss, y)
 
     def bound(g: Float) -> float:
@@ -64,14 +64,14 @@ def lower_bound(loss: Loss, Z: Any, y: Float, v: Float, g: Float, radius: float)
 
     g = np.clip(g, low, high)
     best = bound(g)
-    for _ in range(4):  # each pass removes what clipping and rounding left of the one before
+    for _ in range(4):  # each pass removes what clipping and rounding left over
         g = _balanced(Z, v, g, low, high)
         best = max(best, bound(g))
     return best
 
 
 def _balanced(Z: Any, v: Float, g: Float, low: Float, high: Float) -> Float:
-    """The slopes moved towards Z'(v g) = 0, each in proportion to its room."""
+    """g moved towards Z'(v g) = 0, each entry in proportion to the room it has in its domain."""
     room = np.ones_like(g) if math.isinf(high.max(initial=0.0)) else (g - low) * (high - g)
     residual = Z.T @ (v * g)
     if isinstance(Z, np.ndarray):

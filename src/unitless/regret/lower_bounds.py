@@ -1,7 +1,7 @@
-"""Lower bounds on the regret: what no learner can avoid.
+"""Lower bounds on the regret, which hold for every learner.
 
 Kotlowski (2017), Theorem 3 and Lemma 1; Streeter and McMahan (2012), Theorem 7.
-`unitless.regret.adversary` plays the games that prove them.
+The games that prove them are in `unitless.regret.adversaries`.
 """
 
 import math
@@ -16,10 +16,10 @@ Float = NDArray[np.float64]
 
 
 def theorem_3(norm: float, T: int, c: float = 1.0) -> float:
-    """Theorem 3: for any learner, d >= 2 and |u|_S some data cost |u|_S sqrt(T c / (1 + c)).
+    """Theorem 3: every learner has regret |u|_S sqrt(T c / (1 + c)) on some data with d >= 2.
 
-    The paper has c = 1, x'S^-1 x of its instances. As c grows the constant goes to 1, where the
-    learner that predicts 0 (`bounds.zero`) shows that it must stop.
+    c is x'S^-1 x of the instances; the paper has c = 1. As c grows the constant approaches 1. It
+    cannot be larger, as the learner that always predicts 0 shows (`bounds.zero`).
 
     >>> theorem_3(1.0, 50), round(theorem_3(1.0, 50, c=100.0), 3)
     (5.0, 7.036)
@@ -30,9 +30,9 @@ def theorem_3(norm: float, T: int, c: float = 1.0) -> float:
 def streeter_mcmahan(u: ArrayLike, T: int, wealth: float = 1.0) -> Float:
     """Lemma 1 without its Omega: d = 1, x = 1, any learner whose regret against 0 is <= wealth.
 
-    Some signs g_1..g_T then give regret(u) at least what is returned, and no more can be said:
-    on fair coins every learner gains 0 on average, and must end with at least both -wealth and
-    u h - regret(u). So regret(u) = wealth + c where E max(0, |u| h - c) = wealth.
+    For some signs g_1..g_T regret(u) is at least the number returned, and this is the best possible
+    bound: on fair coins every learner gains 0 on average, and must end with at least both -wealth
+    and u h - regret(u). So regret(u) = wealth + c where E max(0, |u| h - c) = wealth.
 
     >>> streeter_mcmahan([0.0, 1.0, 10.0], T=100).round(2)
     array([  0.  ,  10.05, 194.58])

@@ -1,4 +1,4 @@
-"""The penalty of section 3, its conjugate, and the sharper penalty that takes its place.
+"""The penalty of section 3, its conjugate, and a sharper penalty to replace it.
 
 Kotlowski (2017), equation (2) and Lemma 2. beta is given by its logarithm, because Theorem 2 has
 beta = e^(Gamma / (2 alpha)).
@@ -34,7 +34,7 @@ def penalty(a: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
 def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
     """Lemma 2: the conjugate of `penalty` is at most exp(theta^2 / (2 alpha)) / beta.
 
-    The conjugate never exceeds 0.21895 of it (erratum 15); `lambert` loses nothing.
+    The conjugate is at most 0.21895 times that (erratum 15); `lambert` is exact.
 
     >>> conjugate_bound([0.0, 2.0], alpha=1.2).round(4)
     array([1.    , 5.2945])
@@ -43,7 +43,7 @@ def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: float = 0.0) -> Fl
 
 
 def lambert(a: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
-    """The conjugate of exp(theta^2 / (2 alpha)) / beta: `penalty`'s place, with nothing lost.
+    """The conjugate of exp(theta^2 / (2 alpha)) / beta: the exact replacement of `penalty`.
 
     sup over theta of a theta - exp(theta^2 / (2 alpha)) / beta
     = a sqrt(alpha) (sqrt W - 1 / sqrt W), W e^W = alpha beta^2 a^2;  -1 / beta at a = 0.

@@ -1,8 +1,8 @@
-"""SciPy's solvers, one call a kind of loss: weights w and slopes g for predictions Z w.
+"""SciPy's solvers, one call per kind of loss: weights w and derivatives g for predictions Z w.
 
-Nothing here is trusted: `unitless.regret.duality` measures how far each answer is from optimal.
-`scipy.optimize` and `scipy.sparse.linalg` are imported where they are called: they are slow, and a
-certificate does without.
+Nothing relies on them: `unitless.regret.duality` measures how far each answer is from optimal.
+`scipy.optimize` and `scipy.sparse.linalg` are imported where they are called, because they are slow
+to import and certificates do not need them.
 """
 
 from typing import Any
@@ -19,11 +19,11 @@ __all__ = ["minimised"]
 Float = NDArray[np.float64]
 
 LARGEST_HESSIAN = 500
-"""Weights up to which the second derivatives are kept as a matrix."""
+"""Up to this number of weights the second derivatives are kept as a matrix."""
 
 
 def minimised(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float, Float]:
-    """(w, g): weights that minimise sum v loss(y, Z w), and the slopes that go with them."""
+    """(w, g): weights that minimise sum v loss(y, Z w), and the derivatives of the loss there."""
     if loss.code in (losses.HINGE, losses.ABSOLUTE, losses.QUANTILE):
         return _by_linear_programme(loss, Z, y, v)
     if loss.code == losses.SQUARED:
@@ -46,7 +46,7 @@ def _least_squares(Z: Any, y: Float, v: Float) -> Float:
 
 
 def _by_newton(loss: Loss, Z: Any, y: Float, v: Float, start: Float) -> Float:
-    """SciPy's trust regions; weights and values are counted in units of their own size."""
+    """SciPy's trust-region methods; weights and losses are scaled to about 1."""
     from scipy.optimize import minimize
 
     size = float(np.linalg.norm(y)) or 1.0
@@ -81,19 +81,22 @@ def _curvature(loss: Loss, y: Float, p: Float) -> Float:
 
 
 def _by_linear_programme(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float, Float]:
-    """The dual: the largest -sum v g y with Z'(v g) = 0. Its own multipliers are the weights.
+    """The dual: maximise -sum v g y subject to Z'(v g) = 0. Its dual solution is the weights.
 
     For these three losses the conjugate is g y (with labels of +-1 for hinge). The unknown is
-    v g rather than g, which keeps the weights out of the matrix.
+    v g rather than g, so that sample weights do not enter the matrix.
     """
     from scipy.optimize import linprog
 
     scale = np.max(np.abs(y), initial=0.0) or 1.0
     low, high = domain(loss, y)
     solved = linprog(
-        y / scale, A_eq=Z.T, b_eq=np.zeros(Z.shape[1]),
-        bounds=np.column_stack([v * low, v * high]), method="highs",
-    )  # fmt: skip
+        y / scale,
+        A_eq=Z.T,
+        b_eq=np.zeros(Z.shape[1]),
+        bounds=np.column_stack([v * low, v * high]),
+        method="highs",
+    )
     if solved.x is None:
         raise RuntimeError(f"HiGHS found no best comparator: {solved.message}")
     return np.asarray(solved.eqlin.marginals * scale), np.asarray(solved.x) / v

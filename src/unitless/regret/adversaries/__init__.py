@@ -1,4 +1,4 @@
-"""Adversaries: games that force the regret which the lower bounds promise."""
+"""Adversaries: games that force a regret at least as large as the lower bounds."""
 
 from unitless.regret.adversaries.game import Game, opponent
 from unitless.regret.adversaries.greedy import greedy

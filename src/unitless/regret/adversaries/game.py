@@ -1,8 +1,7 @@
-"""The game of the paper's Figure 1 with linear losses: x is shown, p predicted, g answered.
+"""The game of the paper's Figure 1 with linear losses: x is shown, p predicted, g revealed.
 
-The loss counted is g p. A learner of the linear loss is told g itself; one that takes labels is
-told y = -sign(g) with weight |g|, which is what g says about a label. What it makes of that is
-its own affair: the lower bounds hold whatever it learns.
+The loss is g p. A learner of the linear loss gets g itself; one that takes labels gets
+y = -sign(g) with sample weight |g|. The lower bounds hold whatever it learns from that.
 """
 
 from collections.abc import Callable
@@ -21,19 +20,19 @@ Float = NDArray[np.float64]
 
 
 class Game(NamedTuple):
-    """A game that was played, and what it cost the learner."""
+    """A finished game, and what it cost the learner."""
 
     learner: str
     X: Float
     """The instances, row t of trial t."""
     g: Float
-    """The gradients answered."""
+    """The gradients."""
     p: Float
-    """The predictions they answered."""
+    """The predictions."""
     u: Float
-    """The comparator the adversary had in mind."""
+    """The comparator that the adversary chose."""
     bound: float | None
-    """The regret against u that the adversary promised, if it did."""
+    """The regret against u that the adversary forces, if a theorem says so."""
 
     @property
     def norm(self) -> float:
@@ -53,13 +52,13 @@ class Factor:
         self.R, self.q = np.zeros((0, d)), np.zeros(0)
 
     def append(self, x: Float, g: float) -> None:
-        """Take in one more trial: [R; x] = Q R_new and h = [R; x]'[q; -g]."""
+        """Add one trial: [R; x] = Q R_new and h = [R; x]'[q; -g]."""
         Q, self.R = np.linalg.qr(np.vstack([self.R, x]))
         self.q = Q.T @ np.append(self.q, -g)
 
 
 def opponent(name: str, **parameters: Any) -> Learner:
-    """A learner by name as the games want it: gradients if it can take them, no intercept.
+    """A learner by name for these games: with the linear loss if it takes it, no intercept.
 
     >>> opponent("coordinate", alpha=1.5).loss.name
     'linear'
@@ -84,5 +83,5 @@ def trial(
 
 
 def against(p: float) -> float:
-    """The sign of g under which the prediction loses, or gains nothing; + where p = 0."""
+    """The sign of g that makes the loss g p positive (or 0); + where p = 0."""
     return 1.0 if p >= 0 else -1.0

@@ -1,8 +1,8 @@
-"""The greedy adversary: given instances, the sign of each gradient that hurts most.
+"""The greedy adversary: given instances, the worse sign for each gradient.
 
-Hurting is the regret against the worst u of a ball, after the trial (theory.md 4):
+Worse means a larger regret against the worst u of a ball after the trial (docs/theory.md):
 sum g p + B sum |h_i| / s_i for |u_i| s_i <= B, or sum g p + B |h|_{S^+} for |u|_S <= B.
-No promise goes with it: it is there to search for what the theorems exclude.
+No lower bound holds for it; tests use it to search for violations of the theorems.
 """
 
 from functools import partial
@@ -72,12 +72,12 @@ def greedy(
     """
     X = np.asarray(X, dtype=np.float64)
     state = _Box(X.shape[1]) if ball == "box" else _Ellipsoid(X.shape[1])
-    played = []
+    trials = []
     for x in X:
         up, down = state.sizes(x)
-        indifferent = B * (down - up) / 2  # p + B up = -p + B down
+        indifferent = B * (down - up) / 2  # there p + B up = -p + B down
         p, g = trial(learner, x[None], 1.0, partial(_above, indifferent))
         state.append(x, g)
-        played.append((p, g))
-    predictions, gradients = np.array(played).T
+        trials.append((p, g))
+    predictions, gradients = np.array(trials).T
     return Game(learner.name, X, gradients, predictions, B * state.worst(), None)

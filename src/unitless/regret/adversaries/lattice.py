@@ -1,7 +1,7 @@
 """The exact worst case of Algorithm 1 at d = 1, x = 1, over all 2^T sequences of signs.
 
-theory.md 5: the learner's state is then (t, h), so that the dearest way to reach h needs only
-the dearest ways to reach its two neighbours one trial earlier:
+The state of the learner is then (t, h), so that the largest loss on the way to h follows from the
+largest losses on the way to its two neighbours one trial earlier (docs/theory.md):
 
     F_t(h) = max(F_{t-1}(h + 1) + w_t(h + 1), F_{t-1}(h - 1) - w_t(h - 1))
 
@@ -26,7 +26,7 @@ Float = NDArray[np.float64]
 
 
 class Lattice(NamedTuple):
-    """The dearest way to each h = -sum g."""
+    """The largest loss for each h = -sum g."""
 
     h: Float
     F: Float
@@ -39,20 +39,20 @@ class Lattice(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Algorithm 1's worst case over u, between what no learner and what this one cannot exceed."""
+    """The worst case of Algorithm 1 over u, between its lower and its upper bounds."""
 
     u: Float
     shape: Float
     """Lemma 1's |u| sqrt(T log(|u| sqrt(T))), constant left out."""
     lower: Float
-    """Lemma 1, exact, for learners that lose as little against u = 0 as this one."""
+    """Lemma 1, exact, for learners whose regret against u = 0 is as small as this one's."""
     worst: Float
     sharp: Float
     theorem_1: Float
 
 
 @kernel
-def _dearest(T, alpha, wealth):
+def _largest_losses(T, alpha, wealth):
     """F_T at h = -T, -T + 2, .., T."""
     F, old = np.zeros(T + 1), np.zeros(T + 1)
     for t in range(1, T + 1):
@@ -75,11 +75,11 @@ def lattice(T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Lattice:
     """
     if T < 1:
         raise ValueError(f"T = {T}: there must be at least one trial")
-    return Lattice(np.arange(-T, T + 1, 2.0), _dearest(T, alpha, wealth))
+    return Lattice(np.arange(-T, T + 1, 2.0), _largest_losses(T, alpha, wealth))
 
 
 def curve(u: ArrayLike, T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Curve:
-    """The worst case over u with the bounds on either side.
+    """The worst case over u, with the lower and upper bounds.
 
     >>> c = curve([1.0], 100)
     >>> print(*(f"{field[0]:.1f}" for field in c[2:]))

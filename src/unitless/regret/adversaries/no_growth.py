@@ -1,7 +1,7 @@
 """The adversary without growth: a new direction in each trial, d = T, any T.
 
-theory.md 5: x_t = e_t, g = the prediction's sign. Then h'S^+h = T exactly, and every learner
-loses |u|_S sqrt(T): the most that the learner which predicts 0 ever loses.
+x_t = e_t and g is the sign of the prediction (docs/theory.md). Then h'S^+h = T exactly, and every
+learner has regret at least |u|_S sqrt(T), which is the largest regret of always predicting 0.
 """
 
 import math
@@ -25,9 +25,9 @@ def no_growth(learner: Learner, T: int, *, norm: float = 1.0) -> Game:
     """
     if T < 1 or not 0 < norm < math.inf:
         raise ValueError(f"T = {T}, norm = {norm}: both must be positive and finite")
-    played = [
+    trials = [
         trial(learner, csr_array(([1.0], [t], [0, 1]), shape=(1, T)), 1.0, against)
         for t in range(T)
     ]
-    p, g = np.array(played).T
+    p, g = np.array(trials).T
     return Game(learner.name, np.eye(T), g, p, -g * norm / math.sqrt(T), norm * math.sqrt(T))

@@ -1,8 +1,8 @@
-"""Theorem 3's adversary: every learner loses |u|_S sqrt(T/2) to it.
+"""The adversary of Theorem 3: every learner has regret at least |u|_S sqrt(T/2) against it.
 
 Kotlowski (2017), section 4.1 and appendix C, made numerically sound. It shows x_t = e_t for
-t <= d, then x with h'S^-1 x = 0 and x'S^-1 x = c, and answers with the sign of the prediction, so
-that h'S^-1 h = t c / (1 + c) while the learner's own loss never falls. The paper has c = 1.
+t <= d, then x with h'S^-1 x = 0 and x'S^-1 x = c. g is the sign of the prediction, so that
+h'S^-1 h = t c / (1 + c) while the loss of the learner never decreases. The paper has c = 1.
 """
 
 import math
@@ -19,11 +19,11 @@ __all__ = ["DOUBLINGS", "longest", "theorem_3"]
 Float = NDArray[np.float64]
 
 DOUBLINGS = 35
-"""S may grow by 2^35 in each of d - 1 directions before h'S^-1 h loses its ninth decimal."""
+"""S may grow by 2^35 in each of d - 1 directions before h'S^-1 h is wrong in the ninth digit."""
 
 
 def longest(d: int, c: float = 1.0) -> int:
-    """The largest T for which h'S^-1 h stays t c / (1 + c) within 1e-9, on the floats shown.
+    """The largest T for which h'S^-1 h stays t c / (1 + c) within 1e-9 in float64.
 
     The first d trials are exact for any c.
 
@@ -58,8 +58,8 @@ def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float =
 def _instance(state: Factor, c: float) -> Float:
     """x = sqrt(c) R'b with |b| = 1 and b orthogonal to q: of these, the shortest.
 
-    The shortest grows S where it is smallest. Any other choice lets one direction run away, and
-    precision is gone by T = 50 in every dimension.
+    The shortest makes S grow where it is smallest. With any other choice one direction grows faster
+    than the others, and precision is lost by T = 50 in every dimension.
     """
     complement = np.linalg.qr(state.q[:, None], mode="complete")[0][:, 1:]
     candidates = state.R.T @ complement

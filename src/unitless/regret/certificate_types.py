@@ -4,15 +4,18 @@ from typing import NamedTuple
 
 from unitless.regret.comparator import Comparator
 
-__all__ = ["Certificate", "Claim"]
+__all__ = ["Certificate", "RegretBounds"]
 
 
-class Claim(NamedTuple):
-    """Four numbers about one comparator, or one ball of them, each at most the next."""
+class RegretBounds(NamedTuple):
+    """The regret against one comparator, or one ball of them, and three bounds on it.
+
+    Each number is at most the next.
+    """
 
     comparator: str
     regret: float | None
-    """The regret itself, where rows are kept."""
+    """The regret itself, if the rows were given."""
     certificate: float
     """A + h.u: exact for linear losses, an upper bound for convex ones."""
     sharp: float | None
@@ -22,7 +25,7 @@ class Claim(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What is certain about a learner's regret; print it for a table."""
+    """What is certain about the regret of a learner; print it for a table."""
 
     learner: str
     loss: str
@@ -32,31 +35,31 @@ class Certificate(NamedTuple):
     """The theorem that holds for this learner, if one does."""
     A: float
     """sum v g p."""
-    origin: Claim
+    origin: RegretBounds
     """u = 0."""
-    given: Claim | None
+    given: RegretBounds | None
     """The u that was asked about."""
-    best: Claim | None
-    """The best u in hindsight, where rows are kept."""
-    box: Claim
-    simplex: Claim
-    ellipsoid: Claim | None
+    best: RegretBounds | None
+    """The best u in hindsight, if the rows were given."""
+    box: RegretBounds
+    simplex: RegretBounds
+    ellipsoid: RegretBounds | None
     hindsight: Comparator | None
 
     @property
-    def claims(self) -> list[Claim]:
-        """All claims made, in order."""
-        made = (self.origin, self.given, self.best, self.simplex, self.box, self.ellipsoid)
-        return [claim for claim in made if claim is not None]
+    def bounds(self) -> list[RegretBounds]:
+        """The lines of the table, in order."""
+        lines = (self.origin, self.given, self.best, self.simplex, self.box, self.ellipsoid)
+        return [line for line in lines if line is not None]
 
     def __str__(self) -> str:
         head = (
             f"{self.learner}, {self.loss} loss: {self.trials} trials, {self.dimension} dimensions"
         )
         theorem = self.theorem or "no theorem holds for this learner; its certificate does"
-        width = max(len(claim.comparator) for claim in self.claims)
+        width = max(len(line.comparator) for line in self.bounds)
         title = ("regret against", "true", "certified", "sharp", "theorem")
-        table: list[tuple[str | float | None, ...]] = [title, *self.claims]
+        table: list[tuple[str | float | None, ...]] = [title, *self.bounds]
         lines = [
             f"{name:<{width}}" + "".join(f"  {_cell(number):>10}" for number in numbers)
             for name, *numbers in table

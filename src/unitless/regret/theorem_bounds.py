@@ -1,7 +1,7 @@
-"""What a learner's theorem promised in advance, on the data it has actually seen.
+"""The bound of a learner's theorem, evaluated on the data it has seen.
 
-A theorem speaks of loss / L, so its bound is multiplied by L. One function a theorem; a learner
-names its own in `Learner.theorem`, and one that names none is promised nothing.
+A theorem speaks of loss / L, so its bound is multiplied by L. There is one function per theorem. A
+learner names its own in `Learner.theorem`; if it names none, there is no bound.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unitless.learners.base import Learner, Sums, Weights
 from unitless.regret import bounds
 
-__all__ = ["Promise", "Size", "promised", "size_of"]
+__all__ = ["Size", "TheoremBounds", "size_of", "theorem_bounds"]
 
 Float = NDArray[np.float64]
 
@@ -27,40 +27,45 @@ class Size(NamedTuple):
     """|u|_S, or its upper bound sum |u_i| s_i where S is not kept."""
 
 
-class Promise(NamedTuple):
-    """A theorem's bound: the sharpest form, and the paper's (corrected)."""
+class TheoremBounds(NamedTuple):
+    """The bound of a theorem: in its sharpest form, and as in the paper (corrected)."""
 
     sharp: float | None
     theorem: float | None
 
 
 def size_of(u: Weights, learner: Learner, sums: Sums) -> Size:
-    """The size of u to this learner."""
+    """The size of u on the data this learner has seen."""
     a = np.abs(np.append(u.intercept, u.features)) * sums.s
     norm = _norm(u, learner.state) if hasattr(learner.state, "R") else float(np.sum(a))
     return Size(a[sums.s > 0], norm)
 
 
 def _norm(u: Weights, state: Any) -> float:
-    """|u|_S = |R u|, R's columns having the units and the order of the learner."""
+    """|u|_S = |R u|, where the columns of R have the units and the order of the learner."""
     taken = state.coordinates[state.coordinates >= 0]
     scaled = np.append(u.intercept, u.features)[taken] / state.units[: len(taken)]
     terms = np.sum(state.R[:, : len(taken)] * scaled, axis=1)
     return float(np.sqrt(np.sum(terms * terms)))
 
 
-def promised(learner: Learner, sums: Sums, size: Size) -> Promise:
+def theorem_bounds(learner: Learner, sums: Sums, size: Size) -> TheoremBounds:
     """The bound on the regret against comparators of that size."""
     theorem = THEOREMS.get(learner.theorem or "")
     if theorem is None:
-        return Promise(None, None)
+        return TheoremBounds(None, None)
     sharp, printed = theorem(learner, sums, size)
-    return Promise(learner.loss.lipschitz * sharp, learner.loss.lipschitz * printed)
+    lipschitz = learner.loss.lipschitz
+    return TheoremBounds(lipschitz * sharp, lipschitz * printed)
 
 
 def _theorem_1(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
-    d, T, alpha, wealth = learner.d or sums.dimension, sums.trials, learner.alpha, learner.wealth
-    data = {"d": max(d, 1), "T": T, "alpha": alpha, "wealth": wealth}
+    data = {
+        "d": max(learner.d or sums.dimension, 1),
+        "T": sums.trials,
+        "alpha": learner.alpha,
+        "wealth": learner.wealth,
+    }
     sharp = bounds.theorem_1_sharp(size.a, growing=learner.d is None, **data)
     return sharp, bounds.theorem_1(size.a, **data)
 

@@ -1,14 +1,14 @@
-"""The certificate of a blend: what its members lend it.
+"""The certificate of a Blend, which follows from those of its members.
 
-The blend's loss is at most that of any member plus an overhead that the mixture knows
-(`unitless.blend.mixture_bound`). With Algorithms 1 and 2 among the members, regret(u) of the
-blend is at most theirs plus
+The loss of the Blend is at most that of any member plus an overhead that the mixture computes
+(`unitless.blend.mixture_bound`). With Algorithms 1 and 2 among the members, the regret(u) of the
+Blend is at most
 
-    the overhead                     in advance, beside the theorem's bound
-    loss - loss of the member        by now, beside the member's own certificate A + h.u
+    the bound of the member's theorem + the overhead                            in advance
+    the member's certificate A + h.u + (loss of the Blend - loss of the member) at any time
 
-Algorithm 2 leaves when d outgrows it; what it lent then holds for the trials up to there, as
-written.
+Algorithm 2 leaves the Blend when there are too many features for it; its bounds then hold for the
+trials until it left.
 """
 
 from typing import NamedTuple
@@ -20,31 +20,31 @@ from unitless.blend.blend import Blend
 from unitless.blend.ensemble import UNIT
 from unitless.blend.mixture_bound import Guarantee
 from unitless.learners.base import Learner, Weights
-from unitless.regret.claims import Certificate, Claim
+from unitless.regret.certificate_types import Certificate, RegretBounds
 
-__all__ = ["BlendCertificate", "Lent", "certify_blend"]
+__all__ = ["BlendCertificate", "MemberCertificate", "certify_blend"]
 
 
-class Lent(NamedTuple):
-    """What one member with a theorem lends the blend."""
+class MemberCertificate(NamedTuple):
+    """The certificate of one member with a theorem, as it holds for the Blend."""
 
     member: str
     theorem: str
     trials: int
     """It holds for trials 1 to this one."""
-    claims: list[Claim]
-    """As of the member, with the overhead (theorem) or the actual lead (certificate) added."""
+    bounds: list[RegretBounds]
+    """Those of the member plus the overhead (theorem) or the actual difference (certificate)."""
 
 
 class BlendCertificate(NamedTuple):
-    """What is certain about a blend's loss; print it for a table."""
+    """What is certain about the loss of a Blend; print it for a table."""
 
     loss_name: str
     trials: int
     loss: float
     members: dict[str, Guarantee]
-    """By member: the blend's loss is at most the member's plus the overhead."""
-    lent: list[Lent]
+    """By member: the loss of the Blend is at most the member's plus the overhead."""
+    by_member: list[MemberCertificate]
 
     def __str__(self) -> str:
         lines = [
@@ -58,18 +58,18 @@ class BlendCertificate(NamedTuple):
                 f"{name:<28}{kept.member_loss:>12.5g}{ahead:>16.5g}{kept.overhead:>17.4g}"
                 f"{kept.last:>9}"
             )
-        for lent in self.lent:
-            lines.append(f"{lent.theorem}, lent by {lent.member} (trials 1 to {lent.trials})")
+        for made in self.by_member:
+            lines.append(f"{made.theorem}, from {made.member} (trials 1 to {made.trials})")
             lines.append(f"{'regret against':<28}{'certified':>12}{'sharp':>16}{'theorem':>17}")
-            for claim in lent.claims:
-                numbers = (claim.certificate, claim.sharp, claim.theorem)
+            for line in made.bounds:
+                numbers = (line.certificate, line.sharp, line.theorem)
                 cells = ["-" if x is None else f"{x:.5g}" for x in numbers]
-                lines.append(f"{claim.comparator:<28}{cells[0]:>12}{cells[1]:>16}{cells[2]:>17}")
+                lines.append(f"{line.comparator:<28}{cells[0]:>12}{cells[1]:>16}{cells[2]:>17}")
         return "\n".join(lines)
 
 
 def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> BlendCertificate:
-    """The certificate of a blend.
+    """The certificate of a Blend.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
@@ -82,32 +82,34 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     74.0 <= 197.1 + 10.3
     """
     kept = blend.guarantees()
-    lent = []
+    by_member = []
     for member, learner in zip(blend.ensemble.members, blend.ensemble.learners, strict=True):
         if member.role == "guarantee" and learner is not None:
             own = None if u is None else _in_slots(blend, learner, u)
-            lent.append(_lend(kept[member.name], learner, own, ball))
+            by_member.append(_member_certificate(kept[member.name], learner, own, ball))
     any_kept = next(iter(kept.values()))
-    trials = max(claim.last for claim in kept.values())
-    total = next((c.loss for c in kept.values() if c.last == trials), any_kept.loss)
-    return BlendCertificate(blend.loss.name, trials, total, kept, lent)
+    trials = max(each.last for each in kept.values())
+    total = next((each.loss for each in kept.values() if each.last == trials), any_kept.loss)
+    return BlendCertificate(blend.loss.name, trials, total, kept, by_member)
 
 
-def _lend(kept: Guarantee, learner: Learner, u: Weights | None, ball: float) -> Lent:
+def _member_certificate(
+    kept: Guarantee, learner: Learner, u: Weights | None, ball: float
+) -> MemberCertificate:
     from unitless.regret.certificate import certificate
 
     made = certificate(learner, u, ball=ball)
     assert isinstance(made, Certificate)
-    lead = kept.loss - kept.member_loss
-    claims = [
-        claim._replace(
-            certificate=claim.certificate + lead,
-            sharp=None if claim.sharp is None else claim.sharp + kept.overhead,
-            theorem=None if claim.theorem is None else claim.theorem + kept.overhead,
+    difference = kept.loss - kept.member_loss
+    bounds = [
+        line._replace(
+            certificate=line.certificate + difference,
+            sharp=None if line.sharp is None else line.sharp + kept.overhead,
+            theorem=None if line.theorem is None else line.theorem + kept.overhead,
         )
-        for claim in made.claims
+        for line in made.bounds
     ]
-    return Lent(kept.member, str(learner.theorem), kept.last, claims)
+    return MemberCertificate(kept.member, str(learner.theorem), kept.last, bounds)
 
 
 def _in_slots(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weights:
@@ -116,7 +118,7 @@ def _in_slots(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weights
     panel = blend.ensemble
     columns = np.flatnonzero(panel.slots >= 0)
     sums = learner.sums()
-    assert sums is not None  # proofs keep sums
+    assert sums is not None  # a member with a theorem keeps sums
     features = np.zeros(len(sums.s) - 1)
     units = panel.profile[panel.slots[columns], UNIT]
     features[panel.slots[columns]] = given.features[columns] / np.where(units > 0, units, 1.0)
