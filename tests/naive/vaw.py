@@ -1,4 +1,4 @@
-"""VAW for squared loss in exact fractions."""
+"""VAW for squared loss in exact fractions: theory.md 8."""
 
 from fractions import Fraction
 
