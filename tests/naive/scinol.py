@@ -1,4 +1,4 @@
-"""ScInOL 1 and 2 (Kempka, Kotlowski, Warmuth 2019), as docs/theory.md (6) has them."""
+"""ScInOL 1 and 2 (Kempka, Kotlowski, Warmuth 2019), in decimals, from the paper."""
 
 from collections import defaultdict
 from decimal import Decimal

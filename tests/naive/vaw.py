@@ -1,4 +1,4 @@
-"""VAW for squared loss in exact fractions: theory.md 8."""
+"""VAW for squared loss in exact fractions."""
 
 from fractions import Fraction
 

@@ -99,8 +99,8 @@ def test_refused_beyond_its_precision():
         play(opponent("zero"), 2, 0)
 
 
-def test_the_notes_game():
-    """theory.md 5, (m): d = 2, T = 45 (beyond what is offered now): at 35 the same order."""
+def test_regret_of_both_algorithms():
+    """Algorithm 2 has the regret of predicting 0, and Algorithm 1 has more."""
     regrets = {name: play(opponent(name), 2, 35).regret for name in ("zero", "full", "coordinate")}
     assert regrets["zero"] == pytest.approx(math.sqrt(17.5))
     assert regrets["full"] == pytest.approx(math.sqrt(17.5), rel=1e-6)
@@ -188,7 +188,7 @@ def test_worst_case_between_its_bounds(T, alpha):
 
 
 def test_worst_case_nearly_reaches_the_sharp_form():
-    """theory.md 1, (m): 99.8 %. Nothing much better than `theorem_1_sharp` can be proved."""
+    """docs/theory.md 3: nothing much better than `theorem_1_sharp` can be proved."""
     c = curve(np.geomspace(1e-3, 1e6, 91), 2000)
     assert 0.997 < np.max(c.worst / c.sharp) <= 1
 

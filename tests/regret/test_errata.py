@@ -73,12 +73,12 @@ def test_8_gamma_keeps_the_inverse_of_its_own_trial():
 
 
 def test_9_appendix_e_multiplies_by_the_root():
-    """Between (8) and (9) lies a factor e^(Gamma / (2 alpha)) = 1.560, not e^Gamma = 2.718."""
+    """The factor between (10) and (11) is e^(Gamma / (2 alpha)) = 1.560, not e^Gamma = 2.718."""
     learner, p = twice_the_same_row([1.0, -1.0])
-    eighth = -1.0 * p[1] + learner.potential()
+    left_of_10 = -1.0 * p[1] + learner.potential()
     x = -1.0 * (-1 / 2) / ALPHA  # g h'S^+x / alpha
-    ninth = math.exp((1 / 2) / (2 * ALPHA)) * (x + math.exp(-x))  # h'S^+h = 1/2, Gamma gone
-    assert ninth / eighth == pytest.approx(math.exp(1 / (2 * ALPHA)))
+    left_of_11 = math.exp((1 / 2) / (2 * ALPHA)) * (x + math.exp(-x))  # h'S^+h = 1/2, Gamma gone
+    assert left_of_11 / left_of_10 == pytest.approx(math.exp(1 / (2 * ALPHA)))
 
 
 def test_10_h_is_minus_the_gradients():
@@ -112,7 +112,7 @@ PRINTED = {
 
 
 def interval(u, v):
-    """The lower bound (10) of appendix F on [u, v]."""
+    """The lower bound (14) of appendix F on [u, v]."""
     b = (v * math.exp(u) - u * math.exp(v)) / (v - u)
     c = (math.exp(v) - math.exp(u)) / (v - u)
     f = math.exp(9 / 16 * u * u)
