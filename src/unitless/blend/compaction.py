@@ -27,8 +27,6 @@ T, D, NONZEROS, DENSE, SMALL = range(5)  # totals
 DONE, RULE, ZERO_WEIGHT = range(3)  # why a tile ends
 
 Float = NDArray[np.float64]
-List = tuple[Float, NDArray[np.int32], NDArray[np.int64]]
-"""Values, feature ids and row starts of sparse rows."""
 
 
 @inner
@@ -67,40 +65,26 @@ def _rules(totals, new, nonzeros):
 
 
 @inner
-def _add_row(block, start, stop, ids, statistics, totals, n, out):
-    """Take in a row: ids for its new features, statistics, and a list of it from place n on."""
+def _add_row(block, start, stop, ids, statistics, totals):
+    """Take in a row: ids for its new features, and statistics."""
     values, indices, starts, _ = block
-    out_values, out_ids, _ = out
-    sparse = starts.size > 0
-    lists = out_values.size > 0
     for k in range(start, stop):
         x = values[k]
         if x == 0:
             continue
-        column = indices[k] if sparse else k - start
+        column = indices[k] if starts.size else k - start
         if ids[column] < 0:
             ids[column] = np.int32(totals[D])
             totals[D] += 1
         if x == x:
-            i = ids[column]
-            statistics[i, SUM] += x
-            statistics[i, SQUARES] += x * x
-            if lists:
-                out_values[n] = x
-                out_ids[n] = i
-                n += 1
-    return n
+            statistics[ids[column], SUM] += x
+            statistics[ids[column], SQUARES] += x * x
 
 
 @kernel
-def ingest(block, weights, first, ids, statistics, totals, out):
-    """Take in rows from `first` on, a tile at most: (the row after the last, why it ends).
-
-    Once the stream is not dense, they are listed in `out` as by `to_csr`; before, `out` is empty.
-    """
-    ends = out[2]
-    rows = ends.size - 1
-    n = size = 0
+def ingest(block, weights, rows, first, ids, statistics, totals):
+    """Take in rows from `first` on, a tile at most: (the row after the last, why it ends)."""
+    size = 0
     for r in range(first, rows):
         if weights.size and weights[r] == 0:
             return r, ZERO_WEIGHT
@@ -115,10 +99,9 @@ def ingest(block, weights, first, ids, statistics, totals, out):
             size += nonzeros + 1
         if r > first and size > TILE:
             return r, DONE
-        n = _add_row(block, start, stop, ids, statistics, totals, n, out)
+        _add_row(block, start, stop, ids, statistics, totals)
         totals[T] += 1
         totals[NONZEROS] += nonzeros
-        ends[r + 1 - first] = n
     return rows, DONE
 
 
@@ -153,10 +136,9 @@ def to_dense(block, ids, known, width, out):
 
 
 @kernel
-def to_csr(block, ids, known, out):
-    """The rows as lists of what is neither 0 nor missing; returns the number of values."""
+def to_csr(block, ids, known, out_values, out_ids, ends):
+    """The rows as lists of what is neither 0 nor missing."""
     values, indices, starts, _ = block
-    out_values, out_ids, ends = out
     sparse = starts.size > 0
     n = 0
     for r in range(ends.size - 1):
@@ -173,7 +155,6 @@ def to_csr(block, ids, known, out):
                 out_ids[n] = i
                 n += 1
         ends[r + 1] = n
-    return n
 
 
 @kernel
@@ -227,14 +208,10 @@ class Compaction:
         self.ids = grown(self.ids, columns, fill=-1)
         self.statistics = grown(self.statistics, columns)
 
-    def room(self, block: Block, rows: int) -> List:
-        """Arrays for that many rows of the block as lists."""
-        size = min(len(block.values), TILE + _longest(block))
-        return np.empty(size), np.empty(size, dtype=np.int32), np.zeros(rows + 1, dtype=np.int64)
-
-    def ingest(self, block: Block, weights: Float, first: int, out: List) -> tuple[int, int]:
+    def ingest(self, block: Block, weights: Float, rows: int, first: int) -> tuple[int, int]:
         """Take in the rows of a tile; see the kernel `ingest`."""
-        return ingest(tuple(block), weights, first, self.ids, self.statistics, self.totals, out)
+        state = self.ids, self.statistics, self.totals
+        return ingest(tuple(block), weights, rows, first, *state)
 
     def dry_run(self, block: Block, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(new features, regime) of each row, if it were the next; nothing changes."""
@@ -247,9 +224,10 @@ class Compaction:
         """The rows by feature: full lines of that width while dense, then lists."""
         known = self.count
         if not self.dense:
-            out = self.room(block, rows)
-            n = to_csr(tuple(block), self.ids, known, out)
-            return Block(out[0][:n], out[1][:n], out[2], width)
+            values, ids = np.empty(len(block.values)), np.empty(len(block.values), dtype=np.int32)
+            ends = np.zeros(rows + 1, dtype=np.int64)
+            to_csr(tuple(block), self.ids, known, values, ids, ends)
+            return Block(values[: ends[-1]], ids[: ends[-1]], ends, width)
         full = not len(block.starts) and width == known == block.columns
         if full and _in_order(self.ids, width):
             return block
@@ -265,13 +243,6 @@ class Compaction:
         starts = block.starts
         stop = int(np.searchsorted(starts, starts[first] + TILE, side="right")) - 1
         return min(rows, first + TILE, max(first + 1, stop))
-
-
-def _longest(block: Block) -> int:
-    """The number of values of the longest row."""
-    if len(block.starts):
-        return int(np.diff(block.starts).max(initial=0))
-    return block.columns
 
 
 def take(block: Block, rows: NDArray[np.int64]) -> Block:

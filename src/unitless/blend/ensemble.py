@@ -60,21 +60,13 @@ class Ensemble:
         features = self.features
         features.reserve(block.columns)
         rows = len(targets)
-        out = EMPTY, NO_INDICES, np.zeros(rows + 1, dtype=np.int64)
         first = 0
         while first < rows:
-            if not features.dense and not len(out[0]):
-                out = features.room(block, rows)
-            stop, reason = features.ingest(block, weights, first, out)
+            stop, reason = features.ingest(block, weights, rows, first)
             if stop > first:
                 part = slice(first, stop)
-                if features.dense:  # moments count rows, so that no line is empty
-                    width = max(features.count, 1)
-                    shown = features.compact(block.cut(first, stop), stop - first, width)
-                else:
-                    ends = out[2][: stop - first + 1]
-                    n = ends[-1]
-                    shown = Block(out[0][:n], out[1][:n], ends, features.count)
+                width = max(features.count, 1)  # moments count rows, so that no row is empty
+                shown = features.compact(block.cut(first, stop), stop - first, width)
                 yield first, stop, self._learn(shown, targets[part], weights[part])
             first = stop
             if reason == RULE:
