@@ -302,9 +302,10 @@ def _full(made, X):
         own = learner.sums()
         state, width = learner.state, len(learner.state.places)
         R = np.zeros((len(state.R), width))
-        R[:, state.coordinates[: own.dimension]] = (
-            state.R[:, : own.dimension] / state.units[: own.dimension]
-        )
+        taken = state.coordinates[: own.dimension]
+        R[:, taken] = state.R[:, : own.dimension]
+        if len(learner._units):
+            R[:, taken] /= learner._units[taken]
         S, h, gamma = S + R.T @ R, h + own.z * own.s, gamma + learner.gamma()
     Z, alpha = np.column_stack([np.ones(len(X)), X]), made[0].alpha
     c = np.sqrt(np.diag(S))

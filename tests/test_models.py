@@ -271,7 +271,7 @@ def test_lying_headers(saved, tmp_path, lie):
         ("state.totals", np.array([20.0, 0.0, 0.0, 4.0, 1e9])),
         ("state.totals", np.array([20.0, 0.0, 0.0, 40.0, 4.0])),
         ("state.totals", np.zeros(2)),
-        ("state.U", np.zeros((4, 4))),
+        ("state.U", np.zeros((4, 5))),
         ("state.z", np.zeros(3)),
         ("state.z", np.full(4, np.nan)),
         ("state.z", np.zeros(4, dtype=np.int64)),

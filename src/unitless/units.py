@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.numerics import kernel, shared
-from unitless.rows import Block, extent
+from unitless.rows import Block
 
 MAX_VALUE = 2.0**255
 MIN_VALUE = 2.0**-255
@@ -36,13 +36,13 @@ MAX_EXPONENT = 1000
 Float = NDArray[np.float64]
 
 
-def covers(sizes: tuple[float, float]) -> bool:
+def covers(extent: tuple[float, float]) -> bool:
     """Whether the nonzero values, from the smallest to the largest in size, are in range.
 
     >>> covers((1e-70, 1e70)), covers((1e-80, 1.0)), covers((1.0, 1e80))
     (True, False, False)
     """
-    smallest, largest = sizes
+    smallest, largest = extent
     return largest <= MAX_VALUE and smallest >= MIN_VALUE
 
 
@@ -108,29 +108,16 @@ def predict(learner: Any, block: Block, weights: Float, scores: Float) -> Float:
     return scores
 
 
-def row_in_units(learner: Any, row: Block) -> tuple[Any, Block]:
-    """(learner, row) in the units in which the row would be predicted; perhaps a copy of both."""
-    if not len(learner._units):
-        if covers(extent(row.values)):
-            return learner, row
-        learner = deepcopy(learner)
-        _start(learner)
-    scaled = np.empty(len(row.values))
-    if _next_row(learner, row, np.empty(0), 1, 0, False, scaled) == 0:
-        learner = deepcopy(learner)
-        _reserve(learner, row.columns)
-        _grow_units(learner, row)
-        _next_row(learner, row, np.empty(0), 1, 0, False, scaled)
-    return learner, row._replace(values=scaled)
-
-
 def learn(learner: Any, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
     """Score and learn a block in units."""
-    if not len(learner._units):
+    first = 0
+    if not len(learner._units):  # rows before the first that is out of range need none
+        first = _first_out_of_range(block)
+        part = block.cut(0, first)
+        learner._learn(part, targets[:first], weights[:first], scores[:first])
         _start(learner)
     _reserve(learner, block.columns)
     scaled = np.empty(len(block.values))
-    first = 0
     while first < len(scores):
         row = _next_row(learner, block, weights, len(scores), first, True, scaled)
         part = block._replace(values=scaled).cut(first, row)
@@ -150,6 +137,16 @@ def _next_row(learner, block, weights, rows, first, learns, scaled):
     if block.columns == 0 and not len(block.starts):
         return rows
     return _to_units(tuple(block), weights, learner._units, first, learns, scaled)
+
+
+def _first_out_of_range(block: Block) -> int:
+    """The first row with a value out of range; there is one."""
+    sizes = np.abs(block.values)
+    outside = (sizes > MAX_VALUE) | ((sizes < MIN_VALUE) & (sizes > 0))
+    first = int(np.argmax(outside))
+    if len(block.starts):
+        return int(np.searchsorted(block.starts, first, side="right")) - 1
+    return first // max(block.columns, 1)
 
 
 def _start(learner: Any) -> None:

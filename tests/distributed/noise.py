@@ -7,7 +7,7 @@ import numpy as np
 from distributed.material import STREAMS, rows_of
 from unitless.distributed import merging
 from unitless.distributed.merging import NOISE, STEADY_ROWS, continued, merged
-from unitless.learners.full import RANK, T
+from unitless.learners.triangular_factor import RANK, T
 from unitless.learners.vaw import Vaw
 
 DEPENDENT = ("flights", "nested", "first_rare", "twins", "sums")

@@ -6,7 +6,7 @@ import pytest
 from distributed.material import STREAMS, in_units, rows_of
 from distributed.noise import measured
 from unitless.distributed.merging import continued, merged, renumbered
-from unitless.learners.full import RANK, T
+from unitless.learners.triangular_factor import RANK, T
 from unitless.learners.vaw import COUNT, Vaw
 
 AFTER = 200
@@ -51,7 +51,7 @@ def test_shards_are_one_pass(name, shards, decades):
         rows = rows_of(X, y)
         whole, joined = both(rows, n, shards, intercept=bool(seed))
         assert joined.state.totals[RANK] == whole.state.totals[RANK]
-        assert joined.state.totals[T] == joined.state.targets[COUNT] == n
+        assert joined.state.totals[T] == joined._targets[COUNT] == n
         assert difference(whole, joined, rows, n) <= 1e-10
 
 
@@ -92,7 +92,7 @@ def test_weights_and_rows_left_out():
     weights[0] = 1.0
     rows = rows_of(X, y, weights)
     whole, joined = both(rows, 700, 8)
-    assert joined.state.targets[COUNT] == np.count_nonzero(weights[:700])
+    assert joined._targets[COUNT] == np.count_nonzero(weights[:700])
     assert difference(whole, joined, rows, 700) <= 1e-10
 
 

@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 
 from unitless.baselines.dense import T, dot, inlined, loop
 from unitless.baselines.son import SketchedSon, newton_step, predict
-from unitless.learners.full import NOISE
+from unitless.learners.triangular_factor import NOISE
 from unitless.numerics import fma, kernel
 
 OPEN, E = 1, 2  # totals[1], and where e starts

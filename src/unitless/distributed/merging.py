@@ -28,7 +28,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.full import ACTIVE, LOWEST, RANK, A, E, FullState, T
+from unitless.learners.triangular_factor import (
+    ACTIVE,
+    MIN_D,
+    RANK,
+    A,
+    E,
+    FactorState,
+    T,
+    with_room,
+)
 from unitless.learners.vaw import COUNT, FIRST, HIGH, LOW, UNIT, Vaw
 from unitless.numerics import flat, kernel
 
@@ -54,7 +63,7 @@ def renumbered(learner: Vaw, columns: NDArray[np.int64], width: int) -> Vaw:
     """Return a copy in which column j has become column columns[j] of `width` columns."""
     made = deepcopy(learner)
     made._reserve(width)
-    state = made._full.state
+    state = made.state
     used = state.coordinates[: int(state.totals[ACTIVE])]
     used[:] = np.append(0, columns + 1)[used]  # coordinate 0 is the constant
     state.places[:] = -1
@@ -77,14 +86,14 @@ def merged(one: Vaw, two: Vaw) -> Vaw:
     """
     one = deepcopy(one)
     factor, other = aligned(one, two)
-    gamma = float(np.sqrt(1 + one._full.state.totals[T] / STEADY_ROWS))
+    gamma = float(np.sqrt(1 + one.state.totals[T] / STEADY_ROWS))
     order = np.arange(len(factor.norms))
-    constant = int(one._full.state.places[0])
+    constant = int(one.state.places[0])
     rank = _rotate_in(
         (factor.R, factor.q), (other.R, other.q), factor.norms, order, factor.rank, constant,
         NOISE * gamma,
     )  # fmt: skip
-    _store(one._full.state, factor._replace(rank=rank), order, gamma)
+    _store(one.state, factor._replace(rank=rank), order, gamma)
     return one
 
 
@@ -104,24 +113,32 @@ def aligned(one: Vaw, two: Vaw) -> tuple[Factor, Factor]:
     `one` gets the rows, targets, features and units of both; only its factor is left as it was.
     """
     units = _merge_targets(one, two)
-    one._reserve(len(two.state.places) - 1)
-    other = two._full.state
+    one._reserve(two._columns)
+    own_units = _units(one, one._columns)
+    other_units = _units(two, one._columns)
+    shared_units = np.where(
+        (own_units > 0) & (other_units > 0),
+        np.minimum(own_units, other_units),
+        np.maximum(own_units, other_units),
+    )
+    if len(one._units) or len(two._units):
+        one._units = shared_units
+    other = two.state
     coordinates = other.coordinates[: int(other.totals[ACTIVE])]
-    new = coordinates[one._full.state.places[coordinates] < 0]
-    first_new = int(one._full.state.totals[ACTIVE])
+    new = coordinates[one.state.places[coordinates] < 0]
+    first_new = int(one.state.totals[ACTIVE])
     active = first_new + len(new)
-    one._full._reserve_positions(active)
-    state = one._full.state
+    one.state = with_room(one.state, active)
+    state = one.state
     state.coordinates[first_new:active] = new
     state.places[new] = np.arange(first_new, active)
     state.totals[ACTIVE] = active
     here = state.places[coordinates]
-    own_units = state.units[:active].copy()
-    own_units[first_new:] = other.units[: len(coordinates)][here >= first_new]
-    state.units[:active] = own_units
-    state.units[here] = np.minimum(own_units[here], other.units[: len(coordinates)])
-    mine = _factor(state, np.arange(active), own_units, state, units[0])
-    theirs = _factor(other, here, other.units[: len(coordinates)], state, units[1])
+    known = state.coordinates[:first_new]
+    changes = shared_units[known] / own_units[known]
+    mine = _factor(state, np.arange(first_new), changes, active, units[0])
+    changes = shared_units[coordinates] / other_units[coordinates]
+    theirs = _factor(other, here, changes, active, units[1])
     squares = (mine.R**2).sum(axis=0) + (theirs.R**2).sum(axis=0)
     norms = np.sqrt(np.minimum(squares, MAX_SIZE * MAX_SIZE))
     scales = [units[1], units[1] ** 2]
@@ -150,22 +167,29 @@ def _merge_targets(one: Vaw, two: Vaw) -> tuple[float, float]:
     return factors
 
 
+def _units(learner: Vaw, columns: int) -> Float:
+    """Return the units by coordinate, 0 where the learner has seen nothing."""
+    units = np.zeros(1 + columns)
+    known = learner._units if len(learner._units) else learner._seen()
+    units[: len(known)] = known
+    units[0] = 1.0
+    return units
+
+
 def _factor(
-    state: FullState,
+    state: FactorState,
     positions: NDArray[np.int64],
-    units: Float,
-    into: FullState,
+    changes: Float,
+    active: int,
     target_unit: float,
 ) -> Factor:
-    """Return a factor whose columns are at `positions` of the merged model, in its units."""
+    """Return a factor with its columns at `positions` of the merged model, times `changes`."""
     rank = int(state.totals[RANK])
-    active = int(into.totals[ACTIVE])
     count = len(positions)
-    changes = into.units[positions] / units
     R = np.zeros((active, active))
     rows = state.U[:rank, :count] * np.sqrt(state.D[:rank])[:, None] * changes
     pivots = np.arange(rank)
-    rows[pivots, pivots] = np.maximum(rows[pivots, pivots], np.sqrt(LOWEST))
+    rows[pivots, pivots] = np.maximum(rows[pivots, pivots], np.sqrt(MIN_D))
     R[:rank, positions] = rows
     q = np.zeros(active)
     q[:rank] = np.sqrt(state.D[:rank]) * state.z[:rank] * target_unit
@@ -256,15 +280,14 @@ def _size(R, rank, n, norms, theta):
     return size if size < MAX_SIZE else MAX_SIZE
 
 
-def _store(state: FullState, factor: Factor, order: NDArray[np.int64], gamma: float) -> None:
+def _store(state: FactorState, factor: Factor, order: NDArray[np.int64], gamma: float) -> None:
     """Write the merged factor into the state of the first model."""
     rank = factor.rank
     active = len(order)
     diagonal = factor.R.diagonal()[:rank]
     state.U[:rank, :active] = factor.R[:rank] / diagonal[:, None] + 0.0  # no -0
-    state.D[:rank] = np.maximum(diagonal**2, LOWEST)
+    state.D[:rank] = np.maximum(diagonal**2, MIN_D)
     state.z[:rank] = factor.q[:rank] / diagonal
-    state.units[:active] = state.units[order]
     state.coordinates[:active] = state.coordinates[order]
     state.places[state.coordinates[:active]] = np.arange(active)
     state.squares[:active] = factor.norms**2

@@ -31,8 +31,8 @@ from unitless.distributed.learning import (
 )
 from unitless.distributed.merging import continued, merged, renumbered
 from unitless.distributed.source import Part, Source, as_source, describe, split_parts
-from unitless.encoders import FrameEncoder
-from unitless.encoders.column_assignment import ManyLevels
+from unitless.encoders import Columns
+from unitless.encoders.placing import ManyLevels
 from unitless.learners import get
 from unitless.learners.base import Learner
 from unitless.learners.vaw import COUNT, Vaw
@@ -172,7 +172,7 @@ def _check_learner(learner: str | Learner) -> None:
             f"{kind.name} cannot be learned in shards: {REASONS.get(kind.name, OTHER_REASON)}; "
             "use vaw, or one model per key"
         )
-    if isinstance(learner, Vaw) and learner.state.targets[COUNT]:
+    if isinstance(learner, Vaw) and learner._targets[COUNT]:
         raise ValueError("this learner has learned rows before, and every shard would count them")
 
 
@@ -180,7 +180,7 @@ class Shard(NamedTuple):
     """A shard that was learned."""
 
     score: Score
-    columns: FrameEncoder | None
+    columns: Columns | None
     position: dict[str, Any]
     learner: Vaw
 
@@ -203,7 +203,7 @@ class Found(NamedTuple):
     """All shards, merged."""
 
     learner: Vaw
-    columns: FrameEncoder | None
+    columns: Columns | None
     position: dict[str, Any]
     scores: list[Score]
 
@@ -217,7 +217,7 @@ class _Fit(NamedTuple):
     def run(self, start: Start) -> Found:
         """Learn the shards and merge them in order as they arrive."""
         merging = MergeTree()
-        columns: FrameEncoder | None = None
+        columns: Columns | None = None
         scores: list[Score] = []
         done = 0
         self._report(0, 0)

@@ -1,8 +1,7 @@
-"""Rows of named values to numbered features: data frames and dicts, with categories and dates."""
+"""Names, categories, dates, text, missing values -> columns."""
 
-from unitless.encoders.column_assignment import ManyLevels
-from unitless.encoders.dict_encoder import DictEncoder
-from unitless.encoders.frame_encoder import Encoded, FrameEncoder
+from unitless.encoders.columns import Columns, Encoded
+from unitless.encoders.names import Names
+from unitless.encoders.placing import ManyLevels
 
-Names = DictEncoder
-__all__ = ["DictEncoder", "Encoded", "FrameEncoder", "ManyLevels"]
+__all__ = ["Columns", "Encoded", "ManyLevels", "Names"]

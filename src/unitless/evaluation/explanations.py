@@ -7,8 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.blend.blend import Blend
+from unitless.blend.ensemble import SQUARES, SUM, UNIT
+from unitless.blend.ensemble import T as TRIALS
 from unitless.evaluation.baselines import FARTHEST, Constant
 from unitless.learners.base import Learner, Weights
+from unitless.learners.full import Full
 from unitless.learners.newton import Newton
 from unitless.learners.vaw import Vaw
 from unitless.model import StreamModel, text_of
@@ -25,12 +28,20 @@ def deviations(learner: Learner) -> Float | None:
     None for learners that keep neither.
     """
     if isinstance(learner, Blend):
-        return learner.deviations()
+        panel, n = learner.ensemble, max(learner.ensemble.totals[TRIALS], 1.0)
+        used = np.flatnonzero(panel.slots >= 0)
+        records = panel.profile[panel.slots[used]]
+        mean = records[:, SUM] / n
+        spread = np.sqrt(np.maximum(records[:, SQUARES] / n - mean**2, 0))
+        out = np.zeros(len(panel.slots))
+        out[used] = np.divide(spread, records[:, UNIT], out=spread * 0, where=records[:, UNIT] > 0)
+        return out
     if isinstance(learner, Newton):
-        n, units = max(learner.state.totals[0], 1.0), learner.state.units[1:]
-        spread = np.sqrt(learner.state.s2[1 : 1 + len(units)] / n)
+        n = max(learner.state.totals[0], 1.0)
+        spread = np.sqrt(learner.state.s2[1 : 1 + learner._columns] / n)
+        units = learner._units[1:] if len(learner._units) else np.ones(len(spread))
         return np.divide(spread, units, out=spread * 0, where=units > 0)
-    sums = learner._full.sums() if isinstance(learner, Vaw) else learner.sums()
+    sums = Full.sums(learner) if isinstance(learner, Vaw) else learner.sums()
     return None if sums is None else sums.s[1:] / math.sqrt(max(sums.trials, 1))
 
 
@@ -159,7 +170,7 @@ def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
 
 def _width(learner: Learner) -> int | None:
     if isinstance(learner, Blend):
-        return learner._columns
+        return len(learner.ensemble.slots)
     sums = learner.sums()
     return None if sums is None else len(sums.s) - 1
 

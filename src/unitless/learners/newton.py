@@ -36,7 +36,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.base import EMPTY
+from unitless.learners.base import EMPTY, Block, Float, Learner
 from unitless.learners.coordinatewise import TALLEST, softmax_slopes
 from unitless.learners.diagonal import (
     FLATTEST,
@@ -59,7 +59,6 @@ from unitless.learners.gaussian import (
     step,
     workspace,
 )
-from unitless.learners.scaled import Scaled
 from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
 from unitless.numerics import LANES, fma, inner, kernel
 
@@ -72,14 +71,13 @@ MAX_COORDINATES = 4096
 class NewtonState(NamedTuple):
     """What online Newton remembers; see the module's table."""
 
-    U: NDArray[np.float64]
-    D: NDArray[np.float64]
-    W: NDArray[np.float64]
-    s2: NDArray[np.float64]
-    woke: NDArray[np.float64]
-    prior: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    units: NDArray[np.float64]
+    U: Float
+    D: Float
+    W: Float
+    s2: Float
+    woke: Float
+    prior: Float
+    totals: Float
 
 
 @inner
@@ -178,7 +176,7 @@ def run(block, targets, weights, scores, posterior, sizes, totals, settings):
             totals[LAST] = totals[T]
 
 
-class Newton(Scaled):
+class Newton(Learner):
     """Online Newton with the full covariance, moderated.
 
     Parameters
@@ -199,6 +197,7 @@ class Newton(Scaled):
     name: ClassVar[str] = "newton"
     invariance: ClassVar[Any] = "unit"
     needs_lipschitz: ClassVar[bool] = False
+    _columns = 0
 
     def __init__(
         self,
@@ -211,25 +210,27 @@ class Newton(Scaled):
         super().__init__(loss, intercept=intercept, classes=classes)
         require_curved(self.loss, "Newton's method")
         self.strength = checked_strength(strength)
-        self._units = np.ones(1)
+        self._columns = 0
         self._totals = np.array([0.0, 1.0])
-        self._size(1)
+        self._make_room(1)
 
-    def _size(self, coordinates: int) -> None:
+    def _make_room(self, coordinates: int) -> None:
         """Empty arrays for that many coordinates, rounded up to whole lanes."""
         m = -(-coordinates // LANES) * LANES
-        self._U, self._D = np.eye(m).reshape(-1), np.zeros(m)
+        self._U = np.eye(m).reshape(-1)
+        self._D = np.zeros(m)
         self._W = np.zeros(self.classes * m)
-        self._s2, self._woke, self._prior = np.zeros(m), np.zeros(m), np.zeros(m)
+        self._s2 = np.zeros(m)
+        self._woke = np.zeros(m)
+        self._prior = np.zeros(m)
 
     @property
     def state(self) -> NewtonState:
         """What is remembered; the arrays are the learner's own."""
         m = len(self._s2)
-        return NewtonState(
-            self._U.reshape(m, m), self._D, self._W.reshape(-1, m), self._s2, self._woke,
-            self._prior, self._totals, self._units,
-        )  # fmt: skip
+        U = self._U.reshape(m, m)
+        W = self._W.reshape(-1, m)
+        return NewtonState(U, self._D, W, self._s2, self._woke, self._prior, self._totals)
 
     def _reserve(self, columns: int) -> None:
         if columns >= MAX_COORDINATES:
@@ -237,55 +238,64 @@ class Newton(Scaled):
                 f"{columns} columns: {self.name} keeps a matrix and takes fewer than "
                 f"{MAX_COORDINATES}; use 'diagonal', or 'blend', which drops such members by itself"
             )
-        super()._reserve(columns)
+        self._columns = max(columns, self._columns)
         old = self.state
-        if 1 + columns > len(old.s2):
-            m = len(old.s2)
-            self._size(1 + columns)
+        m = len(old.s2)
+        if 1 + columns > m:
+            self._make_room(1 + columns)
             new = self.state
-            new.U[:m, :m], new.D[:m], new.W[:, :m] = old.U, old.D, old.W
-            new.s2[:m], new.woke[:m], new.prior[:m] = old.s2, old.woke, old.prior
+            new.U[:m, :m] = old.U
+            new.W[:, :m] = old.W
+            for name in ("D", "s2", "woke", "prior"):
+                getattr(new, name)[:m] = getattr(old, name)
 
-    def _predict_scaled(self, values, indices, starts, columns, weights, scores):
-        self._run(values, indices, starts, columns, EMPTY, weights, scores)
-        return scores
+    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
+        return self._learn(block, EMPTY, weights, scores)
 
-    def _learn_scaled(self, values, indices, starts, columns, targets, weights, scores):
-        self._run(values, indices, starts, columns, targets, weights, scores)
-        return scores
-
-    def _run(self, values, indices, starts, columns, targets, weights, scores):
-        settings = (self.loss.code, self.classes, self.strength, float(self.intercept))
+    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
         run(
-            (values, indices, starts, columns),
+            tuple(block),
             targets,
             weights,
             scores.reshape(-1),
             (self._U, self._D, self._W),
             (self._s2, self._woke, self._prior),
             self._totals,
-            settings,
+            (self.loss.code, self.classes, self.strength, float(self.intercept)),
         )
+        return scores
 
     def add_class(self) -> None:
-        """One class more, whose weights are 0."""
+        """Add one class, whose weights are 0."""
         if self.loss.code != SOFTMAX:
             super().add_class()
         self.classes += 1
         self._W = np.append(self._W, np.zeros(len(self._s2)))
 
-    def _rescale_scaled(self, coordinates: NDArray[Any], factors: NDArray[Any]) -> None:
-        U, D, W, s2, _, prior, _, _ = self.state
-        s2[coordinates] *= factors**2
-        prior[coordinates] *= factors**2
-        # a smaller factor makes the next value strange, in whatever unit the rest is
+    def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
+        U, D, W, s2, _, prior, _ = self.state
+        i = columns + 1
+        s2[i] = s2[i] * factors * factors
+        prior[i] = prior[i] * factors * factors
+        # after a smaller factor the next value is out of range, whatever the weights are
         factors = np.copysign(np.maximum(np.abs(factors), 2.0**-400), factors)
-        U[coordinates] *= factors[:, None]
+        U[i] *= factors[:, None]
         with np.errstate(over="ignore"):
-            U[:, coordinates] = np.clip(U[:, coordinates] / factors, -MAX_WEIGHT, MAX_WEIGHT)
-            D[coordinates] = np.minimum(D[coordinates] / factors**2, 1 / MIN_SQUARE)
-            W[:, coordinates] = np.clip(W[:, coordinates] / factors, -MAX_WEIGHT, MAX_WEIGHT)
+            U[:, i] = np.clip(U[:, i] / factors, -MAX_WEIGHT, MAX_WEIGHT)
+            D[i] = np.minimum(D[i] / factors**2, 1 / MIN_SQUARE)
+            W[:, i] = np.clip(W[:, i] / factors, -MAX_WEIGHT, MAX_WEIGHT)
 
-    def _weights_scaled(self) -> NDArray[np.float64]:
-        W = self.state.W[:, : len(self._units)]
-        return W[0] if self.loss.code != SOFTMAX else W.T
+    def _coefficients(self) -> Float:
+        W = self.state.W[:, : 1 + self._columns].copy()
+        return W.T if self.loss.code == SOFTMAX else W[0]
+
+    def _seen(self) -> NDArray[np.bool_]:
+        return self._s2[: 1 + self._columns] > 0
+
+    def _upgrade(self, path: str, arrays: dict[str, Float], facts: dict[str, Any]) -> None:
+        """Read a file of 0.1.0, where the units of the columns told how many there are."""
+        if f"{path}_columns" not in facts:
+            units = arrays[f"{path}_units"]
+            facts[f"{path}_columns"] = len(units) - 1
+            if not units[1:].any():  # a member of a Blend: no units of its own
+                arrays[f"{path}_units"] = EMPTY

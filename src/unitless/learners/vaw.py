@@ -1,15 +1,15 @@
-"""VAW: least squares that no linear map of the features can move, and no unit of the target either.
+"""VAW: least squares that neither a linear map of the features nor a unit of the target can change.
 
-The forecaster of Vovk (2001) and of Azoury and Warmuth (2001), unregularised: with b = sum y x
-over the past and S = sum x x' with the row to be scored in it, p = x'S^+ b. For squared loss it
-is what Algorithm 2 is for Lipschitz losses, and it is Algorithm 2: for alpha = eps -> infinity
-the exponential there is 1, and a linear loss with slope -y makes h = b. So this file has no
-kernel; it has the targets. They count from the first one, predictions are clipped to the range of
-those seen, and the very first prediction is 0.
+The forecaster of Vovk (2001) and of Azoury and Warmuth (2001), unregularised: with b = sum y x over
+the past and S = sum x x' with the row to be scored in it, p = x'S^+ b. It is for the squared loss
+what Algorithm 2 is for Lipschitz losses, and it is Algorithm 2: for alpha = eps -> infinity the
+exponential there is 1, and a linear loss with slope -y makes h = b. So this file has no kernel; it
+has the targets. They are counted from the first one, predictions are clipped to the range of those
+seen, and the very first prediction is 0.
 
-A sample weight v multiplies the row's square: (x, y) enters as sqrt(v) (x, y), p with v in S.
+A sample weight v multiplies the row's square: (x, y) enters as sqrt(v) (x, y).
 
-The state is that of Algorithm 2 (`FullState`), with h = b, and:
+The state is that of Algorithm 2 (`FactorState`), with h = b, and:
 
 ===== ========== ======================================================= =====
 paper field      meaning                                                 unit
@@ -22,44 +22,22 @@ paper field      meaning                                                 unit
 ===== ========== ======================================================= =====
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from unitless.learners.base import Float, Weights
+from unitless.learners.base import LARGEST, Block, Float
 from unitless.learners.full import Full
-from unitless.learners.transitional import OldLearner, cut
-from unitless.losses import SQUARED, Loss
-from unitless.numerics import WIDE
-from unitless.units import factors_by_column as unit_factors
-from unitless.units import unit_of
+from unitless.losses import LINEAR, SQUARED, Loss
+from unitless.units import MAX_VALUE, unit_of
 
 COUNT, FIRST, UNIT, LOW, HIGH = range(5)
-LIMIT = 2.0**1000  # alpha and eps: beside it every exponent is 0, and eps / alpha = 1
-LARGEST = float(np.finfo(np.float64).max)
+LIMIT = 2.0**1000
+"""alpha and eps: every exponent divided by it is 0, and eps / alpha = 1."""
 
 
-class VawState(NamedTuple):
-    """All that VAW remembers: `FullState`, with h = sum y x in the unit of targets, and targets.
-
-    U, D, z, squares, units, places, coordinates and totals are the fields of that table, with their
-    units; targets is explained in the table of this module.
-    """
-
-    U: NDArray[np.float64]
-    D: NDArray[np.float64]
-    z: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    units: NDArray[np.float64]
-    places: NDArray[np.int64]
-    coordinates: NDArray[np.int64]
-    totals: NDArray[np.float64]
-    targets: NDArray[np.float64]
-
-
-class Vaw(OldLearner):
+class Vaw(Full):
     """The forecaster of Vovk, Azoury and Warmuth, for squared loss.
 
     >>> from sklearn.datasets import load_diabetes
@@ -72,102 +50,93 @@ class Vaw(OldLearner):
     """
 
     name: ClassVar[str] = "vaw"
-    invariance: ClassVar[Any] = "linear"
     target_invariance: ClassVar[Any] = "affine"
     needs_lipschitz: ClassVar[bool] = False
+    theorem: ClassVar[str | None] = None
 
     def __init__(self, loss: str | Loss = "squared", *, intercept: bool = True) -> None:
-        super().__init__(loss, intercept=intercept)
+        super().__init__(loss, alpha=LIMIT, wealth=LIMIT, intercept=intercept)
         if self.loss.code != SQUARED:
             raise ValueError(
                 f"VAW is made for squared loss, not for the {self.loss.name} loss: use 'full', "
                 "which is the same for losses with a bounded derivative"
             )
-        self._full = Full("linear", alpha=LIMIT, wealth=LIMIT, intercept=intercept)
+        self._settings = (LIMIT, LIMIT, LINEAR, 0.0, 1.0)
         self._targets = np.zeros(5)
 
-    @property
-    def state(self) -> VawState:
-        """What is remembered; the arrays are the learner's own."""
-        return VawState(*self._full.state, self._targets)
-
-    def _reserve(self, columns: int) -> None:
-        self._full._reserve(columns)
-
-    def _predict(self, values, indices, starts, columns, weights, scores):
-        self._full._predict(values, indices, starts, columns, np.sqrt(weights), scores)
+    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
+        super()._predict(block, np.sqrt(weights), scores)
         known = self._targets
-        scores[:] = self._in_range(scores, known[COUNT] > 0, known[LOW], known[HIGH])
+        scores[:] = self._clipped(scores, known[COUNT] > 0, known[LOW], known[HIGH])
         return scores
 
-    def _in_range(self, s: Float, known: Any, low: Any, high: Any) -> Float:
-        """Scores in the unit of the target: s counts from the first target, in units of [UNIT]."""
-        unit = self._targets[UNIT] or 1.0
+    def _clipped(self, s: Float, known: Any, low: Any, high: Any) -> Float:
+        """Predictions in the unit of the target, from those that count from the first target."""
         with np.errstate(over="ignore"):
-            p = np.clip(self._targets[FIRST] + s / unit, low, high)
-        return np.where(known | np.isnan(s), p, 0.0) + 0.0  # no -0
+            p = np.clip(self._targets[FIRST] + s / (self._targets[UNIT] or 1.0), low, high)
+        return np.where(known, p, 0.0) + 0.0  # no -0
 
-    def _learn(self, values, indices, starts, columns, targets, weights, scores):
-        if np.isinf(values).any():  # a dict row, to be refused by whoever reads it
-            scores[:] = np.nan
-            return scores
-        block, first, rows = (values, indices, starts, columns), 0, len(scores)
-        counts = weights > 0 if len(weights) else np.ones(rows, dtype=bool)
-        while first < rows:
-            last = first + self._fit(targets[first:], counts[first:])
-            part = cut(*block, weights, first, last)
+    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        counts = weights > 0 if len(weights) else np.ones(len(scores), dtype=bool)
+        first = 0
+        while first < len(scores):
+            last = first + self._choose_unit(targets[first:], counts[first:])
             own = slice(first, last)
-            self._learn_in_unit(part, targets[own], counts[own], scores[own])
+            y, counted = targets[own], counts[own]
+            roots = np.sqrt(weights[own])
+            slopes = -self._in_unit(y, counted) * (roots if len(roots) else 1.0)
+            super()._learn(block.cut(first, last), slopes, roots, scores[own])
+            scores[own] = self._clipped(scores[own], *self._count(y, counted))
             first = last
         return scores
 
-    def _fit(self, y: Float, counts: NDArray[np.bool_]) -> int:
+    def _choose_unit(self, y: Float, counts: NDArray[np.bool_]) -> int:
         """Choose the unit of the targets, if need be; for how many rows it will do."""
         known = self._targets
         if known[COUNT] == 0 and counts.any():
             known[FIRST] = y[np.argmax(counts)]
         with np.errstate(over="ignore"):
-            far = np.clip(y - known[FIRST], -LARGEST, LARGEST) * counts
-        if known[UNIT] == 0 and far.any():
-            known[UNIT] = unit_of(far[np.argmax(far != 0)])
-        wide = np.abs(self._scaled(y, counts)) > WIDE
-        if wide[0]:
-            unit = unit_of(far[0])
-            self._full.state.z[:] *= unit / known[UNIT]
+            deviations = np.clip(y - known[FIRST], -LARGEST, LARGEST) * counts
+        if known[UNIT] == 0 and deviations.any():
+            known[UNIT] = unit_of(deviations[np.argmax(deviations != 0)])
+        outgrown = np.abs(self._in_unit(y, counts)) > MAX_VALUE
+        if outgrown[0]:
+            unit = unit_of(deviations[0])
+            self.state.z[:] *= unit / known[UNIT]
             known[UNIT] = unit
-            return self._fit(y, counts)
-        return int(np.argmax(wide)) if wide.any() else len(y)
+            return self._choose_unit(y, counts)
+        return int(np.argmax(outgrown)) if outgrown.any() else len(y)
 
-    def _scaled(self, y: Float, counts: NDArray[np.bool_]) -> Float:
-        """Targets from the first one on, in their unit; 0 in rows that are left out."""
+    def _in_unit(self, y: Float, counts: NDArray[np.bool_]) -> Float:
+        """Targets from the first one on, in their unit; 0 in rows that are not learned."""
         unit = self._targets[UNIT]
         with np.errstate(over="ignore"):
             return np.where(counts, y * unit - self._targets[FIRST] * unit, 0.0)
 
-    def _learn_in_unit(self, part: Any, y: Float, counts: NDArray[np.bool_], scores: Float) -> None:
-        """Learn rows whose targets fit the unit."""
-        values, indices, starts, columns, weights = part
-        known, roots = self._targets, np.sqrt(weights)
-        slopes = -self._scaled(y, counts) * (roots if len(roots) else 1.0)
-        self._full._learn(values, indices, starts, columns, slopes, roots, scores)
-        before, low, high = (np.inf if known[COUNT] == 0 else 0.0), known[LOW], known[HIGH]
-        lows = np.minimum.accumulate(np.append(low + before, np.where(counts, y, np.inf)))
-        highs = np.maximum.accumulate(np.append(high - before, np.where(counts, y, -np.inf)))
+    def _count(self, y: Float, counts: NDArray[np.bool_]) -> tuple[Any, Float, Float]:
+        """Before each row: whether a target was seen, the lowest and the highest; then count."""
+        known = self._targets
+        none = np.inf if known[COUNT] == 0 else 0.0
+        lows = np.minimum.accumulate(np.append(known[LOW] + none, np.where(counts, y, np.inf)))
+        highs = np.maximum.accumulate(np.append(known[HIGH] - none, np.where(counts, y, -np.inf)))
         seen = known[COUNT] + np.append(0, np.cumsum(counts))
-        scores[:] = self._in_range(scores, seen[:-1] > 0, lows[:-1], highs[:-1])
-        known[COUNT] = seen[-1]
         if seen[-1]:
-            known[LOW], known[HIGH] = lows[-1], highs[-1]
+            known[[COUNT, LOW, HIGH]] = seen[-1], lows[-1], highs[-1]
+        return seen[:-1] > 0, lows[:-1], highs[:-1]
 
-    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
-        """From now on x arrives as factors * x, or as M x for an invertible matrix M."""
-        if isinstance(factors, Mapping):
-            columns = len(self._full.state.places) - 1
-            factors = unit_factors(factors, self.names.columns, columns)
-        self._full.rescale(factors)
-        return self
+    def _coefficients(self) -> Float:
+        """S^+ b by coordinate, and the first target; clipping is left out."""
+        with np.errstate(over="ignore"):
+            w = super()._coefficients() / (self._targets[UNIT] or 1.0)
+        w[0] += self._targets[FIRST]
+        return np.clip(w, -LARGEST, LARGEST)
 
-    def weights(self) -> Weights:
-        """S^+ b by column, and the first target; clipping is left out."""
-        w, unit = self._full.weights(), self._targets[UNIT] or 1.0
-        return Weights(w.intercept / unit + self._targets[FIRST], w.features / unit)
+    def sums(self) -> None:
+        """None: no regret certificate is made of VAW."""
+        return
+
+    def _upgrade(self, path: str, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+        """Read a file of 0.1.0, where the state was that of a part."""
+        for name in [name for name in arrays if name.startswith(f"{path}_full.")]:
+            arrays[path + name.removeprefix(f"{path}_full.")] = arrays.pop(name)
+        super()._upgrade(path, arrays, facts)

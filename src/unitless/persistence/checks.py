@@ -63,16 +63,17 @@ def _powers(units: NDArray[Any], zero: bool = True) -> None:
 
 
 def _full(learner: Any) -> None:
-    from unitless.learners.full import ACTIVE, RANK
+    from unitless.learners.triangular_factor import ACTIVE, RANK
 
     state = learner.state
     n = len(state.D)
     need(n > 0 and len(state.places) > 0, "there is no room for the constant")
     need(len(state.U) == n, f"U has {len(state.U)} rows instead of {n}")
-    vectors = ("z", "squares", "units", "coordinates")
+    vectors = ("z", "squares", "coordinates")
     shapes = {name: (getattr(state, name), (n,)) for name in vectors}
-    _shapes({"U": (state.U, (n, _width(n))), "totals": (state.totals, (5,)), **shapes})
-    _powers(state.units, zero=False)
+    _shapes({"U": (state.U, (n, n)), "totals": (state.totals, (5,)), **shapes})
+    need(len(learner._units) in (0, len(state.places)), "units do not fit the columns")
+    _powers(learner._units)
     need((state.D >= 0).all() and (state.squares >= 0).all(), "a square is negative")
     active = _count(state.totals[ACTIVE], n)
     _count(state.totals[RANK], active)
@@ -81,15 +82,6 @@ def _full(learner: Any) -> None:
     _within(taken, 0, len(state.places), "coordinates")
     need((state.places[taken] == np.arange(active)).all(), "places and coordinates disagree")
     need((state.places >= 0).sum() == active, "places and coordinates disagree")
-    need(not state.U[:, n:].any(), "U does not end in zeros")
-
-
-def _width(count: int) -> int:
-    """The width of the rows of U, as `full._rows_of_zeros` has it, without making them."""
-    from unitless.learners.givens import FOUR
-
-    vectors = (count + FOUR - 1) // FOUR + 1
-    return int(FOUR * (vectors + 1 - vectors % 2))
 
 
 def _coordinate(learner: Any) -> None:
@@ -123,7 +115,8 @@ def _newton(learner: Any) -> None:
         "W": (learner._W, (learner.classes * m,)), "prior": (learner._prior, (m,)),
         "totals": (learner._totals, (2,)),
     })  # fmt: skip
-    need(1 <= len(learner._units) <= m, "units do not fit the coordinates")
+    need(1 + learner._columns <= m, f"there is no room for {learner._columns} columns")
+    need(len(learner._units) in (0, 1 + learner._columns), "units do not fit the coordinates")
     _powers(learner._units)
 
 
@@ -159,8 +152,7 @@ def columns_of(learner: Any) -> int:
     """The columns that a learner has room for."""
     for name, found in (
         ("_columns", lambda: learner._columns),
-        ("ensemble", lambda: len(learner.ensemble.features.ids)),
-        ("_full", lambda: len(learner._full.state.places) - 1),
+        ("ensemble", lambda: len(learner.ensemble.slots)),
         ("_units", lambda: len(learner._units) - 1),
     ):
         if name == "_units" and not len(learner._units):
@@ -174,20 +166,17 @@ def _vaw(learner: Any) -> None:
     _shapes({"targets": (learner._targets, (5,))})
 
 
-def _compaction(features: Any) -> None:
-    from unitless.blend.compaction import DENSE, SMALL, D
+def _panel(panel: Any) -> None:
+    from unitless.blend.ensemble import DENSE, SMALL, UNIT, D
 
-    statistics, totals = features.statistics, features.totals
-    _shapes({"totals": (totals, (5,)), "statistics": (statistics, (len(statistics), 2))})
-    known = _count(totals[D], len(statistics))
-    _within(features.ids, -1, known, "feature ids")
-    ids = features.ids[features.ids >= 0]
-    need(len(ids) == known == len(np.unique(ids)), "feature ids are used twice, or not at all")
-    need({*totals[[DENSE, SMALL]].tolist()} <= {0.0, 1.0}, "a switch is neither 0 nor 1")
-
-
-def _ensemble(ensemble: Any) -> None:
-    need(ensemble.alive.any(), "no member is left")
+    _shapes({"totals": (panel.totals, (5,)), "profile": (panel.profile, (len(panel.profile), 3))})
+    known = _count(panel.totals[D], len(panel.profile))
+    _powers(panel.profile[:known, UNIT])
+    _within(panel.slots, -1, known, "slots")
+    slots = panel.slots[panel.slots >= 0]
+    need(len(slots) == known == len(np.unique(slots)), "slots are taken twice, or not at all")
+    need({*panel.totals[[DENSE, SMALL]].tolist()} <= {0.0, 1.0}, "a switch is neither 0 nor 1")
+    need(panel.alive.any(), "no member is left")
 
 
 def _moments(view: Any) -> None:
@@ -231,8 +220,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "OjaSon": _oja_son,
     "OneAClass": _one_a_class,
     "Vaw": _vaw,
-    "Compaction": _compaction,
-    "Ensemble": _ensemble,
+    "Ensemble": _panel,
     "Moments": _moments,
     "Mixture": _mixer,
     "HedgeMixture": _hedge,

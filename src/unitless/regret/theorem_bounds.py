@@ -37,14 +37,17 @@ class TheoremBounds(NamedTuple):
 def size_of(u: Weights, learner: Learner, sums: Sums) -> Size:
     """The size of u on the data this learner has seen."""
     a = np.abs(np.append(u.intercept, u.features)) * sums.s
-    norm = _norm(u, learner.state) if hasattr(learner.state, "R") else float(np.sum(a))
+    norm = _norm(u, learner) if hasattr(learner.state, "R") else float(np.sum(a))
     return Size(a[sums.s > 0], norm)
 
 
-def _norm(u: Weights, state: Any) -> float:
+def _norm(u: Weights, learner: Any) -> float:
     """|u|_S = |R u|, where the columns of R have the units and the order of the learner."""
+    state = learner.state
     taken = state.coordinates[state.coordinates >= 0]
-    scaled = np.append(u.intercept, u.features)[taken] / state.units[: len(taken)]
+    scaled = np.append(u.intercept, u.features)[taken]
+    if len(learner._units):
+        scaled = scaled / learner._units[taken]
     terms = np.sum(state.R[:, : len(taken)] * scaled, axis=1)
     return float(np.sqrt(np.sum(terms * terms)))
 

@@ -1,4 +1,4 @@
-"""Rows that are dicts of named features: the column of each name."""
+"""Names of features -> columns, for rows that come as dicts."""
 
 import math
 import struct
@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class DictEncoder:
+class Names:
     """The columns of named features, in order of first appearance, and room for one dict row.
 
     A stream of dicts mostly repeats its keys. `load` remembers the last ones, so that such a row
     costs one comparison of its keys and one pass over its values.
 
-    >>> encoder = DictEncoder()
-    >>> encoder.load({"height": 1.8, "weight": None})
+    >>> names = Names()
+    >>> names.load({"height": 1.8, "weight": None})
     True
-    >>> encoder.add_unknown()
-    >>> encoder.load({"weight": 70, "height": 1.7})
+    >>> names.add_unknown()
+    >>> names.load({"weight": 70, "height": 1.7})
     False
-    >>> encoder.values, encoder.indices
+    >>> names.values, names.indices
     (array([70. ,  1.7]), array([1, 0], dtype=int32))
     """
 
@@ -32,7 +32,7 @@ class DictEncoder:
         self._set_order({})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DictEncoder, (self.columns,)
+        return Names, (self.columns,)
 
     def load(self, x: Mapping[Hashable, Any]) -> bool:
         """Put the row into `values` and `indices`; True if some of its names are unknown.

@@ -1,0 +1,282 @@
+"""S = sum x x' as a triangular factor that grows with the rank of S; Algorithm 2 and VAW share it.
+
+A coordinate (0 is the constant 1, column j is j + 1) gets a position when it is first nonzero. S is
+U'DU with D diagonal and U upper trapezoidal with ones on its diagonal: rank rows, and one column
+per position, pivots first. h = U'Dz is a sum over the same rows.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.learners.givens import rotate
+from unitless.numerics import fma, inner, kernel
+
+Float = NDArray[np.float64]
+
+T, A, E, RANK, ACTIVE = range(5)
+"""The fields of `FactorState.totals`."""
+
+NOISE = 128 * 2.0**-53
+"""What rounding leaves of a dependent direction, relative to the norm of its column."""
+
+MIN_D = 2.0**-1000
+"""The end of float64, not a tolerance: D is never smaller, see `rescale`."""
+
+
+class FactorState(NamedTuple):
+    """The state of Algorithm 2 and of VAW. Row k has the unit of its pivot, x_k.
+
+    ============ ================ ====================================================== =========
+    paper        field            meaning                                                unit
+    ============ ================ ====================================================== =========
+    S = U'DU     U[k, n]          row k, position n >= k; 1 on the diagonal              [x_n/x_k]
+    --           D[k]             the squares of R's diagonal, R = D^(1/2) U             [x_k]^2
+    h = U'Dz     z[k]             -sum g x in the basis of U's rows                      1/[x_k]
+    h'S^+h-Gamma totals[E]        the exponent, without 1/(2 alpha)                      1
+    --           squares[n]       sum x_n^2, for the rank rule                           [x_n]^2
+    --           places[i]        position of coordinate i, or -1                        1
+    --           coordinates[n]   coordinate at position n                               1
+    t, r         totals[T, RANK]  trials and rank of S so far                            1
+    --           totals[A]        sum v g p, for the certificate                         1
+    --           totals[ACTIVE]   number of positions in use                             1
+    ============ ================ ====================================================== =========
+    """
+
+    U: Float
+    D: Float
+    z: Float
+    squares: Float
+    places: NDArray[np.int64]
+    coordinates: NDArray[np.int64]
+    totals: Float
+
+    @property
+    def R(self) -> Float:
+        """The factor itself, S = R'R."""
+        return self.U * np.sqrt(self.D)[:, None]
+
+    @property
+    def q(self) -> Float:
+        """h = R'q; |q| is the norm of h."""
+        return np.sqrt(self.D) * self.z
+
+
+def empty_state(positions: int, columns: int) -> FactorState:
+    """The state before the first row, with room for so many positions and columns."""
+    return FactorState(
+        U=np.zeros((positions, positions)),
+        D=np.zeros(positions),
+        z=np.zeros(positions),
+        squares=np.zeros(positions),
+        places=np.full(1 + columns, -1),
+        coordinates=np.full(positions, -1),
+        totals=np.zeros(5),
+    )
+
+
+def with_room(state: FactorState, positions: int) -> FactorState:
+    """The same state with room for at least so many positions."""
+    size = len(state.D)
+    if positions <= size:
+        return state
+    new = empty_state(max(positions, size + size // 5), 0)
+    new.U[:size, :size] = state.U
+    for name in ("D", "z", "squares", "coordinates"):
+        getattr(new, name)[:size] = getattr(state, name)
+    return new._replace(places=state.places, totals=state.totals)
+
+
+@inner
+def activate(i, state):
+    """The position of coordinate i, a new one if it has none; -1 if there is no room."""
+    _, D, _, _, places, coordinates, totals = state
+    if places[i] < 0 and totals[ACTIVE] < D.size:
+        places[i] = int(totals[ACTIVE])
+        coordinates[places[i]] = i
+        totals[ACTIVE] += 1
+    return places[i]
+
+
+@inner
+def _put(i, value, learns, state, x):
+    """Put the value of coordinate i into x by position; whether there is a position."""
+    places = state[4]
+    place = places[i] if i < places.size else -1
+    if place < 0 and learns:
+        place = activate(i, state)
+    if place >= 0:
+        x[place] = value
+    return place >= 0
+
+
+@inner
+def load(block, r, v, intercept, learns, state, x):
+    """Put row r, times v, into x by position; whether all its coordinates have positions.
+
+    With `learns`, coordinates that are nonzero for the first time get one while there is room.
+    """
+    values, indices, starts, columns = block
+    start = starts[r] if starts.size else r * columns
+    stop = starts[r + 1] if starts.size else start + columns
+    for n in range(x.size):
+        x[n] = 0.0
+    complete = _put(0, v, learns, state, x) if intercept else True
+    for k in range(start, stop):
+        if values[k] == values[k] and values[k] != 0:  # neither missing nor absent
+            i = (np.int64(indices[k]) if indices.size else k - start) + 1
+            complete &= _put(i, values[k] * v, learns, state, x)
+    return complete
+
+
+@inner
+def find_pivot(w, delta, squares, c2, rank, constant):
+    """The position in which w, the rest of a row, opens a new direction, or -1 if it is noise.
+
+    squares and c2 are the sums of squares before this row and with it. Noise is set to 0. The first
+    nonzero value of a feature always opens a direction: its column of U is exactly zero, so nothing
+    was cancelled. The constant never grows, so it gives way to its equals: as a pivot it would be
+    lost in rounding when one of them becomes huge.
+    """
+    best = 0.0
+    pivot = -1
+    root = math.sqrt(delta)
+    for n in range(rank, w.size):
+        if w[n] != 0:
+            ratio = abs(w[n]) * root / math.sqrt(c2[n])
+            if ratio <= NOISE and squares[n] > 0:
+                w[n] = 0.0
+            elif ratio > best or (ratio == best and pivot == constant):
+                best = ratio
+                pivot = n
+    return pivot
+
+
+@inner
+def exchange(array, i, j):
+    """Swap two entries."""
+    array[i], array[j] = array[j], array[i]
+
+
+@inner
+def open_row(state, pivot, w, delta):
+    """Make w, of weight delta, the next row of U, its pivot moved to the diagonal."""
+    U, D, _, squares, places, coordinates, totals = state
+    rank = int(totals[RANK])
+    for k in range(rank):
+        exchange(U[k], rank, pivot)
+    exchange(w, rank, pivot)
+    exchange(squares, rank, pivot)
+    exchange(coordinates, rank, pivot)
+    places[coordinates[rank]] = rank
+    places[coordinates[pivot]] = pivot
+    D[rank] = max(delta * w[rank] * w[rank], MIN_D)
+    for n in range(rank, w.size):
+        U[rank, n] = w[n] / w[rank] + 0.0  # no -0
+    totals[RANK] += 1
+
+
+def rescale(state: FactorState, columns: NDArray[np.int64], factors: Float) -> None:
+    """Let U, D, z and squares follow columns that are multiplied by nonzero factors.
+
+    D stays at MIN_D at least, as if the past of the column had been larger: that is still far below
+    the last digit of the value for which a unit changes that much.
+    """
+    rank = int(state.totals[RANK])
+    positions = state.places[columns + 1]
+    seen = positions >= 0
+    factor = np.ones(len(state.D))
+    factor[positions[seen]] = factors[seen]
+    state.squares[:] = state.squares * factor * factor
+    least = np.ldexp(math.sqrt(MIN_D), -(np.frexp(state.D[:rank])[1] // 2))
+    own = factor.copy()
+    own[:rank] = np.copysign(np.maximum(np.abs(factor[:rank]), least), factor[:rank])
+    state.D[:] = state.D * own * own
+    state.z[:] /= own
+    state.U[:] *= factor / own[:, None]
+    np.fill_diagonal(state.U[:rank], 1.0)
+
+
+@kernel
+def _refactor(W, q, state):
+    """Factor W'W, with h = W'q, from an empty state."""
+    U, D, z, squares, places, _, totals = state
+    active = W.shape[1]
+    a = np.zeros(active)
+    c2 = np.zeros(active)
+    for row in range(W.shape[0]):
+        rank = int(totals[RANK])
+        w = W[row].copy()
+        for n in range(active):
+            c2[n] = fma(w[n], w[n], squares[n])
+        delta, wz, _ = rotate(U, D, z, w, (1.0, q[row]), rank, a, True)
+        pivot = find_pivot(w, delta, squares, c2, rank, places[0])
+        for n in range(active):
+            squares[n] = c2[n]
+        if pivot >= 0:
+            open_row(state, pivot, w, delta)
+            z[rank] = wz / w[rank]
+            for later in range(row + 1, W.shape[0]):
+                exchange(W[later], rank, pivot)
+
+
+def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState, Float]:
+    """(state, units) for features M x; each gets the power of two that fits its row of M."""
+    rank, active = int(state.totals[RANK]), int(state.totals[ACTIVE])
+    here = np.flatnonzero(state.coordinates[:active] > 0)
+    column = state.coordinates[here] - 1
+    mantissas, exponents = np.frexp(matrix[:, column])
+    if len(units):
+        exponents = exponents - (np.frexp(units[column + 1])[1] - 1)
+    used = np.flatnonzero((mantissas != 0).any(axis=1))
+    largest = np.where(mantissas != 0, exponents, -(2**20)).max(axis=1, initial=-(2**20))[used]
+    M = np.ldexp(mantissas[used], exponents[used] - largest[:, None])
+    W = np.einsum("kn,in->ki", state.R[:rank, here], M)
+    coordinates = used + 1
+    if state.places[0] >= 0:
+        W = np.column_stack([state.R[:rank, state.places[0]], W])
+        coordinates = np.append(0, coordinates)
+    new_units = np.zeros(len(state.places))
+    new_units[0] = 1.0
+    new_units[used + 1] = np.ldexp(1.0, -largest)
+    new = empty_state(max(len(coordinates), 1), len(matrix))
+    new.coordinates[: len(coordinates)] = coordinates
+    new.places[coordinates] = np.arange(len(coordinates))
+    new.totals[:] = state.totals
+    new.totals[[RANK, ACTIVE]] = 0, len(coordinates)
+    _refactor(np.ascontiguousarray(W), state.q[:rank], tuple(new))
+    return new, new_units
+
+
+def solved(state: FactorState) -> Float:
+    """S^+ h by coordinate, zero where a feature adds no direction."""
+    rank = int(state.totals[RANK])
+    w = state.z[:rank].copy()
+    for k in range(rank - 1, 0, -1):
+        w[:k] -= state.U[:k, k] * w[k]
+    by_coordinate = np.zeros(len(state.places))
+    by_coordinate[state.coordinates[:rank]] = w
+    return by_coordinate
+
+
+def upgrade(path: str, arrays: dict[str, Any]) -> None:
+    """Turn the arrays of a state of 0.1.0, which had a unit per position, into today's form.
+
+    Units that float64 has room for go into the state, exactly; others become those of the columns.
+    """
+    units = arrays.pop(f"{path}state.units")
+    old = FactorState(*(arrays[f"{path}state.{name}"] for name in FactorState._fields))
+    state = old._replace(U=np.ascontiguousarray(old.U[:, : len(old.D)]))
+    taken = state.coordinates[: int(state.totals[ACTIVE])]
+    by_coordinate = np.zeros(len(state.places))
+    by_coordinate[taken] = units[: len(taken)]
+    by_coordinate[0] = 1.0
+    if np.abs(np.frexp(units)[1]).max() <= 256:
+        features = taken[taken > 0]
+        rescale(state, features - 1, 1 / by_coordinate[features])
+        by_coordinate = np.empty(0)
+    arrays[f"{path}_units"] = by_coordinate
+    for name, array in state._asdict().items():
+        arrays[f"{path}state.{name}"] = array
