@@ -22,7 +22,7 @@ from sklearn.datasets import load_svmlight_file
 from vowpalwabbit import Workspace
 
 from unitless import learners
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 
@@ -63,7 +63,7 @@ def _learned_table(path: Path, name: str = "coordinate") -> Callable[[], object]
     """File to model, as the command line does it for tables; the first column tells the label."""
 
     def run() -> object:
-        learner, columns = learners.get(name)(), Columns()
+        learner, columns = learners.get(name)(), FrameEncoder()
         for block in open_blocks(path, target="x0"):
             encoded = columns.encode(block.frame)
             learner.learn(as_rows(encoded.X, np.where(block.targets > 0, 1.0, -1.0)))

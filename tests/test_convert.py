@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from readers.naive import sparse_rows
 from unitless import writers
 from unitless.cli.app import app
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 
@@ -40,7 +40,7 @@ def features(path, **options):
     blocks = list(open_blocks(path, **options))
     if blocks[0].frame is None:
         return sparse_rows(blocks)
-    columns, found = Columns(), []
+    columns, found = FrameEncoder(), []
     for block in blocks:
         encoded = columns.encode(block.frame)
         columns.commit(encoded)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.estimators.making import make_learner
 from unitless.labels import as_labels
 from unitless.learners.base import Learner
@@ -77,7 +77,7 @@ class StreamModel:
     weight: str | None = None
     ignore: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
-    columns: Columns | None = None
+    columns: FrameEncoder | None = None
     names: list[str] | None = None
     rows: int = 0
     position: dict[str, Any] = field(default_factory=dict)
@@ -259,7 +259,7 @@ def started(
     weight: str | None = None,
     ignore: Sequence[str] = (),
     keep: Sequence[str] = (),
-    columns: Columns | None = None,
+    columns: FrameEncoder | None = None,
     source: str = "",
 ) -> StreamModel:
     """A fresh model for a stream that begins with this block: it settles task and classes.
@@ -277,7 +277,7 @@ def started(
         raise _wrong(why, source, block.lines[row], target)
     made = _learner(learner, kind, loss, len(labels))
     table = block.frame is not None
-    columns = Columns() if columns is None else columns  # an empty one is false
+    columns = FrameEncoder() if columns is None else columns  # an empty one is false
     if not table and (weight or ignore or keep or columns.interactions or columns.text):
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
     model = StreamModel(kind, made, labels, target, weight, [*ignore], [*keep], source=source)

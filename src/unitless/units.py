@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.numerics import kernel, shared
-from unitless.rows import Block
+from unitless.rows import Block, extent
 
 MAX_VALUE = 2.0**255
 MIN_VALUE = 2.0**-255
@@ -36,13 +36,13 @@ MAX_EXPONENT = 1000
 Float = NDArray[np.float64]
 
 
-def covers(extent: tuple[float, float]) -> bool:
+def covers(sizes: tuple[float, float]) -> bool:
     """Whether the nonzero values, from the smallest to the largest in size, are in range.
 
     >>> covers((1e-70, 1e70)), covers((1e-80, 1.0)), covers((1.0, 1e80))
     (True, False, False)
     """
-    smallest, largest = extent
+    smallest, largest = sizes
     return largest <= MAX_VALUE and smallest >= MIN_VALUE
 
 
@@ -106,6 +106,22 @@ def predict(learner: Any, block: Block, weights: Float, scores: Float) -> Float:
             predict(other, part, weights[row : row + 1], scores[row : row + 1])
         first = row + 1
     return scores
+
+
+def row_in_units(learner: Any, row: Block) -> tuple[Any, Block]:
+    """(learner, row) in the units in which the row would be predicted; perhaps a copy of both."""
+    if not len(learner._units):
+        if covers(extent(row.values)):
+            return learner, row
+        learner = deepcopy(learner)
+        _start(learner)
+    scaled = np.empty(len(row.values))
+    if _next_row(learner, row, np.empty(0), 1, 0, False, scaled) == 0:
+        learner = deepcopy(learner)
+        _reserve(learner, row.columns)
+        _grow_units(learner, row)
+        _next_row(learner, row, np.empty(0), 1, 0, False, scaled)
+    return learner, row._replace(values=scaled)
 
 
 def learn(learner: Any, block: Block, targets: Float, weights: Float, scores: Float) -> Float:

@@ -133,7 +133,7 @@ def test_wide_rows_are_predicted_together(monkeypatch):
     learner = blend()
     learner.learn(as_rows(X, targets_of("logistic", np.random.default_rng(0), n)))
     one_by_one = [float(learner.predict(as_rows(X[[t]]))[0]) for t in range(n)]
-    looks, views = [], Ensemble._views
-    monkeypatch.setattr(Ensemble, "_views", lambda *a, **b: looks.append(a) or views(*a, **b))
+    looks, views = [], Ensemble.views
+    monkeypatch.setattr(Ensemble, "views", lambda *a, **b: looks.append(a) or views(*a, **b))
     assert learner.predict(as_rows(X)).tolist() == one_by_one
     assert len(looks) == 1

@@ -8,7 +8,7 @@ from unitless.learners import Blend
 from unitless.rows import as_rows
 
 
-def stream(n=3 * threads.MANY):
+def stream(n=3 * threads.MIN_ROWS):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 6)) * 10.0 ** rng.integers(-3, 4, 6)
     return as_rows(X, np.sign(X[:, 0] + rng.normal(size=n) * 1e-3))
@@ -30,13 +30,13 @@ def test_members_do_run_on_threads(monkeypatch):
     seen = []
     pool = threads.ThreadPoolExecutor
     monkeypatch.setattr(threads, "ThreadPoolExecutor", lambda n: seen.append(n) or pool(n))
-    Blend().learn(stream(threads.MANY - 1))
+    Blend().learn(stream(threads.MIN_ROWS - 1))
     assert not seen
-    Blend().learn(stream(threads.MANY))
+    Blend().learn(stream(threads.MIN_ROWS))
     assert seen == [2]
 
 
 def test_the_error_of_a_job_is_raised(monkeypatch):
     monkeypatch.setattr(threads.config, "NUMBA_NUM_THREADS", 2)
     with pytest.raises(ZeroDivisionError):
-        threads.parallel_map(lambda k: 1 // k, range(4), threads.MANY)
+        threads.parallel([(divmod, 1, k) for k in range(4)], threads.MIN_ROWS)

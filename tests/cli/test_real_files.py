@@ -10,7 +10,7 @@ from sklearn.datasets import load_svmlight_file
 
 from laws.streams import same_bits
 from unitless import OnlineClassifier, OnlineRegressor
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.learners import Blend
 from unitless.rows import as_rows
 
@@ -52,9 +52,9 @@ def a9a(raw):
 
 
 def sms(raw):
-    """Words are counted by `Columns`."""
+    """Words are counted by `FrameEncoder`."""
     frame = pd.read_csv(raw / "smsspamcollection.tsv", sep="\t")
-    columns = Columns(text=["message"])
+    columns = FrameEncoder(text=["message"])
     with pytest.warns(UserWarning, match="more than 1000 levels"):
         encoded = columns.encode(frame.drop(columns="label"))
     y = np.where(frame["label"] == "spam", 1.0, -1.0)
@@ -66,7 +66,7 @@ def beijing(raw):
     """Rows without a label teach nothing; the columns they bring keep their places."""
     frame = pd.read_csv(raw / "beijing_pm25.csv")
     known = frame["pm2.5"].notna().to_numpy()
-    columns = Columns()
+    columns = FrameEncoder()
     encoded = columns.encode(frame.drop(columns="pm2.5"))
     y = frame["pm2.5"].to_numpy()[known]
     return Blend("squared").learn(as_rows(encoded.X[known], y))

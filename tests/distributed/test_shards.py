@@ -9,7 +9,7 @@ from unitless import persistence
 from unitless.distributed import Source, shards
 from unitless.distributed import fit_sharded as fit_sharded_on
 from unitless.distributed.learning import start_of
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.learners import REGISTRY, Vaw
 
 
@@ -32,9 +32,9 @@ def test_vaw_is_one_pass(tmp_path, count):
 def test_levels_beyond_the_limit_share_features_as_in_one_pass(tmp_path):
     path, how = parquet(tmp_path), {"max_levels": 5, "hash_bits": 3}
     with pytest.warns(UserWarning, match="more than 5 levels"):
-        whole = in_one_pass("vaw", numbers(path, columns=Columns(**how)))
+        whole = in_one_pass("vaw", numbers(path, columns=FrameEncoder(**how)))
     with pytest.warns(UserWarning, match="more than 5 levels"):
-        made = fit_sharded("vaw", numbers(path, columns=Columns(**how)), shards=6)
+        made = fit_sharded("vaw", numbers(path, columns=FrameEncoder(**how)), shards=6)
     assert sorted(made.model.columns.names) == sorted(whole.columns.names)
     assert any("#" in name for name in whole.columns.names)
     new = table(100, seed=1)

@@ -6,9 +6,9 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_of_columns import LIBRARIES, Twin, cut, frame_of, learned
+from twin_of_frame_encoder import LIBRARIES, Twin, cut, frame_of, learned, table_of
 
-from unitless.encoders import Columns, ManyLevels
+from unitless.encoders import FrameEncoder, ManyLevels
 
 FLOATS = st.sampled_from([0.0, 1.0, -2.5, 1e-300, 3e100])
 DATES = st.datetimes(datetime(1899, 1, 1), datetime(2101, 1, 1))
@@ -33,7 +33,7 @@ def check(types, stream, library, pairs=(), **options):
     twin = Twin(types, pairs, **options)
     expected = [twin.learn(row) for row in rows]
     text = [name for name, kind in types.items() if kind == "text"]
-    columns = Columns(interactions=[f"{a}:{b}" for a, b in pairs], text=text, **options)
+    columns = FrameEncoder(interactions=[f"{a}:{b}" for a, b in pairs], text=text, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ManyLevels)
         found = learned(columns, [frame_of(block, types, library) for block in cut(rows, places)])
@@ -90,7 +90,7 @@ def test_interactions_of_words(stream):
 def test_a_row_to_predict_does_not_depend_on_the_others(stream, seen):
     """In the known columns, which are all that a learner has weights for."""
     rows, places = stream
-    columns = Columns(max_levels=3, hash_bits=2, text=["mail"], interactions=["colour:shape"])
+    columns = FrameEncoder(max_levels=3, hash_bits=2, text=["mail"], interactions=["colour:shape"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ManyLevels)
         learned(columns, [frame_of(rows[:seen], KINDS)])
@@ -99,6 +99,6 @@ def test_a_row_to_predict_does_not_depend_on_the_others(stream, seen):
     blocks = [columns.encode(frame_of(b, KINDS), grow=False).X for b in cut(rows, places)]
     known = len(columns)
     assert whole.shape == (len(rows), known)
-    stacked = [row for block in blocks for row in block.toarray().tolist()]
-    assert repr(stacked) == repr(whole.toarray().tolist())
-    assert repr(grown.toarray()[:, :known].tolist()) == repr(whole.toarray().tolist())
+    stacked = [row for block in blocks for row in table_of(block).tolist()]
+    assert repr(stacked) == repr(table_of(whole).tolist())
+    assert repr(table_of(grown)[:, :known].tolist()) == repr(table_of(whole).tolist())

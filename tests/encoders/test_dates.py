@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_of_columns import LIBRARIES, learned
+from twin_of_frame_encoder import LIBRARIES, learned
 
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.encoders.dates import cycles, days
 
 KNOWN = [
@@ -39,7 +39,7 @@ def test_known_dates(library, text, number, hour, weekday, month):
     names = [f"t.hour={hour}", f"t.weekday={weekday}", f"t.month={month}"]
     expected = {"t": number, **dict.fromkeys(names, 1.0)}
     expected = {name: value for name, value in expected.items() if value != 0}
-    assert learned(Columns(), [table]) == [expected, {"t": None}]
+    assert learned(FrameEncoder(), [table]) == [expected, {"t": None}]
 
 
 @given(st.datetimes())
@@ -60,7 +60,9 @@ UNITS.remove(("polars", "s"))
 def test_every_unit(library, unit):
     stamps = np.array(["1969-12-31T18:00", "2024-02-29T06:00"], dtype=f"datetime64[{unit}]")
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library]
-    found = learned(Columns(), [make({"t": stamps if library != "pyarrow" else pa.array(stamps)})])
+    found = learned(
+        FrameEncoder(), [make({"t": stamps if library != "pyarrow" else pa.array(stamps)})]
+    )
     assert [row["t"] for row in found] == [-0.25, 19782.25]
     assert [row[f"t.hour={hour}"] for row, hour in zip(found, (18, 6), strict=True)] == [1.0, 1.0]
 
@@ -80,6 +82,6 @@ SUMMER = dt.datetime(2024, 7, 1, 0, 30, tzinfo=ZURICH)  # in UTC the day before
     ],
 )
 def test_the_clock_on_the_wall_counts(frame):
-    (row,) = learned(Columns(), [frame])
+    (row,) = learned(FrameEncoder(), [frame])
     assert row.pop("t") == (dt.date(2024, 7, 1) - dt.date(1970, 1, 1)).days + 0.5 / 24
     assert list(row) == ["t.hour=0", "t.weekday=Mon", "t.month=7"]

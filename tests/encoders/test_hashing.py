@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_of_columns import learned
+from twin_of_frame_encoder import learned, table_of
 
-from unitless.encoders import Columns, ManyLevels
+from unitless.encoders import FrameEncoder, ManyLevels
 from unitless.encoders.hashing import bucket_of
 
 GOLDEN = {  # as `printf red | b2sum -l 64` has them, the last but for its surrogate
@@ -64,7 +64,7 @@ def test_buckets_are_spread():
 
 def test_the_thousandth_level_and_the_next():
     levels = [f"user{k}" for k in range(1000)]
-    columns = Columns()
+    columns = FrameEncoder()
     learned(columns, [pl.DataFrame({"u": levels})])
     assert columns.names == [f"u={level}" for level in levels]
     later = pl.DataFrame({"u": ["user7", "new", "user999", "newer", "new"]})
@@ -79,19 +79,19 @@ def test_the_thousandth_level_and_the_next():
 @pytest.mark.parametrize("size", [1, 7, 1003, 2000])
 def test_said_once_however_the_blocks_are_cut(size):
     frame = pl.DataFrame({"u": [f"user{k}" for k in range(1500)], "v": ["a", "b", "c"] * 500})
-    columns = Columns(hash_bits=4)
+    columns = FrameEncoder(hash_bits=4)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         for start in range(0, 1500, size):
             learned(columns, [frame[start : start + size]])
-        copy = Columns.from_state(json.loads(json.dumps(columns.state())))
+        copy = FrameEncoder.from_state(json.loads(json.dumps(columns.state())))
         learned(copy, [pl.DataFrame({"u": ["another"]})])
     assert [(one.category, "'u'" in str(one.message)) for one in said] == [(ManyLevels, True)]
     assert len(columns) == 1000 + 3 + 16
 
 
 def test_as_an_error_it_refuses_the_block():
-    columns = Columns(max_levels=1)
+    columns = FrameEncoder(max_levels=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ManyLevels):
@@ -100,13 +100,13 @@ def test_as_an_error_it_refuses_the_block():
 
 
 def test_predictions_say_nothing_and_share_known_buckets_only():
-    columns = Columns(max_levels=1, hash_bits=1)
+    columns = FrameEncoder(max_levels=1, hash_bits=1)
     new = pl.DataFrame({"u": ["a", "b", "c", "d", "e"]})
     columns.encode(new, grow=False)  # a warning would be an error here
     with pytest.warns(ManyLevels):
         learned(columns, [pl.DataFrame({"u": ["a", "b"]})])
     bucket = bucket_of("b", 1)
-    found = columns.encode(new, grow=False).X.toarray()
+    found = table_of(columns.encode(new, grow=False).X)
     expected = [[level == "a", level != "a" and bucket_of(level, 1) == bucket] for level in "abcde"]
     assert found.tolist() == np.array(expected, dtype=float).tolist()
 
@@ -115,4 +115,4 @@ def test_predictions_say_nothing_and_share_known_buckets_only():
 def test_options_out_of_range(options):
     (name,) = options
     with pytest.raises(ValueError, match=f"{name} = "):
-        Columns(**options)
+        FrameEncoder(**options)

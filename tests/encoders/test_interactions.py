@@ -5,12 +5,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_of_columns import LIBRARIES, frame_of, learned
+from twin_of_frame_encoder import LIBRARIES, frame_of, learned
 
-from unitless.encoders import Columns
-from unitless.encoders.frames import columns_of, opened
+from unitless.encoders import FrameEncoder
+from unitless.encoders.dataframes import opened, typed_column
+from unitless.encoders.encoded_column import by_appearance
 from unitless.encoders.interactions import pairs_of, parsed
-from unitless.encoders.parts import by_appearance
 
 FRAME = pl.DataFrame(
     {"c": ["red", "blue", None], "x": [2.0, None, 3.0], "y": [5.0, 0.0, 7.0], "d": ["s", "s", "t"]}
@@ -19,7 +19,7 @@ FRAME = pl.DataFrame(
 
 def made(*specs):
     """The features of interactions by row; missing as None."""
-    found = learned(Columns(interactions=specs), [FRAME])
+    found = learned(FrameEncoder(interactions=specs), [FRAME])
     return [{name: v for name, v in row.items() if ":" in name} for row in found]
 
 
@@ -38,7 +38,7 @@ def test_category_by_category():
 
 
 def test_sources():
-    columns = Columns(interactions=["c:x"])
+    columns = FrameEncoder(interactions=["c:x"])
     learned(columns, [FRAME[:1]])
     assert columns.names == ["c=red", "x", "y", "d=s", "c=red:x"]
     assert columns.sources == [("c",), ("x",), ("y",), ("d",), ("c", "x")]
@@ -50,7 +50,7 @@ def test_every_pair():
 
 
 def test_order_of_columns_does_not_matter_to_names():
-    columns = Columns(interactions="::")
+    columns = FrameEncoder(interactions="::")
     learned(columns, [FRAME])
     before = columns.names
     learned(columns, [FRAME[:, ::-1]])
@@ -74,19 +74,19 @@ def test_what_is_no_pair(spec):
 
 def test_a_name_with_a_colon():
     frame = pl.DataFrame({"a:1": [2.0], "b": [3.0]})
-    columns = Columns(interactions=[("a:1", "b")])
+    columns = FrameEncoder(interactions=[("a:1", "b")])
     assert learned(columns, [frame]) == [{"a:1": 2.0, "b": 3.0, "a:1:b": 6.0}]
 
 
 def test_a_product_beyond_float64():
     frame = pl.DataFrame({"a": [1.0, 1e200], "b": [1.0, -1e200]})
     with pytest.raises(ValueError, match="row 1, column 'a:b': the product is beyond float64"):
-        Columns(interactions=["a:b"]).encode(frame)
+        FrameEncoder(interactions=["a:b"]).encode(frame)
 
 
 def test_a_number_too_small_to_multiply():
     frame = pl.DataFrame({"a": [1e-200], "b": [1e-200]})
-    assert learned(Columns(interactions=["a:b"]), [frame]) == [{"a": 1e-200, "b": 1e-200}]
+    assert learned(FrameEncoder(interactions=["a:b"]), [frame]) == [{"a": 1e-200, "b": 1e-200}]
 
 
 @given(st.lists(st.integers(0, 99)), st.sampled_from([100, 10_000]))
@@ -102,7 +102,7 @@ def test_many_pairs_of_levels():
     """More pairs than a table would hold; each pair of a level has its own feature."""
     n = 300
     table = pl.DataFrame({"a": [f"a{k}" for k in range(n)], "b": [f"b{k % 7}" for k in range(n)]})
-    columns = Columns(interactions="a:b", max_levels=n)
+    columns = FrameEncoder(interactions="a:b", max_levels=n)
     found = learned(columns, [table])
     assert [list(row)[-1] for row in found] == [f"a=a{k}:b=b{k % 7}" for k in range(n)]
     assert np.array([len(row) for row in found]).tolist() == [3] * n
@@ -111,5 +111,6 @@ def test_many_pairs_of_levels():
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_codes_have_room_for_pairs(library):
     """50 000 by 50 000 levels are more than 32 bits count, in which pyarrow numbers them."""
-    (cells,) = columns_of(opened(frame_of([["red"]], {"c": "category"}, library)))
-    assert cells.values.dtype == np.int64
+    table = opened(frame_of([["red"]], {"c": "category"}, library))
+    column = typed_column("c", table, table.schema["c"])
+    assert column.values.dtype == np.int64

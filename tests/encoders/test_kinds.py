@@ -10,9 +10,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from twin_of_columns import as_dicts, learned, series
+from twin_of_frame_encoder import as_dicts, learned, series, table_of
 
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 
 DAY = dt.date(2024, 2, 29)
 NOON = dt.datetime(2024, 2, 29, 12)
@@ -38,7 +38,7 @@ NUMBERS = [
 @pytest.mark.parametrize(("library", "dtype"), NUMBERS)
 def test_numbers(library, dtype):
     values = [Decimal(3), None, Decimal(0)] if "ecimal" in str(dtype) else [3, None, 0]
-    encoded = Columns().encode(series(library, values, dtype))
+    encoded = FrameEncoder().encode(series(library, values, dtype))
     assert as_dicts(encoded.X, encoded.names) == [{"x": 3.0}, {"x": None}, {}]
     assert encoded.kinds == {"x": "number"}
 
@@ -54,7 +54,7 @@ BOOLEANS = [
 
 @pytest.mark.parametrize(("library", "dtype"), BOOLEANS)
 def test_booleans_are_numbers(library, dtype):
-    encoded = Columns().encode(series(library, [True, None, False], dtype))
+    encoded = FrameEncoder().encode(series(library, [True, None, False], dtype))
     assert as_dicts(encoded.X, encoded.names) == [{"x": 1.0}, {"x": None}, {}]
 
 
@@ -77,7 +77,7 @@ CATEGORIES = [
 
 @pytest.mark.parametrize(("library", "dtype"), CATEGORIES)
 def test_categories(library, dtype):
-    encoded = Columns().encode(series(library, ["b", None, "a", "b"], dtype))
+    encoded = FrameEncoder().encode(series(library, ["b", None, "a", "b"], dtype))
     assert encoded.names == ["x=b", "x=a"]
     assert as_dicts(encoded.X, encoded.names) == [{"x=b": 1.0}, {}, {"x=a": 1.0}, {"x=b": 1.0}]
     assert encoded.kinds == {"x": "category"}
@@ -94,7 +94,7 @@ def test_levels_appear_with_the_rows_not_with_the_dictionary():
         series("pandas", pd.Categorical(["b", None, "a", "a", "c"], ["unused", "a", "c", "b"])),
     ]
     for frame in frames:
-        encoded = Columns().encode(frame)
+        encoded = FrameEncoder().encode(frame)
         assert encoded.names == ["x=b", "x=a", "x=c"]
         rows = [{"x=b": 1.0}, {}, {"x=a": 1.0}, {"x=a": 1.0}, {"x=c": 1.0}]
         assert as_dicts(encoded.X, encoded.names) == rows
@@ -108,15 +108,15 @@ def test_levels_appear_with_the_rows_not_with_the_dictionary():
     ],
 )
 def test_whole_numbers_as_categories(frame):
-    columns = Columns()
+    columns = FrameEncoder()
     assert learned(columns, [frame]) == [{"x=7": 1.0}, {}, {"x=3": 1.0}]
     strings = columns.encode(series("polars", ["7"]))
     assert strings.names == ["x=7'"]  # a level of its own, and a name of its own
-    assert strings.X.toarray().tolist() == [[0.0, 0.0, 1.0]]
+    assert table_of(strings.X).tolist() == [[0.0, 0.0, 1.0]]
 
 
 def test_true_one_and_their_names_are_four_levels():
-    columns = Columns()
+    columns = FrameEncoder()
     for levels in ([True], [1], [1.0], ["1"]):
         learned(columns, [series("pandas", pd.Categorical(levels))])
     assert columns.names == ["x=True", "x=1", "x=1.0", "x=1'"]
@@ -133,7 +133,7 @@ DATES = [
 
 @pytest.mark.parametrize(("library", "dtype"), DATES)
 def test_dates_have_no_hour(library, dtype):
-    encoded = Columns().encode(series(library, [DAY, None], dtype))
+    encoded = FrameEncoder().encode(series(library, [DAY, None], dtype))
     assert encoded.names[:3] == ["x", "x.weekday=Thu", "x.month=2"]
     if "date64" not in str(dtype):  # which is a date with a time
         assert len(encoded.names) == 3
@@ -155,7 +155,7 @@ def test_dates_have_no_hour(library, dtype):
 def test_objects_without_a_type(values, kind, cuts):
     """Before the first value nothing is known, wherever the blocks end."""
     frame = series("pandas", values, "object")
-    whole, parts = Columns(), Columns()
+    whole, parts = FrameEncoder(), FrameEncoder()
     expected = learned(whole, [frame])
     ends = [0, *cuts, len(values)]
     blocks = [frame.iloc[a:b] for a, b in pairwise(ends)]
@@ -169,18 +169,18 @@ def test_objects_without_a_type(values, kind, cuts):
 def test_a_column_of_missing_numbers_goes_on_without_a_type():
     """Its feature is known, so that a row without a value is missing, whatever stands beside it."""
     blocks = [([None], "float64"), ([None], "object"), ([None, 2.0], "object")]
-    found = learned(Columns(), [series("pandas", *block) for block in blocks])
+    found = learned(FrameEncoder(), [series("pandas", *block) for block in blocks])
     assert found == [{"x": None}, {"x": None}, {"x": None}, {"x": 2.0}]
 
 
 def test_nan_among_strings_is_missing():
     """polars takes it for a value."""
     frame = series("polars", [float("nan"), "red", Decimal("nan")], pl.Object)
-    assert learned(Columns(), [frame]) == [{}, {"x=red": 1.0}, {}]
+    assert learned(FrameEncoder(), [frame]) == [{}, {"x=red": 1.0}, {}]
 
 
 def test_only_a_datetime_has_an_hour():
-    found = learned(Columns(), [series("pandas", [DAY, NOON], "object")])
+    found = learned(FrameEncoder(), [series("pandas", [DAY, NOON], "object")])
     assert [[name for name in row if "hour" in name] for row in found] == [[], ["x.hour=12"]]
 
 
@@ -204,7 +204,7 @@ NOTHING = [
 def test_a_column_without_values_fits_every_kind(nothing, value, missing):
     """Chunks of a file may have an empty column, and each library gives it another type."""
     something = series("polars", [value])
-    columns = Columns()
+    columns = FrameEncoder()
     found = learned(columns, [nothing, something, nothing])
     assert found[0] == ({"x": None} if "x" in found[0] else {})
     assert found[3:] == [missing, missing]

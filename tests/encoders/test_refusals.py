@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from twin_of_columns import LIBRARIES, learned, series
+from twin_of_frame_encoder import LIBRARIES, learned, series
 
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 
 DAY = dt.date(2024, 2, 29)
 
@@ -26,7 +26,7 @@ MIXED = [
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize(("before", "after", "message"), MIXED)
 def test_a_kind_is_kept(library, before, after, message):
-    columns = Columns()
+    columns = FrameEncoder()
     learned(columns, [series(library, before)])
     state = columns.state()
     for grow in (True, False):
@@ -36,7 +36,7 @@ def test_a_kind_is_kept(library, before, after, message):
 
 
 def test_a_whole_number_category_in_a_column_of_numbers():
-    columns = Columns()
+    columns = FrameEncoder()
     learned(columns, [series("pandas", [1])])
     with pytest.raises(ValueError, match="row 0, column 'x': 7 is a category"):
         columns.encode(series("pandas", pd.Categorical([7])))
@@ -58,7 +58,7 @@ def test_a_whole_number_category_in_a_column_of_numbers():
 )
 def test_refused_objects(values, message):
     with pytest.raises(ValueError, match=message):
-        Columns().encode(series("pandas", values, "object"))
+        FrameEncoder().encode(series("pandas", values, "object"))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_refused_objects(values, message):
 )
 def test_refused_types(frame):
     with pytest.raises(ValueError, match=r"row 0, column 'x': .* only numbers, booleans, strings"):
-        Columns().encode(frame)
+        FrameEncoder().encode(frame)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -85,16 +85,16 @@ def test_infinity_is_an_error_that_names_the_cell(library, other):
     table = pl.DataFrame({"other": other, "height": [1.0, None, -np.inf]})
     frame = {"pandas": table.to_pandas, "polars": table.clone, "pyarrow": table.to_arrow}[library]()
     with pytest.raises(ValueError, match="row 2, column 'height': -inf is not a number"):
-        Columns().encode(frame)
+        FrameEncoder().encode(frame)
 
 
 @pytest.mark.parametrize("frame", [np.ones((2, 2)), {"a": [1]}, pl.LazyFrame({"a": [1]}), None])
 def test_what_is_no_frame(frame):
     with pytest.raises(TypeError, match=r"expected a data frame .* collect\(\)"):
-        Columns().encode(frame)
+        FrameEncoder().encode(frame)
 
 
 def test_names_that_are_no_strings():
-    assert learned(Columns(), [pd.DataFrame([[1.0, "a"]])]) == [{"0": 1.0, "1=a": 1.0}]
+    assert learned(FrameEncoder(), [pd.DataFrame([[1.0, "a"]])]) == [{"0": 1.0, "1=a": 1.0}]
     with pytest.raises(ValueError, match="two columns are called '1': rename one"):
-        Columns().encode(pd.DataFrame([[1.0, 2.0]], columns=["1", 1]))
+        FrameEncoder().encode(pd.DataFrame([[1.0, 2.0]], columns=["1", 1]))

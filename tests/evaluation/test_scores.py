@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.metrics import accuracy_score, brier_score_loss, r2_score, roc_auc_score
 
 from unitless import learners, losses, persistence
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.evaluation import Evaluation, Tally, results_of, resumed
 from unitless.evaluation.baselines import Sample, best_constant
 from unitless.evaluation.curve import Curve
@@ -115,7 +115,7 @@ def run_over(text, block_bytes, stop=None, learner="nag", path=None):
     """An evaluation of a text that is read in small blocks; saved and resumed at row `stop`."""
     blocks = list(open_blocks(io.BytesIO(text.encode()), target="kind", block_bytes=block_bytes))
     run = Evaluation(started(blocks[0], target="kind", learner=learner, task="multiclass",
-                             columns=Columns(max_levels=3)))  # fmt: skip
+                             columns=FrameEncoder(max_levels=3)))  # fmt: skip
     for _ in run.over(blocks, every=STOP):
         if stop and run.rows == stop:
             run.save(path)
@@ -161,7 +161,7 @@ def test_rows_without_a_label_may_bring_levels():
     run = Evaluation(started(block, target="y", learner="blend"))
     there = ~np.isnan(block.targets)
     scores = np.concatenate([step.scores for step in run.over([block])])[there]
-    columns = Columns()
+    columns = FrameEncoder()
     encoded = columns.encode(block.frame.filter(there))
     columns.commit(encoded)
     names = run.model.feature_names()

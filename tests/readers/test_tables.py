@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from readers.naive import read
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.readers import ReadError, open_blocks
 from unitless.rows import as_rows
 
@@ -94,7 +94,7 @@ def test_one_file_in_every_format_is_the_same_rows(format):
     """Types, missing values and categories come out alike, but for booleans, which CSV lacks."""
     rows = [{k: v for k, v in row.items() if k != "yes"} for row in ROWS]
     (block,) = read(written(rows, format), format=format, target="y", weight="w")
-    columns = Columns()
+    columns = FrameEncoder()
     encoded = columns.encode(block.frame)
     made = as_rows(encoded.X, block.targets, block.weights)
     assert encoded.names == ["x", "word=a", "kind=no", "word=b", "kind=yes"]

@@ -9,7 +9,7 @@ from blend.material import error, same_bits, worst
 from naive import streams, views
 from unitless.learners import get
 from unitless.learners.base import NO_INDICES, NO_STARTS
-from unitless.rows import as_rows
+from unitless.rows import Block, as_rows
 from unitless.views import VIEWS
 
 RNG = np.random.default_rng(7)
@@ -18,11 +18,11 @@ each_view = pytest.mark.parametrize("name", VIEWS)
 affine_views = pytest.mark.parametrize("name", ["centred", "squashed"])
 
 
-def shown(view, X, look=False):
+def shown(view, X, predict=False):
     """The rows as the view shows them."""
-    run = view.look if look else view.learn
+    run = view.transform if predict else view.learn
     n, d = X.shape
-    return run(X.reshape(-1).copy(), NO_INDICES, NO_STARTS, d).reshape(n, d)
+    return run(Block(X.reshape(-1).copy(), NO_INDICES, NO_STARTS, d)).reshape(n, d)
 
 
 def through(name, X, y, learner, **parameters):
@@ -87,11 +87,11 @@ def test_a_late_feature_has_been_0():
 
 
 @each_view
-def test_look_is_what_learn_would_show(name):
+def test_transform_is_what_learn_would_show(name):
     X = STREAMS["late features"]
     view = VIEWS[name]()
     for t in range(len(X)):
-        ahead = shown(view, X[t:], look=True)
+        ahead = shown(view, X[t:], predict=True)
         same_bits(ahead[:1], shown(view, X[t : t + 1]))
 
 

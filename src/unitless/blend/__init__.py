@@ -1,1 +1,1 @@
-"""The parts of the Blend: recipes (who is on the panel), panel (their scores), one mixer a loss."""
+"""The Blend: experts (tables), ensemble (their scores), and one mixture per kind of loss."""

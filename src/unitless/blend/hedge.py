@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.blend.experts import Expert
-from unitless.blend.mixture import DOUBLINGS, Float, named, named_history
+from unitless.blend.mixture import DOUBLINGS, Float, NamedWeights
 from unitless.blend.mixture_bound import Guarantee, remember
 from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS
 from unitless.learners.full import Full
@@ -142,13 +142,13 @@ def hedge(code, parameter, Z, targets, weights, scores, state):
         remember(W, history, totals[T])
 
 
-class HedgeMixture:
+class HedgeMixture(NamedWeights):
     """Base, stackers, mixture, for losses without curvature."""
 
+    stacker_names = STACKERS
+
     def __init__(self, members: list[Expert], loss: Loss) -> None:
-        self.members = members
-        self.loss = loss
-        self.ended: dict[str, Guarantee] = {}
+        super().__init__(members, loss)
         K = len(members)
         self.base = hedge_state(K, loss.code)
         self.final = hedge_state(K + len(STACKERS), loss.code)
@@ -200,26 +200,19 @@ class HedgeMixture:
         gone = (self.base.alive > 0) & ~alive
         if not gone.any():
             return
-        guarantees = self.guarantees()
-        for k in np.flatnonzero(gone):
-            name = self.members[k].name
-            self.ended[name] = guarantees[name]
+        self._end(gone)
         self.base.alive[:] = alive
         self.final.alive[: len(alive)] = alive
         for state in (self.base, self.final):
             set_weights(state.L, state.alive, state.totals[DELTA], state.W)
 
-    @property
-    def _names(self) -> list[str]:
-        return [*(member.name for member in self.members), *STACKERS]
-
     def mixture_weights(self) -> dict[str, float]:
         """The weight of each expert, and of the stackers, now."""
-        return named(self._names, self.final.W)
+        return self._named(self.final.W)
 
     def history(self) -> list[tuple[int, dict[str, float]]]:
         """The weights after 1, 2, 4, 8, ... trials."""
-        return named_history(self._names, self.final.history)
+        return self._named_history(self.final.history)
 
     def guarantees(self) -> dict[str, Guarantee]:
         """loss <= member's loss + overhead, by name; of those that left, up to their last trial."""

@@ -62,8 +62,47 @@ TOTALS = SLACK + 5
 DOUBLINGS = 64
 
 
-class Mixture:
+class NamedWeights:
+    """What every mixture can tell about its weights."""
+
+    members: list[Expert]
+    stacker_names: tuple[str, ...]
+    ended: dict[str, Guarantee]
+    """Guarantees of experts that left."""
+
+    def __init__(self, members: list[Expert], loss: Loss) -> None:
+        self.members = members
+        self.loss = loss
+        self.ended = {}
+
+    @property
+    def _names(self) -> list[str]:
+        return [*(member.name for member in self.members), *self.stacker_names]
+
+    def _named(self, weights: Float) -> dict[str, float]:
+        """{name: weight}; what lies beyond the last name is padding."""
+        return dict(zip(self._names, weights.tolist(), strict=False))
+
+    def _named_history(self, kept: Float) -> list[tuple[int, dict[str, float]]]:
+        rows = [(2**j, row) for j, row in enumerate(kept) if not np.isnan(row[0])]
+        return [(trials, self._named(row)) for trials, row in rows]
+
+    def _end(self, gone: NDArray[np.bool_]) -> None:
+        """Keep the guarantees of experts that leave."""
+        guarantees = self.guarantees()
+        for k in np.flatnonzero(gone):
+            name = self.members[k].name
+            self.ended[name] = guarantees[name]
+
+    def guarantees(self) -> dict[str, Guarantee]:
+        """loss <= member's loss + overhead, by name; of those that left, up to their last trial."""
+        raise NotImplementedError
+
+
+class Mixture(NamedWeights):
     """Scores of the experts in, the score of the Blend out."""
+
+    stacker_names = ("stacker",)
 
     stacker_share: ClassVar[float] = 0.8
     """W0 of the stacker; the experts share the rest."""
@@ -71,9 +110,7 @@ class Mixture:
     """kernel(Z, targets, weights, scores, stacker, mixture), which learns if there are targets."""
 
     def __init__(self, members: list[Expert], loss: Loss) -> None:
-        self.members = members
-        self.loss = loss
-        self.ended: dict[str, Guarantee] = {}
+        super().__init__(members, loss)
         K = len(members)
         m = -(-(K + 1) // LANES) * LANES
         vectors = [np.zeros(m) for _ in range(10)]
@@ -120,10 +157,7 @@ class Mixture:
         gone = (state.W0[:K] > 0) & ~alive
         if not gone.any():
             return
-        guarantees = self.guarantees()
-        for k in np.flatnonzero(gone):
-            name = self.members[k].name
-            self.ended[name] = guarantees[name]
+        self._end(gone)
         t = state.totals[T]
         for k in np.flatnonzero(state.W0):
             state.spent[k] += cost_of_shares(state.W0[k], state.totals[SINCE], t)
@@ -132,17 +166,13 @@ class Mixture:
         state.W[:] /= state.W.sum()
         self._set_prior(alive)
 
-    @property
-    def _names(self) -> list[str]:
-        return [*(member.name for member in self.members), "stacker"]
-
     def mixture_weights(self) -> dict[str, float]:
         """The weight of each expert, and of the stacker, now."""
-        return named(self._names, self.state.W)
+        return self._named(self.state.W)
 
     def history(self) -> list[tuple[int, dict[str, float]]]:
         """The weights after 1, 2, 4, 8, ... trials."""
-        return named_history(self._names, self.state.history)
+        return self._named_history(self.state.history)
 
     def guarantees(self) -> dict[str, Guarantee]:
         """loss <= member's loss + overhead, by name; of those that left, up to their last trial."""
@@ -156,14 +186,3 @@ class Mixture:
             loss, own = float(totals[LOSS]), float(state.books[k, LOST])
             made[name] = Guarantee(name, loss, own, float(over[k]), int(totals[T]))
         return made
-
-
-def named(names: list[str], weights: Float) -> dict[str, float]:
-    """{name: weight}; the lanes beyond the last name are padding."""
-    return dict(zip(names, weights.tolist(), strict=False))
-
-
-def named_history(names: list[str], kept: Float) -> list[tuple[int, dict[str, float]]]:
-    """[(trials, {name: weight})] of a history."""
-    rows = [(2**j, row) for j, row in enumerate(kept) if not np.isnan(row[0])]
-    return [(trials, named(names, row)) for trials, row in rows]

@@ -88,14 +88,14 @@ def compare(
     from unitless import compare as library
     from unitless.cli.reading import blocks_of, reading_of
     from unitless.cli.screen import warnings_as_notes
-    from unitless.encoders import Columns
+    from unitless.encoders import FrameEncoder
 
     names = [name.strip() for name in learners.split(",") if name.strip()] or None
     reading = reading_of(format, no_header, separator, quote)
     blocks = blocks_of(
         data, reading, target=target, weight=weight, coerce=coerce, skip_bad=skip_bad
     )
-    columns = Columns(hash_bits, max_levels, interactions or (), text or ())
+    columns = FrameEncoder(hash_bits, max_levels, interactions or (), text or ())
     how = {"target": target, "task": task, "weight": weight, "columns": columns}
     with warnings_as_notes(json):
         rows, loss = _read(blocks, loss, **how, ignore=ignore or (), keep=keep or ())

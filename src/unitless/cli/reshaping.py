@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.readers import Block, open_blocks
 from unitless.rows import as_rows
 from unitless.writers import Sparse
@@ -63,7 +63,7 @@ def encoded(job: Job) -> Iterator[Sparse]:
     """The rows of a table, each category a column of its own."""
     if job.target is None:
         raise ValueError("svmlight and VW rows begin with a label: name its column with --target")
-    columns = Columns(max_levels=2**31)
+    columns = FrameEncoder(max_levels=2**31)
     for block in job.blocks():
         made = columns.encode(block.frame)
         columns.commit(made)

@@ -14,7 +14,7 @@ from unitless.cli.reading import blocks_of, is_text, reading_of, same_file
 from unitless.cli.screen import Screen, console_of, warnings_as_notes
 from unitless.cli.stopping import Stopper
 from unitless.cli.summary import show_audit, show_start, show_summary
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.evaluation import Evaluation, Step, results_of, resumed, write_results
 from unitless.model import started
 from unitless.readers import ReadError
@@ -148,7 +148,9 @@ def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any, Any]:
         reading["types"] = dict.fromkeys([*classes, *(plan.ignore or ())], "string")
     blocks = stopper.waiting_for(blocks_of(plan.data, reading, task=plan.task, **how))
     first = next(blocks)
-    columns = Columns(plan.hash_bits, plan.max_levels, plan.interactions or (), plan.text or ())
+    columns = FrameEncoder(
+        plan.hash_bits, plan.max_levels, plan.interactions or (), plan.text or ()
+    )
     model = started(
         first, target=plan.target, learner=plan.learner, loss=plan.loss, task=plan.task,
         weight=plan.weight, ignore=plan.ignore or (), keep=plan.keep or (), columns=columns,

@@ -8,7 +8,7 @@ from unitless.cli.reading import reading_of
 from unitless.cli.screen import console_of, number, warnings_as_notes
 from unitless.cli.stopping import Stopper
 from unitless.distributed import Progress, Source, fit_by_key, fit_sharded
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 
 ALONE = {
     "passes": 1, "holdout": 0, "resume": None, "checkpoint": 0, "predictions": None,
@@ -70,7 +70,7 @@ def source_of(options: dict[str, Any]) -> Source:
     loss = options["loss"]
     if options["quantile"] is not None:
         loss = f"quantile({options['quantile']!r})"
-    columns = Columns(
+    columns = FrameEncoder(
         options["hash_bits"], options["max_levels"], options["interactions"] or (),
         options["text"] or (),
     )  # fmt: skip

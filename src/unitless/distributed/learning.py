@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unitless.distributed.source import Part, Source
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.learners.base import Learner
 from unitless.model import StreamModel, started
 from unitless.readers import Block, ReadError
@@ -84,7 +84,7 @@ def start_of(source: Source, learner: str | Learner, parts: list[Part], key: str
             weight=source.weight,
             ignore=ignore,
             keep=source.keep,
-            columns=Columns() if source.columns is None else source.columns.settled(),
+            columns=FrameEncoder() if source.columns is None else source.columns.settled(),
         )
     model.source = source.name
     model.reading = {**source.reading, **({"types": types} if types else {})}

@@ -31,8 +31,8 @@ from unitless.distributed.learning import (
 )
 from unitless.distributed.merging import continued, merged, renumbered
 from unitless.distributed.source import Part, Source, as_source, describe, split_parts
-from unitless.encoders import Columns
-from unitless.encoders.placing import ManyLevels
+from unitless.encoders import FrameEncoder
+from unitless.encoders.column_assignment import ManyLevels
 from unitless.learners import get
 from unitless.learners.base import Learner
 from unitless.learners.vaw import COUNT, Vaw
@@ -180,7 +180,7 @@ class Shard(NamedTuple):
     """A shard that was learned."""
 
     score: Score
-    columns: Columns | None
+    columns: FrameEncoder | None
     position: dict[str, Any]
     learner: Vaw
 
@@ -203,7 +203,7 @@ class Found(NamedTuple):
     """All shards, merged."""
 
     learner: Vaw
-    columns: Columns | None
+    columns: FrameEncoder | None
     position: dict[str, Any]
     scores: list[Score]
 
@@ -217,7 +217,7 @@ class _Fit(NamedTuple):
     def run(self, start: Start) -> Found:
         """Learn the shards and merge them in order as they arrive."""
         merging = MergeTree()
-        columns: Columns | None = None
+        columns: FrameEncoder | None = None
         scores: list[Score] = []
         done = 0
         self._report(0, 0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from glob import glob, has_magic
 from typing import Any, NamedTuple
 
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.readers import Block, ReadError, format_of, open_blocks
 
 
@@ -50,7 +50,7 @@ class Source:
     loss
         The loss; by default that of the task.
     columns
-        Tables: an empty `Columns` with options (interactions, text, max_levels).
+        Tables: an empty `FrameEncoder` with options (interactions, text, max_levels).
     reading
         Options of `open_blocks`: format, header, separator, quote.
     coerce
@@ -69,7 +69,7 @@ class Source:
     keep: Sequence[str] = ()
     task: str = "auto"
     loss: str | None = None
-    columns: Columns | None = None
+    columns: FrameEncoder | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     coerce: bool = False
 

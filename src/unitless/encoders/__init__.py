@@ -1,7 +1,8 @@
-"""Names, categories, dates, text, missing values -> columns."""
+"""Rows of named values to numbered features: data frames and dicts, with categories and dates."""
 
-from unitless.encoders.columns import Columns, Encoded
-from unitless.encoders.names import Names
-from unitless.encoders.placing import ManyLevels
+from unitless.encoders.column_assignment import ManyLevels
+from unitless.encoders.dict_encoder import DictEncoder
+from unitless.encoders.frame_encoder import Encoded, FrameEncoder
 
-__all__ = ["Columns", "Encoded", "ManyLevels", "Names"]
+Names = DictEncoder
+__all__ = ["DictEncoder", "Encoded", "FrameEncoder", "ManyLevels"]

@@ -8,7 +8,7 @@ of 8 bytes, read as a little-endian integer, of which the lowest bits are the bu
 import json
 from hashlib import blake2b
 
-from unitless.encoders.spaces import Key
+from unitless.encoders.namespaces import Key
 
 
 def bucket_of(key: Key, bits: int) -> int:

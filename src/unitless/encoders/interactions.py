@@ -10,8 +10,8 @@ from itertools import combinations
 
 import numpy as np
 
-from unitless.encoders.parts import Part, by_appearance, ranges
-from unitless.encoders.spaces import Key, name_of
+from unitless.encoders.encoded_column import EncodedColumn, by_appearance, ranges
+from unitless.encoders.namespaces import Key, feature_name
 
 Pair = tuple[str | None, str | None]
 """Two columns; None stands for every other one."""
@@ -59,14 +59,14 @@ def pairs_of(specs: Iterable[Pair], names: Sequence[str]) -> Iterator[tuple[str,
                 yield pair
 
 
-def product(a: Part, b: Part) -> Part:
+def product(a: EncodedColumn, b: EncodedColumn) -> EncodedColumn:
     """Each feature of a row in `a` times each of the same row in `b`.
 
     >>> rows, zeros = np.arange(2), np.zeros(2, dtype=np.int64)
-    >>> colour = Part(("colour", "="), ["red", "blue"], rows, rows, np.ones(2))
-    >>> age = Part(("age", ""), [""], rows, zeros, np.array([31.0, np.nan]))
+    >>> colour = EncodedColumn(("colour", "="), ["red", "blue"], rows, rows, np.ones(2))
+    >>> age = EncodedColumn(("age", ""), [""], rows, zeros, np.array([31.0, np.nan]))
     >>> made = product(colour, age)
-    >>> [name_of(made.space, key) for key in made.keys], made.values
+    >>> [feature_name(made.namespace, key) for key in made.keys], made.values
     (['colour=red:age', 'colour=blue:age'], array([31., nan]))
     """
     low = np.searchsorted(b.rows, a.rows, "left")
@@ -77,17 +77,17 @@ def product(a: Part, b: Part) -> Part:
     keys: list[Key] = [(a.keys[c // width], b.keys[c % width]) for c in found.tolist()]
     with np.errstate(over="ignore"):
         values = a.values[left] * b.values[right]
-    made = Part((a.space, b.space), keys, a.rows[left], codes, values)
+    made = EncodedColumn((a.namespace, b.namespace), keys, a.rows[left], codes, values)
     _refuse_overflow(made)
     return made
 
 
-def _refuse_overflow(part: Part) -> None:
-    infinite = np.isinf(part.values)
+def _refuse_overflow(column: EncodedColumn) -> None:
+    infinite = np.isinf(column.values)
     if infinite.any():
         k = int(np.argmax(infinite))
-        name = name_of(part.space, part.keys[part.codes[k]])
+        name = feature_name(column.namespace, column.keys[column.codes[k]])
         raise ValueError(
-            f"row {part.rows[k]}, column {name!r}: the product is beyond float64; give one of "
+            f"row {column.rows[k]}, column {name!r}: the product is beyond float64; give one of "
             "the two columns in a larger unit"
         )

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unitless.encoders import Columns
-from unitless.encoders.frames import column_names, opened
+from unitless.encoders import FrameEncoder
+from unitless.encoders.dataframes import column_names, opened
 from unitless.estimators.making import make_learner
 from unitless.learners.base import Learner, Weights
 from unitless.learners.locking import Turn
@@ -37,7 +37,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
     shuffle: bool
     random_state: Any
     learner_: Learner
-    columns_: Columns
+    columns_: FrameEncoder
 
     # Learning
 
@@ -89,7 +89,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
         generator = check_random_state(self.random_state)
         return [generator.permutation(rows) if self.shuffle else None for _ in range(self.passes)]
 
-    def _columns_for(self, X: Any) -> Columns | None:
+    def _columns_for(self, X: Any) -> FrameEncoder | None:
         """The map for a data frame's columns; None for arrays, and for models made with arrays."""
         if not hasattr(self, "learner_"):
             if is_frame(X):
@@ -230,9 +230,9 @@ def is_frame(X: Any) -> bool:
     return hasattr(type(X), "columns") or hasattr(type(X), "column_names")
 
 
-def _columns(frame: Any, interactions: Sequence[str]) -> Columns:
+def _columns(frame: Any, interactions: Sequence[str]) -> FrameEncoder:
     """A map for the frame's columns; an interaction with another is a slip of the pen."""
-    columns = Columns(interactions=interactions)
+    columns = FrameEncoder(interactions=interactions)
     names = column_names(opened(frame))
     for name in chain(*columns.interactions):
         if name is not None and name not in names:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unitless.encoders import Names
-from unitless.encoders.frames import is_numeric, numeric_table, opened
+from unitless.encoders.dataframes import column_names, number_columns, numeric_table, opened
 from unitless.rows import Rows, as_rows
 
 
@@ -42,11 +42,12 @@ def rows_of_frame(
     ([1, 0, 2, 0], ['height', 'colour=red', 'colour=blue'])
     """
     table = opened(frame)
-    if not is_numeric(table):
+    schema = {str(name): dtype for name, dtype in table.schema.items()}
+    if len(number_columns(schema)) < len(schema):
         return _rows_of_dicts(table.rows(named=True), names, targets, weights)
     columns = dict(names.columns)
     order = [columns.setdefault(name, len(columns)) for name in table.columns]
-    rows = as_rows(numeric_table(table), targets, weights)
+    rows = as_rows(numeric_table(table, schema, column_names(table)), targets, weights)
     if order == list(range(len(columns))):
         return rows, Names(columns)
     return _listed(rows, [order] * len(rows), columns), Names(columns)

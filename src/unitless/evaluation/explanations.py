@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.blend.blend import Blend
-from unitless.blend.ensemble import SQUARES, SUM, UNIT
-from unitless.blend.ensemble import T as TRIALS
 from unitless.evaluation.baselines import FARTHEST, Constant
 from unitless.learners.base import Learner, Weights
 from unitless.learners.full import Full
@@ -28,14 +26,7 @@ def deviations(learner: Learner) -> Float | None:
     None for learners that keep neither.
     """
     if isinstance(learner, Blend):
-        panel, n = learner.ensemble, max(learner.ensemble.totals[TRIALS], 1.0)
-        used = np.flatnonzero(panel.slots >= 0)
-        records = panel.profile[panel.slots[used]]
-        mean = records[:, SUM] / n
-        spread = np.sqrt(np.maximum(records[:, SQUARES] / n - mean**2, 0))
-        out = np.zeros(len(panel.slots))
-        out[used] = np.divide(spread, records[:, UNIT], out=spread * 0, where=records[:, UNIT] > 0)
-        return out
+        return learner.deviations()
     if isinstance(learner, Newton):
         n = max(learner.state.totals[0], 1.0)
         spread = np.sqrt(learner.state.s2[1 : 1 + learner._columns] / n)
@@ -170,7 +161,7 @@ def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
 
 def _width(learner: Learner) -> int | None:
     if isinstance(learner, Blend):
-        return len(learner.ensemble.slots)
+        return learner._columns
     sums = learner.sums()
     return None if sums is None else len(sums.s) - 1
 

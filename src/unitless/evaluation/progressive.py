@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from unitless import persistence
 from unitless.blend.blend import Blend
-from unitless.encoders import Columns
+from unitless.encoders import FrameEncoder
 from unitless.evaluation.alarms import Watch
 from unitless.evaluation.baselines import Constant, Sample, best_constant
 from unitless.evaluation.curve import Curve
@@ -323,7 +323,7 @@ def _cuts(
         start = end
 
 
-def _is_number(columns: Columns, place: int) -> bool:
+def _is_number(columns: FrameEncoder, place: int) -> bool:
     """Whether a feature is a column of numbers itself: products, dates and levels have no unit."""
     names = columns.sources[place]
     return len(names) == 1 and columns.kinds.get(names[0], "number") == "number"

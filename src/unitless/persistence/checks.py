@@ -152,7 +152,7 @@ def columns_of(learner: Any) -> int:
     """The columns that a learner has room for."""
     for name, found in (
         ("_columns", lambda: learner._columns),
-        ("ensemble", lambda: len(learner.ensemble.slots)),
+        ("ensemble", lambda: len(learner.ensemble.features.ids)),
         ("_units", lambda: len(learner._units) - 1),
     ):
         if name == "_units" and not len(learner._units):
@@ -166,17 +166,20 @@ def _vaw(learner: Any) -> None:
     _shapes({"targets": (learner._targets, (5,))})
 
 
-def _panel(panel: Any) -> None:
-    from unitless.blend.ensemble import DENSE, SMALL, UNIT, D
+def _compaction(features: Any) -> None:
+    from unitless.blend.compaction import DENSE, SMALL, D
 
-    _shapes({"totals": (panel.totals, (5,)), "profile": (panel.profile, (len(panel.profile), 3))})
-    known = _count(panel.totals[D], len(panel.profile))
-    _powers(panel.profile[:known, UNIT])
-    _within(panel.slots, -1, known, "slots")
-    slots = panel.slots[panel.slots >= 0]
-    need(len(slots) == known == len(np.unique(slots)), "slots are taken twice, or not at all")
-    need({*panel.totals[[DENSE, SMALL]].tolist()} <= {0.0, 1.0}, "a switch is neither 0 nor 1")
-    need(panel.alive.any(), "no member is left")
+    statistics, totals = features.statistics, features.totals
+    _shapes({"totals": (totals, (5,)), "statistics": (statistics, (len(statistics), 2))})
+    known = _count(totals[D], len(statistics))
+    _within(features.ids, -1, known, "feature ids")
+    ids = features.ids[features.ids >= 0]
+    need(len(ids) == known == len(np.unique(ids)), "feature ids are used twice, or not at all")
+    need({*totals[[DENSE, SMALL]].tolist()} <= {0.0, 1.0}, "a switch is neither 0 nor 1")
+
+
+def _ensemble(ensemble: Any) -> None:
+    need(ensemble.alive.any(), "no member is left")
 
 
 def _moments(view: Any) -> None:
@@ -220,7 +223,8 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "OjaSon": _oja_son,
     "OneAClass": _one_a_class,
     "Vaw": _vaw,
-    "Ensemble": _panel,
+    "Compaction": _compaction,
+    "Ensemble": _ensemble,
     "Moments": _moments,
     "Mixture": _mixer,
     "HedgeMixture": _hedge,

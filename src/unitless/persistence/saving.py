@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unitless import __version__
 from unitless.blend.blend import Blend
-from unitless.encoders import Columns, Names
+from unitless.encoders import FrameEncoder, Names
 from unitless.learners.base import Learner
 from unitless.model import StreamModel
 from unitless.persistence import files
@@ -238,7 +238,7 @@ def _loaded_stream(own: dict[str, Any], learner: Learner, position: Any) -> Stre
         raise ValueError(f"the task {given['task']!r} is not known")
     given["labels"] = [from_json(label) for label in given["labels"]]
     if given["columns"] is not None:
-        given["columns"] = Columns.from_state(given["columns"])
+        given["columns"] = FrameEncoder.from_state(given["columns"])
     if not all(isinstance(given[name], int) for name in ("rows",)):
         raise ValueError("the number of rows is missing")
     return StreamModel(learner=learner, position=dict(position or {}), **given)
@@ -257,7 +257,7 @@ def _loaded_estimator(
     model = getattr(unitless, kind)(**parameters)
     model.learner_, model.n_features_in_ = learner, int(own["n_features_in"])
     if "columns" in own:
-        model.columns_ = Columns.from_state(own["columns"])
+        model.columns_ = FrameEncoder.from_state(own["columns"])
     if "classes" in own:
         model.classes_ = labels_from_json(own["classes"])
     if "feature_names_in" in own:

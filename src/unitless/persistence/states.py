@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.blend.mixture_bound import Guarantee
+from unitless.blend.old_files import arrays_of_0_1_0, facts_of_0_1_0, leave_units
 from unitless.encoders import Names
 from unitless.persistence.checks import Damaged, check
 
@@ -20,9 +21,6 @@ Arrays = dict[str, NDArray[Any]]
 Facts = dict[str, Any]
 DERIVED = ("_spare", "_room_for_units", "_settings", "parameters", "members")
 """Attributes that follow from others or from the parameters."""
-
-RENAMED = {"panel": "ensemble", "mixer": "mixture", "counted": "target_scaler"}
-"""Parts of a Blend under the names of 0.1.0."""
 
 
 def remembered(thing: Any) -> tuple[Arrays, Facts]:
@@ -78,18 +76,16 @@ def _is_ours(value: Any) -> bool:
 
 def restore(thing: Any, arrays: Arrays, facts: Facts) -> None:
     """Fill a fresh learner; `Damaged` if these are not the arrays of one like it."""
-    arrays = {_today(path): array for path, array in arrays.items()}
-    facts = {_today(path): fact for path, fact in facts.items()}
+    old = "panel.slots" in arrays
+    if old:
+        arrays, facts = arrays_of_0_1_0(arrays), facts_of_0_1_0(facts)
+    arrays, facts = dict(arrays), dict(facts)
     _restore(thing, "", arrays, facts)
+    if old:
+        leave_units(thing)
     left = [*arrays, *facts]
     if left:
         raise Damaged(f"{left[0]!r} is nothing this learner has")
-
-
-def _today(path: str) -> str:
-    """The path of an array in this version; 0.1.0 called the parts of a Blend otherwise."""
-    head, *rest = path.split(".")
-    return ".".join([RENAMED.get(head, head), *rest])
 
 
 def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:

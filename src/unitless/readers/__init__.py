@@ -1,13 +1,13 @@
 """Readers: files -> blocks of rows, one format a file, in constant memory.
 
-A table (CSV, JSON lines, Parquet, Arrow) gives frames, which `features.Columns` turns into rows:
+A table (CSV, JSON lines, Parquet, Arrow) gives frames, which a `FrameEncoder` turns into rows:
 
 >>> import io
->>> from unitless.encoders import Columns
+>>> from unitless.encoders import FrameEncoder
 >>> from unitless.readers import open_blocks
 >>> from unitless.rows import as_rows
 >>> file = io.BytesIO(b"height,who,price\\n1.8,ann,3\\n1.7,bob,\\nNA,ann,5\\n")
->>> columns = Columns()
+>>> columns = FrameEncoder()
 >>> for block in open_blocks(file, target="price"):
 ...     encoded = columns.encode(block.frame)
 ...     rows = as_rows(encoded.X, block.targets, block.weights)

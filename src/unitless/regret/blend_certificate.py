@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unitless.blend.blend import Blend
-from unitless.blend.ensemble import UNIT
 from unitless.blend.mixture_bound import Guarantee
 from unitless.learners.base import Learner, Weights
 from unitless.regret.certificate_types import Certificate, RegretBounds
@@ -85,7 +84,7 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     by_member = []
     for member, learner in zip(blend.ensemble.members, blend.ensemble.learners, strict=True):
         if member.role == "guarantee" and learner is not None:
-            own = None if u is None else _in_slots(blend, learner, u)
+            own = None if u is None else _by_feature(blend, learner, u)
             by_member.append(_member_certificate(kept[member.name], learner, own, ball))
     any_kept = next(iter(kept.values()))
     trials = max(each.last for each in kept.values())
@@ -112,14 +111,14 @@ def _member_certificate(
     return MemberCertificate(kept.member, str(learner.theorem), kept.last, bounds)
 
 
-def _in_slots(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weights:
-    """Weights by column as weights by the panel's slots, in its units."""
+def _by_feature(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weights:
+    """Weights by column as weights by feature id, in the units of the state."""
     given = u if isinstance(u, Weights) else Weights(0.0, np.asarray(u, dtype=np.float64))
-    panel = blend.ensemble
-    columns = np.flatnonzero(panel.slots >= 0)
+    ids = blend.ensemble.features.ids
+    columns = np.flatnonzero(ids >= 0)
     sums = learner.sums()
     assert sums is not None  # a member with a theorem keeps sums
     features = np.zeros(len(sums.s) - 1)
-    units = panel.profile[panel.slots[columns], UNIT]
-    features[panel.slots[columns]] = given.features[columns] / np.where(units > 0, units, 1.0)
+    units = blend._units[1:][columns] if len(blend._units) else np.ones(len(columns))
+    features[ids[columns]] = given.features[columns] / np.where(units > 0, units, 1.0)
     return Weights(given.intercept, features)

@@ -1,20 +1,20 @@
 """Views of a row: small transformations with a state, each saying which invariance it keeps.
 
-A view takes a block of rows, in the flat form kernels use, to another of the same shape, which any
-learner may be given in place of the raw one. `learn` brings the view's state up to date row by row,
-the current row included; `look` shows each row as if it were the next, and changes nothing.
+A view takes a block of rows to values of the same shape, which any learner may be given in place of
+the raw ones. `learn` brings the view's state up to date row by row, the current row included;
+`transform` shows each row as if it were the next, and changes nothing.
 
-========== ============================================ ==================== ====================
-view       of x_i                                       rows                 a learner of units is
-========== ============================================ ==================== ====================
-raw        x_i                                          dense or sparse      as it is
+========== ============================================ ==================== =================
+view       of x_i                                       rows                 invariance
+========== ============================================ ==================== =================
+raw        x_i                                          dense or sparse      of the learner
 centred    c_i = x_i - mean_i                           dense                affine
 squashed   c_i / sqrt(var_i + c_i^2), within (-1, 1)    dense                affine
-normalised x_i / sqrt(sum_j (x_j / max |x_j|)^2)        dense or sparse      as it is
-presence   1 where x_i is not 0                         dense or sparse      as it is
-========== ============================================ ==================== ====================
+normalised x_i / sqrt(sum_j (x_j / max |x_j|)^2)        dense or sparse      of the learner
+presence   1 where x_i is not 0                         dense or sparse      of the learner
+========== ============================================ ==================== =================
 
-Means and variances run over all rows so far, absent ones counted as 0 and missing ones (NaN) not at
+Means and variances are over all rows so far; absent values count as 0, missing ones (NaN) not at
 all. The constant that learners add to a row is in no view.
 """
 

@@ -16,7 +16,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import flat, fma, grown
+from unitless.numerics import fma, grown, kernel
+from unitless.rows import Block
+
+Float = NDArray[np.float64]
 
 
 class MomentsState(NamedTuple):
@@ -32,34 +35,37 @@ class MomentsState(NamedTuple):
     ========= ================================= =======
     """
 
-    mean: NDArray[np.float64]
-    m2: NDArray[np.float64]
-    missing: NDArray[np.float64]
-    totals: NDArray[np.float64]
+    mean: Float
+    m2: Float
+    missing: Float
+    totals: Float
 
 
-@flat
-def _moments(values, width, commit, mean, m2, missing, totals, centred, squashed):
-    rows = values.size // width if width else 0
-    for r in range(rows):
+@kernel
+def _moments(values, width, learns, moments, centred, squashed):
+    mean, m2, missing, totals = moments
+    for r in range(values.size // max(width, 1)):
         t = totals[0] + 1
         x = values[r * width : (r + 1) * width]
-        c, u = centred[r * width : (r + 1) * width], squashed[r * width : (r + 1) * width]
+        c = centred[r * width : (r + 1) * width]
+        u = squashed[r * width : (r + 1) * width]
         for k in range(width):
-            value, old, m = x[k], mean[k], m2[k]
-            there = value == value
+            value = x[k]
+            old = mean[k]
+            present = value == value
             n = t - missing[k]
-            delta = value - old if there else 0.0
-            now = old + delta / n if there else old
-            m = fma(delta, value - now, m) if there else m
-            away = value - now if there else 0.0
+            delta = value - old if present else 0.0
+            now = old + delta / n if present else old
+            m = fma(delta, value - now, m2[k]) if present else m2[k]
+            away = value - now if present else 0.0
             root = math.sqrt(m / max(n, 1.0) + away * away)
             c[k] = away
             u[k] = away / (root if root > 0 else 1.0)
-            if commit:
-                mean[k], m2[k] = now, m
-                missing[k] += 0.0 if there else 1.0
-        if commit:
+            if learns:
+                mean[k] = now
+                m2[k] = m
+                missing[k] += 0.0 if present else 1.0
+        if learns:
             totals[0] = t
 
 
@@ -78,27 +84,26 @@ class Moments:
     def reserve(self, columns: int) -> None:
         """Make room for that many columns."""
         if columns > len(self.state.mean):
-            mean, m2, missing, totals = self.state
-            self.state = MomentsState(
-                grown(mean, columns), grown(m2, columns), grown(missing, columns), totals
-            )
+            self.state = self._grown(columns)
 
-    def learn(self, values: Any, columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The rows centred and squashed, each with the moments up to itself."""
-        return self._run(values, columns, True)
-
-    def look(self, values: Any, columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Each row as if it were the next."""
-        return self._run(values, columns, False)
-
-    def _run(self, values: Any, columns: int, commit: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-        if commit:
-            self.reserve(columns)
+    def _grown(self, columns: int) -> MomentsState:
         mean, m2, missing, totals = self.state
-        if columns > len(mean):
-            mean, m2, missing = (grown(a, columns) for a in (mean, m2, missing))
+        return MomentsState(
+            grown(mean, columns), grown(m2, columns), grown(missing, columns), totals
+        )
+
+    def learn(self, values: Float, columns: int) -> tuple[Float, Float]:
+        """The rows centred and squashed, each with the moments up to itself."""
+        self.reserve(columns)
         centred, squashed = np.empty(len(values)), np.empty(len(values))
-        _moments(values, columns, commit, mean, m2, missing, totals, centred, squashed)
+        _moments(values, columns, True, tuple(self.state), centred, squashed)
+        return centred, squashed
+
+    def transform(self, values: Float, columns: int) -> tuple[Float, Float]:
+        """Each row centred and squashed as if it were the next."""
+        state = self.state if columns <= len(self.state.mean) else self._grown(columns)
+        centred, squashed = np.empty(len(values)), np.empty(len(values))
+        _moments(values, columns, False, tuple(state), centred, squashed)
         return centred, squashed
 
     def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:
@@ -122,13 +127,13 @@ class Centred:
         """Make room for that many columns."""
         self.moments.reserve(columns)
 
-    def learn(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
-        """The rows, shown one after another."""
-        return self.moments.learn(values, columns)[self._which]
+    def learn(self, block: Block) -> Float:
+        """The rows one after another, each with the moments up to itself."""
+        return self.moments.learn(block.values, block.columns)[self._which]
 
-    def look(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
+    def transform(self, block: Block) -> Float:
         """Each row as if it were the next."""
-        return self.moments.look(values, columns)[self._which]
+        return self.moments.transform(block.values, block.columns)[self._which]
 
     def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:
         """From now on these columns arrive multiplied by these factors."""
@@ -137,7 +142,7 @@ class Centred:
 
 
 class Squashed(Centred):
-    """u = c / sqrt(var + c^2), which has no unit; a sign may turn with the sign of its column."""
+    """u = c / sqrt(var + c^2), which has no unit; its sign follows that of the column."""
 
     keeps_unit: ClassVar[bool] = False
     _which: ClassVar[int] = 1

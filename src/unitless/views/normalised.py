@@ -1,6 +1,6 @@
 """The row-normalised view: every row has about the same length, whatever the units.
 
-M_i = max |x_i| so far, this one too;   x_i / sqrt(sum_j (x_j / M_j)^2)    0 for an empty row
+M_i = max |x_i| so far, this one included;   x_i / sqrt(sum_j (x_j / M_j)^2)   0 for an empty row
 """
 
 import math
@@ -9,15 +9,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import flat, grown, prefetch
+from unitless.numerics import grown, kernel, prefetch
+from unitless.rows import Block
 
 AHEAD = 32  # stored values between a prefetch and its use
+Float = NDArray[np.float64]
 
 
-@flat
-def _normalise(values, indices, starts, width, commit, M, out):
+@kernel
+def _normalise(block, learns, M, out):
+    values, indices, starts, width = block
     sparse = starts.size > 0
-    rows = starts.size - 1 if sparse else (values.size // width if width else 0)
+    rows = starts.size - 1 if sparse else values.size // max(width, 1)
     for r in range(rows):
         start = starts[r] if sparse else r * width
         stop = starts[r + 1] if sparse else start + width
@@ -27,21 +30,22 @@ def _normalise(values, indices, starts, width, commit, M, out):
                 prefetch(M, np.int64(indices[min(k + AHEAD, indices.size - 1)]))
             i = indices[k] if sparse else k - start
             size = abs(values[k]) if values[k] == values[k] else 0.0
-            most = max(M[i] if i < M.size else 0.0, size)
-            if commit:
-                M[i] = most
-            ratio = size / (most if most > 0 else 1.0)
+            largest = max(M[i] if i < M.size else 0.0, size)
+            if learns:
+                M[i] = largest
+            ratio = size / (largest if largest > 0 else 1.0)
             total += ratio * ratio
-        length = 1.0 / math.sqrt(total) if total > 0 else 0.0
+        factor = 1.0 / math.sqrt(total) if total > 0 else 0.0
         for k in range(start, stop):
-            out[k] = values[k] * length if values[k] == values[k] else 0.0
+            out[k] = values[k] * factor if values[k] == values[k] else 0.0
 
 
 class Normalised:
     """x over the length of its row in units of the largest values.
 
     >>> view = Normalised()
-    >>> view.learn(np.array([3.0, 0.0, 3.0, 7.0]), np.empty(0, np.int32), np.empty(0, np.int64), 2)
+    >>> none = np.empty(0, np.int32), np.empty(0, np.int64)
+    >>> view.learn(Block(np.array([3.0, 0.0, 3.0, 7.0]), *none, 2))
     array([3.        , 0.        , 2.12132034, 4.94974747])
     """
 
@@ -56,18 +60,17 @@ class Normalised:
         """Make room for that many columns."""
         self.state = grown(self.state, columns)
 
-    def learn(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
-        """The rows, shown one after another."""
-        self.reserve(columns)
-        return self._run(values, indices, starts, columns, True)
+    def learn(self, block: Block) -> Float:
+        """The rows one after another, each with the largest values up to itself."""
+        self.reserve(block.columns)
+        out = np.empty(len(block.values))
+        _normalise(tuple(block), True, self.state, out)
+        return out
 
-    def look(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
+    def transform(self, block: Block) -> Float:
         """Each row as if it were the next."""
-        return self._run(values, indices, starts, columns, False)
-
-    def _run(self, values, indices, starts, columns, commit):
-        out = np.empty(len(values))
-        _normalise(values, indices, starts, columns, commit, self.state, out)
+        out = np.empty(len(block.values))
+        _normalise(tuple(block), False, self.state, out)
         return out
 
     def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:

@@ -1,14 +1,17 @@
-"""Views without a state: the row itself, and which of its features are there."""
+"""Views without a state: the row itself, and which of its features are not 0."""
 
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import flat
+from unitless.numerics import kernel
+from unitless.rows import Block
+
+Float = NDArray[np.float64]
 
 
-@flat
+@kernel
 def _presence(values, out):
     for k in range(values.size):
         out[k] = 1.0 if values[k] != 0 and values[k] == values[k] else 0.0
@@ -23,13 +26,13 @@ class Raw:
     def reserve(self, columns: int) -> None:
         """Make room for that many columns."""
 
-    def learn(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
-        """The rows, shown one after another."""
-        return self.look(values, indices, starts, columns)
+    def learn(self, block: Block) -> Float:
+        """The values of the rows."""
+        return self.transform(block)
 
-    def look(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
-        """Each row as if it were the next."""
-        return values
+    def transform(self, block: Block) -> Float:
+        """The values of the rows."""
+        return block.values
 
     def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:
         """From now on these columns arrive multiplied by these factors."""
@@ -37,17 +40,18 @@ class Raw:
 
 
 class Presence(Raw):
-    """1 where a feature is there.
+    """1 where a feature is neither 0 nor missing.
 
-    >>> Presence().look(np.array([3.0, 0.0, -1e-9, np.nan]), None, None, 2)
+    >>> none = np.empty(0, np.int32), np.empty(0, np.int64)
+    >>> Presence().transform(Block(np.array([3.0, 0.0, -1e-9, np.nan]), *none, 2))
     array([1., 0., 1., 0.])
     """
 
     keeps_unit: ClassVar[bool] = False
     invariance: ClassVar[str] = "unit"
 
-    def look(self, values: Any, indices: Any, starts: Any, columns: int) -> NDArray[np.float64]:
-        """Each row as if it were the next."""
-        out = np.empty(len(values))
-        _presence(values, out)
+    def transform(self, block: Block) -> Float:
+        """1 or 0 for each value."""
+        out = np.empty(len(block.values))
+        _presence(block.values, out)
         return out

@@ -1,4 +1,4 @@
-"""One column of a block, by kind; and the values that a frame keeps as Python objects."""
+"""One column of a block with its kind; and how the kind of Python objects is found."""
 
 import datetime
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.encoders.spaces import Key, key_of
+from unitless.encoders.namespaces import Key, key_of
 
-WAYS_OUT = {
+ADVICE = {
     "number": "use None for a missing value, or give the numbers and the rest as two columns",
     "category": "convert the column to strings",
     "date": "convert the column to dates, None where there is none",
@@ -20,20 +20,20 @@ WAYS_OUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class TypedColumn:
     """A column of a block.
 
     ======== ==========================================================================
     field    meaning
     ======== ==========================================================================
-    name     of the column
-    kind     "number", "category" or "date"; None: neither a type nor a value tells
+    name     name of the column
+    kind     "number", "category" or "date"; None if neither a type nor a value shows it
     values   number: float64, NaN if missing; date: datetime64[us], NaT if missing;
              category: the code of the level, -1 if missing
-    start    the first row where the kind is known: 0 if the column has a type, else the
-             row of its first value
+    start    first row in which the kind is known: 0 if the column has a type, otherwise
+             the row of its first value
     keys     category: the levels by code, in order of first appearance
-    timed    date: whether the row's date has an hour
+    timed    date: whether the date of each row has a time of day
     ======== ==========================================================================
     """
 
@@ -44,49 +44,53 @@ class Cells:
     keys: list[Key] = field(default_factory=list)
     timed: NDArray[np.bool_] | None = None
 
-    def first(self) -> int | None:
+    def first_row(self) -> int | None:
         """The row of the first value that is not missing."""
-        there = self.values >= 0 if self.kind == "category" else self.values == self.values
-        return int(np.argmax(there)) if self.kind and there.any() else None
+        if self.kind is None:
+            return None
+        present = self.values >= 0 if self.kind == "category" else self.values == self.values
+        return int(np.argmax(present)) if present.any() else None
 
-    def show(self, row: int) -> str:
-        """The value of a row, for an error."""
+    def value_shown(self, row: int) -> str:
+        """The value of a row, for a message."""
         if self.kind != "category":
             return str(self.values[row])
         key = self.keys[self.values[row]]
         return repr(key) if isinstance(key, str) else key[1]
 
 
-def refusal(row: int, name: str, shown: str, kind: str, wanted: str) -> ValueError:
+def wrong_kind(row: int, name: str, shown: str, kind: str, wanted: str) -> ValueError:
     """The error for a value of one kind in a column of another."""
+    plural = "categories" if wanted == "category" else f"{wanted}s"
     return ValueError(
-        f"row {row}, column {name!r}: {shown} is a {kind}, and the column holds "
-        f"{wanted.replace('category', 'categorie')}s; {WAYS_OUT[wanted]}"
+        f"row {row}, column {name!r}: {shown} is a {kind}, and the column holds {plural}; "
+        f"{ADVICE[wanted]}"
     )
 
 
-def refuse_infinity(row: int, name: str, value: float) -> None:
-    """The error for an infinite number, in the words of `as_rows`."""
-    raise ValueError(
+def infinite_value(row: int, name: str, value: float) -> ValueError:
+    """The error for an infinite number, worded as in `as_rows`."""
+    return ValueError(
         f"row {row}, column {name!r}: {value} is not a number to learn from; drop the row, "
         "or use None for a missing value"
     )
 
 
-def numbers(name: str, values: NDArray[np.float64], start: int = 0) -> Cells:
+def number_column(name: str, values: NDArray[np.float64], start: int = 0) -> TypedColumn:
     """A column of numbers; an infinite one is an error."""
     infinite = np.isinf(values)
     if infinite.any():
         row = int(np.argmax(infinite))
-        refuse_infinity(row, name, values[row])
-    return Cells(name, "number", values, start)
+        raise infinite_value(row, name, values[row])
+    return TypedColumn(name, "number", values, start)
 
 
-def objects(name: str, values: Sequence[Any], missing: Sequence[bool]) -> Cells:
-    """A column of Python objects: of one kind, which its first value decides.
+def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> TypedColumn:
+    """A column of Python objects, which are all of the kind of the first one.
 
-    >>> objects("age", [None, 31, True], missing=[True, False, False])
-    Cells(name='age', kind='number', values=array([nan, 31.,  1.]), start=1, keys=[], timed=None)
+    >>> column = object_column("age", [None, 31, True], missing=[True, False, False])
+    >>> column.kind, column.values, column.start
+    ('number', array([nan, 31.,  1.]), 1)
     """
     kinds = [
         None if gone or _is_nan(value) else _kind_of(row, name, value)
@@ -94,12 +98,12 @@ def objects(name: str, values: Sequence[Any], missing: Sequence[bool]) -> Cells:
     ]
     start = next((row for row, kind in enumerate(kinds) if kind), len(kinds))
     if start == len(kinds):
-        return Cells(name, None, np.empty(0))
+        return TypedColumn(name, None, np.empty(0))
     for row, kind in enumerate(kinds):
         if kind and kind != kinds[start]:
-            raise refusal(row, name, repr(values[row]), kind, str(kinds[start]))
+            raise wrong_kind(row, name, repr(values[row]), kind, str(kinds[start]))
     present = [value if kind else None for value, kind in zip(values, kinds, strict=True)]
-    return _MAKE[str(kinds[start])](name, present, start)
+    return _OF_KIND[str(kinds[start])](name, present, start)
 
 
 def _is_nan(value: Any) -> bool:
@@ -119,27 +123,27 @@ def _kind_of(row: int, name: str, value: Any) -> str:
     )
 
 
-def _numbers(name: str, values: list[Any], start: int) -> Cells:
+def _numbers(name: str, values: list[Any], start: int) -> TypedColumn:
     floats = np.full(len(values), np.nan)
     for row, value in enumerate(values):
         try:
             floats[row] = np.nan if value is None else float(value)
         except OverflowError:
             floats[row] = np.inf
-    return numbers(name, floats, start)
+    return number_column(name, floats, start)
 
 
-def _categories(name: str, values: list[Any], start: int) -> Cells:
+def _categories(name: str, values: list[Any], start: int) -> TypedColumn:
     codes: dict[Key, int] = {}
-    each = [-1 if v is None else codes.setdefault(key_of(v), len(codes)) for v in values]
-    return Cells(name, "category", np.array(each), start, list(codes))
+    of_rows = [-1 if v is None else codes.setdefault(key_of(v), len(codes)) for v in values]
+    return TypedColumn(name, "category", np.array(of_rows), start, list(codes))
 
 
-def _dates(name: str, values: list[Any], start: int) -> Cells:
+def _dates(name: str, values: list[Any], start: int) -> TypedColumn:
     timed = [isinstance(v, datetime.datetime | np.datetime64) for v in values]
-    clocks = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
-    stamps = np.array(clocks, dtype="datetime64[us]")
-    return Cells(name, "date", stamps, start, timed=np.array(timed))
+    local = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
+    stamps = np.array(local, dtype="datetime64[us]")
+    return TypedColumn(name, "date", stamps, start, timed=np.array(timed))
 
 
-_MAKE = {"number": _numbers, "category": _categories, "date": _dates}
+_OF_KIND = {"number": _numbers, "category": _categories, "date": _dates}

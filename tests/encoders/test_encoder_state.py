@@ -10,16 +10,16 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twin_of_columns import learned
+from twin_of_frame_encoder import learned, table_of
 
-from unitless.encoders import Columns, ManyLevels
+from unitless.encoders import FrameEncoder, ManyLevels
 
 FRAME = pl.DataFrame({"c": ["red", "blue"], "x": [1.0, None], "t": ["a b a", "c"]})
 
 
 def trained():
     """A map with some of everything."""
-    columns = Columns(hash_bits=3, max_levels=2, interactions=["c:x", "t::"], text="t")
+    columns = FrameEncoder(hash_bits=3, max_levels=2, interactions=["c:x", "t::"], text="t")
     with pytest.warns(ManyLevels):
         learned(columns, [FRAME, FRAME.with_columns(c=pl.Series(["green", "black"]))])
     return columns
@@ -32,14 +32,14 @@ def same(columns, twin):
         warnings.simplefilter("ignore", ManyLevels)
         one, other = columns.encode(frame), twin.encode(frame)
     assert (one.names, one.features, one.size) == (other.names, other.features, other.size)
-    assert repr(one.X.toarray().tolist()) == repr(other.X.toarray().tolist())
+    assert repr(table_of(one.X).tolist()) == repr(table_of(other.X).tolist())
 
 
 @pytest.mark.parametrize(
     "copied",
     [
-        lambda columns: Columns.from_state(columns.state()),
-        lambda columns: Columns.from_state(json.loads(json.dumps(columns.state()))),
+        lambda columns: FrameEncoder.from_state(columns.state()),
+        lambda columns: FrameEncoder.from_state(json.loads(json.dumps(columns.state()))),
         lambda columns: pickle.loads(pickle.dumps(columns)),
         copy.deepcopy,
     ],
@@ -57,10 +57,10 @@ LEVELS = st.text() | st.integers() | st.booleans()
 
 @given(st.lists(LEVELS, min_size=1), st.text(min_size=1))
 def test_round_trip_of_any_level_and_name(levels, name):
-    columns = Columns(interactions=[(name, name)])
+    columns = FrameEncoder(interactions=[(name, name)])
     for level in levels:
         learned(columns, [pd.DataFrame({name: pd.Categorical([level])})])
-    twin = Columns.from_state(json.loads(json.dumps(columns.state())))
+    twin = FrameEncoder.from_state(json.loads(json.dumps(columns.state())))
     assert twin.state() == columns.state()
     assert len(set(columns.names)) == len(columns.names)
     assert len(columns) == 2 * len({(type(level), level) for level in levels})
@@ -71,10 +71,10 @@ def test_round_trip_of_any_level_and_name(levels, name):
 
 def test_another_version():
     with pytest.raises(ValueError, match="version 99 are unknown"):
-        Columns.from_state({**Columns().state(), "version": 99})
+        FrameEncoder.from_state({**FrameEncoder().state(), "version": 99})
 
 
 def test_a_state_that_lost_a_name():
     state = trained().state()
     with pytest.raises(ValueError, match="shorter"):
-        Columns.from_state({**state, "names": state["names"][1:]})
+        FrameEncoder.from_state({**state, "names": state["names"][1:]})

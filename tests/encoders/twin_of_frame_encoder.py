@@ -55,12 +55,16 @@ def learned(columns, frames):
     return found
 
 
+def table_of(X):
+    """An encoded block as an array, in whichever form it comes."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+
+
 def as_dicts(X, names):
     """Each row of a matrix as {name: value}, zeros left out; NaN as None, so that == works."""
-    table = X.toarray() if hasattr(X, "toarray") else X
     return [
         {names[k]: None if math.isnan(v) else v for k, v in enumerate(row) if v != 0}
-        for row in np.asarray(table).tolist()
+        for row in table_of(X).tolist()
     ]
 
 

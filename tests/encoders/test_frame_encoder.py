@@ -8,9 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import issparse
-from twin_of_columns import LIBRARIES, as_dicts, frame_of, learned
+from twin_of_frame_encoder import LIBRARIES, as_dicts, frame_of, learned, table_of
 
-from unitless.encoders import Columns, ManyLevels
+from unitless.encoders import FrameEncoder, ManyLevels
 from unitless.rows import as_rows
 
 RNG = np.random.default_rng(3)
@@ -19,7 +19,7 @@ FRAME = pl.DataFrame({"c": ["red", "blue"], "x": [1.0, None], "t": ["a b a", "c"
 
 def trained():
     """A map with some of everything."""
-    columns = Columns(hash_bits=3, max_levels=2, interactions=["c:x", "t::"], text="t")
+    columns = FrameEncoder(hash_bits=3, max_levels=2, interactions=["c:x", "t::"], text="t")
     with pytest.warns(ManyLevels):
         learned(columns, [FRAME, FRAME.with_columns(c=pl.Series(["green", "black"]))])
     return columns
@@ -37,7 +37,7 @@ def test_encode_changes_nothing(grow):
 
 
 def test_commit_keeps_what_was_encoded():
-    columns = Columns()
+    columns = FrameEncoder()
     encoded = columns.encode(FRAME)
     columns.commit(encoded)
     assert columns.names == encoded.names
@@ -50,7 +50,7 @@ def test_commit_keeps_what_was_encoded():
 
 
 def test_two_blocks_encoded_before_one_is_committed():
-    columns = Columns()
+    columns = FrameEncoder()
     one, other = columns.encode(FRAME), columns.encode(FRAME[:1])
     columns.commit(one)
     before = columns.state()
@@ -65,7 +65,7 @@ def test_numbers_are_dense_and_as_given(library):
     values = RNG.normal(size=(20, 3))
     values[3, 1] = np.nan
     frame = frame_of(values.tolist(), dict.fromkeys("abc", "number"), library)
-    columns = Columns()
+    columns = FrameEncoder()
     encoded = columns.encode(frame)
     assert isinstance(encoded.X, np.ndarray)
     np.testing.assert_array_equal(encoded.X, values)
@@ -75,36 +75,58 @@ def test_numbers_are_dense_and_as_given(library):
 
 def test_numbers_of_pandas_are_not_copied():
     frame = pd.DataFrame(RNG.normal(size=(9, 2)), columns=["a", "b"])
-    assert np.shares_memory(Columns().encode(frame).X, frame.to_numpy())
+    assert np.shares_memory(FrameEncoder().encode(frame).X, frame.to_numpy())
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_columns_are_matched_by_name(library):
     """Whatever their order; one that vanished is zero, and one that is new comes last."""
-    columns = Columns()
+    columns = FrameEncoder()
     learned(columns, [frame_of([[1.0, 2.0]], {"a": "number", "b": "number"}, library)])
     swapped = frame_of([[7.0, 3.0, 4.0]], {"new": "number", "b": "number", "a": "number"}, library)
     assert columns.encode(swapped).X.tolist() == [[4.0, 3.0, 7.0]]
     assert columns.encode(swapped, grow=False).X.tolist() == [[4.0, 3.0]]
     vanished = frame_of([[5.0]], {"b": "number"}, library)
-    assert columns.encode(vanished).X.tolist() == [[0.0, 5.0]]
+    assert table_of(columns.encode(vanished).X).tolist() == [[0.0, 5.0]]
     mixed = frame_of([["red", 5.0]], {"c": "category", "b": "number"}, library)
-    assert columns.encode(mixed).X.toarray().tolist() == [[0.0, 5.0, 1.0]]
-    learned(columns, [mixed])
-    assert issparse(columns.encode(vanished).X)
+    assert table_of(columns.encode(mixed).X).tolist() == [[0.0, 5.0, 1.0]]
+
+
+def test_frames_stay_dense_beside_few_levels():
+    """The form of a row depends on the features known when it arrives, not on its block."""
+    rng = np.random.default_rng(0)
+    rows = [[*rng.normal(size=6).tolist(), f"level {k}"] for k in rng.integers(0, 9, 40)]
+    types = {**dict.fromkeys("abcdef", "number"), "level": "category"}
+    whole, single = FrameEncoder(), FrameEncoder()
+    block = whole.encode(frame_of(rows, types))
+    forms = []
+    for row in rows:
+        known = single.encode(frame_of([row], types), grow=False)
+        encoded = single.encode(frame_of([row], types))
+        assert issparse(known.X) == issparse(encoded.X) or not len(single)
+        single.commit(encoded)
+        forms.append(issparse(encoded.X))
+    assert 0 < sum(forms) < len(rows)
+    assert issparse(block.X)
+    stored = np.diff(block.X.indptr)
+    known = [len({row[-1] for row in rows[: k + 1]}) for k in range(len(rows))]
+    for k, sparse in enumerate(forms):
+        assert stored[k] == (7 if sparse else 6 + known[k])
+    whole.commit(block)
+    assert (table_of(block.X) != 0).sum() == 7 * len(rows)
 
 
 def test_column_of_missing_numbers_is_there_from_the_first_row():
     """As in the array of the same numbers, which has no other way."""
     frame = pl.DataFrame({"a": [None, None], "b": [1.0, 2.0]}, schema_overrides={"a": pl.Float64})
-    encoded = Columns().encode(frame)
+    encoded = FrameEncoder().encode(frame)
     assert encoded.names == ["a", "b"]
     assert encoded.kinds == {"b": "number"}
 
 
 @pytest.mark.parametrize("frame", [FRAME[:0], FRAME[["x"]][:0], pl.DataFrame(), pd.DataFrame()])
 def test_no_rows(frame):
-    columns = Columns()
+    columns = FrameEncoder()
     encoded = columns.encode(frame)
     assert encoded.X.shape == (0, 0)
     assert (encoded.names, encoded.kinds) == ([], {})
@@ -113,13 +135,13 @@ def test_no_rows(frame):
 
 
 def test_no_columns():
-    columns = Columns()
+    columns = FrameEncoder()
     learned(columns, [FRAME])
     assert as_dicts(columns.encode(pd.DataFrame(index=[1, 2])).X, columns.names) == [{}, {}]
 
 
 def test_words_are_counted():
-    columns = Columns(text=["t"])
+    columns = FrameEncoder(text=["t"])
     table = pl.DataFrame({"t": ["Free! free OFFER, 2nd", None, "", "ünï_x offer"]})
     found = learned(columns, [table])
     assert columns.names == ["t:free", "t:offer", "t:2nd", "t:ünï_x"]
@@ -133,14 +155,14 @@ def test_words_are_counted():
 
 def test_text_that_is_none():
     with pytest.raises(ValueError, match=r"row 0, column 't': 1.0 is a number, .* categories"):
-        Columns(text="t").encode(pl.DataFrame({"t": [1.0]}))
+        FrameEncoder(text="t").encode(pl.DataFrame({"t": [1.0]}))
 
 
 def test_names_that_would_be_alike():
     frame = pl.DataFrame(
         {"a": ["b"], "a=b": [2.0], "d.hour": ["0"], "d": pl.Series([0], dtype=pl.Datetime("us"))}
     )
-    columns = Columns()
+    columns = FrameEncoder()
     found = learned(columns, [frame])
     assert columns.names[:4] == ["a=b", "a=b'", "d.hour=0", "d"]
     assert columns.names[4:] == ["d.hour=0'", "d.weekday=Thu", "d.month=1"]
@@ -148,7 +170,7 @@ def test_names_that_would_be_alike():
 
 
 def test_a_frame_is_all_that_loads_narwhals():
-    code = "import sys, unitless.encoders as f; f.Columns(); print(*sys.modules)"
+    code = "import sys, unitless.encoders as f; f.FrameEncoder(); print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"narwhals", "pandas", "polars", "pyarrow", "scipy"}
     assert not heavy & set(run.stdout.split())

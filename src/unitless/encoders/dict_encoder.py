@@ -1,4 +1,4 @@
-"""Names of features -> columns, for rows that come as dicts."""
+"""Rows that are dicts of named features: the column of each name."""
 
 import math
 import struct
@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Names:
+class DictEncoder:
     """The columns of named features, in order of first appearance, and room for one dict row.
 
     A stream of dicts mostly repeats its keys. `load` remembers the last ones, so that such a row
     costs one comparison of its keys and one pass over its values.
 
-    >>> names = Names()
-    >>> names.load({"height": 1.8, "weight": None})
+    >>> encoder = DictEncoder()
+    >>> encoder.load({"height": 1.8, "weight": None})
     True
-    >>> names.add_unknown()
-    >>> names.load({"weight": 70, "height": 1.7})
+    >>> encoder.add_unknown()
+    >>> encoder.load({"weight": 70, "height": 1.7})
     False
-    >>> names.values, names.indices
+    >>> encoder.values, encoder.indices
     (array([70. ,  1.7]), array([1, 0], dtype=int32))
     """
 
@@ -32,7 +32,7 @@ class Names:
         self._set_order({})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Names, (self.columns,)
+        return DictEncoder, (self.columns,)
 
     def load(self, x: Mapping[Hashable, Any]) -> bool:
         """Put the row into `values` and `indices`; True if some of its names are unknown.

@@ -1,12 +1,17 @@
-"""Data frames -> columns of cells: the only file that knows narwhals, and hence every frame."""
+"""Data frames to typed columns: the only module that uses narwhals, for every kind of frame."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.encoders.cells import Cells, numbers, objects, refuse_infinity
-from unitless.encoders.spaces import key_of
+from unitless.encoders.namespaces import key_of
+from unitless.encoders.typed_column import (
+    TypedColumn,
+    infinite_value,
+    number_column,
+    object_column,
+)
 
 
 def opened(frame: Any) -> Any:
@@ -37,60 +42,59 @@ def column_names(table: Any) -> list[str]:
     return [str(name) for name in table.columns]
 
 
-def is_numeric(table: Any) -> bool:
-    """Whether every column is of numbers or booleans."""
+def number_columns(schema: dict[str, Any]) -> list[str]:
+    """The names of the columns whose type is a number or a boolean."""
     import narwhals.stable.v2 as nw
 
-    return all(dtype.is_numeric() or dtype == nw.Boolean for dtype in table.schema.values())
+    return [name for name, dtype in schema.items() if dtype.is_numeric() or dtype == nw.Boolean]
 
 
-def numeric_table(table: Any) -> NDArray[np.float64]:
-    """All columns of a numeric frame at once, missing as NaN; without copying if it can be."""
+def numeric_table(table: Any, schema: dict[str, Any], names: list[str]) -> NDArray[np.float64]:
+    """These columns of numbers as one array, missing as NaN; without a copy if possible."""
     import narwhals.stable.v2 as nw
 
-    if any(dtype != nw.Float64 for dtype in table.schema.values()):
-        table = table.select(nw.all().cast(nw.Float64))
-    if not table.columns:
+    if not names:
         return np.empty((len(table), 0))
+    if len(names) < len(schema):
+        wanted = {*names}
+        places = [k for k, name in enumerate(schema) if name in wanted]
+        together = places[-1] - places[0] + 1 == len(places)
+        table = table[:, places[0] : places[-1] + 1] if together else table[:, places]
+    if any(schema[name] != nw.Float64 for name in names):
+        table = table.select(nw.all().cast(nw.Float64))
     values: NDArray[np.float64] = table.to_numpy()
     infinite = np.isinf(values)
     if infinite.any():
         row, column = np.unravel_index(np.argmax(infinite), values.shape)
-        refuse_infinity(int(row), column_names(table)[column], values[row, column])
+        raise infinite_value(int(row), names[column], values[row, column])
     return values
 
 
-def columns_of(table: Any) -> list[Cells]:
-    """Every column of the frame by its kind.
+def typed_column(name: str, table: Any, dtype: Any) -> TypedColumn:
+    """One column of the table; its type shows the kind, or else its values do.
 
     >>> import pandas
-    >>> frame = pandas.DataFrame({"age": [31, None], "colour": ["red", "blue"]})
-    >>> [(cells.name, cells.kind, cells.values.tolist()) for cells in columns_of(opened(frame))]
-    [('age', 'number', [31.0, nan]), ('colour', 'category', [0, 1])]
+    >>> table = opened(pandas.DataFrame({"colour": ["red", "blue"]}))
+    >>> typed_column("colour", table, table.schema["colour"]).keys
+    ['red', 'blue']
     """
-    return [
-        cells_of(str(name), table.get_column(name), dtype) for name, dtype in table.schema.items()
-    ]
-
-
-def cells_of(name: str, series: Any, dtype: Any) -> Cells:
-    """One column; its type tells the kind, or else its values do."""
     import narwhals.stable.v2 as nw
 
+    series = table.get_column(next(each for each in table.columns if str(each) == name))
     if dtype.is_numeric() or dtype == nw.Boolean:
         floats = series if dtype == nw.Float64 else series.cast(nw.Float64)
-        return numbers(name, floats.to_numpy())
+        return number_column(name, floats.to_numpy())
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         codes, levels = _factorized(series)
-        return Cells(name, "category", codes, keys=[key_of(level) for level in levels])
+        return TypedColumn(name, "category", codes, keys=[key_of(level) for level in levels])
     if dtype in (nw.Date, nw.Datetime):
         stamps = _wall_clock(series, dtype)
-        return Cells(name, "date", stamps, timed=np.full(len(stamps), dtype == nw.Datetime))
-    return objects(name, series.to_list(), series.is_null().to_list())
+        return TypedColumn(name, "date", stamps, timed=np.full(len(stamps), dtype == nw.Datetime))
+    return object_column(name, series.to_list(), series.is_null().to_list())
 
 
 def _wall_clock(series: Any, dtype: Any) -> NDArray[np.datetime64]:
-    """What the clock on the wall showed, in its own time zone."""
+    """The local time in the column's own time zone."""
     zone = getattr(dtype, "time_zone", None)
     if series.implementation.is_pandas_like() and "pyarrow" in str(series.to_native().dtype):
         # pandas has these dates as objects, and before version 3 drops a zone by going to UTC.
