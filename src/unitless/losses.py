@@ -30,7 +30,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.numerics import exp, inner, kernel, shared
+from unitless.kernels.arithmetic import exp
+from unitless.kernels.decorators import inlined, kernel, shared
 
 __all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
 
@@ -45,7 +46,7 @@ def sigmoid(p):
     return 1.0 / (1.0 + e) if p >= 0 else e / (1.0 + e)
 
 
-@inner
+@inlined
 def _saturated(x):
     return min(max(x, -_LARGEST), _LARGEST)
 
@@ -264,7 +265,7 @@ _NEEDED = {
 }
 
 
-@inner
+@inlined
 def fits(code, y):
     """Whether the target is one of the loss's domain; kernels of one row ask as well."""
     if code == SOFTMAX:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.lanes import LANES, every, load, store, where
-from unitless.numerics import kernel
+from unitless.kernels.decorators import kernel
+from unitless.kernels.simd import LANES, every, load, store, where
 
 __all__ = ["Block", "Rows", "as_rows"]
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.numerics import kernel, shared
+from unitless.kernels.decorators import kernel, shared
 from unitless.rows import Block, extent
 
 MAX_VALUE = 2.0**255

@@ -1,153 +1,227 @@
-"""The loop that every coordinate-wise learner shares: load a row, predict, see the target, update.
+"""One loop for all learners that treat each feature on its own: load a row, predict, update.
 
-A learner of this kind is a *rule*: a NamedTuple of its parameters and two compiled functions,
-chosen by the type of that tuple::
+Such a learner is a file with two functions, which the loop calls for every row::
 
-    predict(rule, total, v, x, f, term) -> (p, score)     bring scales up to date, then score
-    update(rule, total, v, y, p, g, x, f, term)           learn, with g = loss'(y, p) / L
+    predict(parameters, totals, v, x, f, scratch) -> (p, score)
+    update(parameters, totals, trial, x, f, scratch)
 
-x holds the row (x[0] is the constant), f the fields of its features one after another (field a of
-slot k is f[a * x.size + k]), total the numbers that belong to no feature (total[T] counts trials),
-term a buffer that `predict` may leave to `update`. Both may write into f and total: when nothing is
-to be learned, what they wrote is thrown away. p is where the gradient is taken, and score what is
-shown; they differ in learners that moderate what they say.
+========== =====================================================================
+parameters the learner's own numbers (`Coordinatewise._parameters`)
+totals     numbers that belong to no feature; totals[T] counts trials, with this
+v          the sample weight; 1 if `scales_instance`, which multiplies x by it
+x          the row: x[0] is the constant, then the values; zeros fill whole lanes
+f          f[a, k] is field a of the feature of x[k]
+scratch    an array as long as x that `predict` may leave to `update`
+trial      (v, y, p, g): weight, target, prediction and g = loss'(y, p) / L
+========== =====================================================================
 
-With the softmax loss each class is a learner of its own, and g couples them: softmax(p)_c - [y =
-c].
+Both may write into `totals` and `f`; if the row is not learned, that is thrown away. `p` is where
+the gradient is taken and `score` is what the caller sees; they differ in learners that moderate
+their scores. Each file ends in a kernel of its own, which is cached on disk (2 is the
+number of fields)::
+
+    @kernel
+    def run(task, parameters, block, targets, weights, scores, state):
+        return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
+
+With the softmax loss each class is a learner of its own, coupled by g_c = softmax(p)_c - [y = c].
 """
 
 import math
-from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from unitless.learners.base import EMPTY, Learner
-from unitless.learners.base import Diverged as Diverged
-from unitless.learners.rules import House
+from unitless.kernels.arithmetic import exp, grown
+from unitless.kernels.decorators import inlined
+from unitless.kernels.simd import LANES, prefetch
+from unitless.learners.base import EMPTY, Block, Diverged, Field, Float, Learner
 from unitless.losses import SOFTMAX, derivative
-from unitless.numerics import LANES, exp, flat, grown, inner, prefetch
 
-T = 0  # total[T]: trials so far, the current one included
-AHEAD = 32  # stored values between a prefetch and its use
-ONE, TWO = np.uint64(1), np.uint64(2)  # unsigned indices need no test for wrapping around
-TINY = 2.0**-1022
-TALLEST = 2.0**480  # targets beyond count as this: sums of their squares stay within float64
+T = 0
+AHEAD = 64  # stored values between the prefetch of a record and its use
+U = np.uint64  # unsigned indices need no test for wrapping around
+TINY = 2.0**-1022  # stands for a sum of squares that would round to 0
+MAX_TARGET = 2.0**480  # targets beyond count as this: sums of their squares stay within float64
 
 
 class Task(NamedTuple):
-    """What a kernel must know beside the rule."""
+    """What the loop must know beside the parameters of the learner; kernels get it as an array."""
 
-    loss: int
-    parameter: float
+    loss: float
+    loss_parameter: float
     slope: float
     """1 / L."""
     intercept: float
     """1, or 0 for none."""
-    classes: int
-    """1 without softmax."""
-    fields: int
-    scales_instance: bool
-    """Whether a sample weight multiplies the row (else `update` is told of it)."""
+    scales_instance: float
+    """1 if a sample weight multiplies the row, else `update` sees it."""
+    guarded: float
+    """1 if a row is refused after which a field would not be finite."""
 
 
-def predict(rule, total, v, x, f, term):
-    """Chosen by the type of the rule: see `rule_for`."""
+class Trial(NamedTuple):
+    """What `update` learns of a row."""
+
+    v: float
+    y: float
+    p: float
+    g: float
 
 
-def update(rule, total, v, y, p, g, x, f, term):
-    """Chosen by the type of the rule: see `rule_for`."""
+@inlined
+def loop(predict, update, fields, task, parameters, block, targets, weights, scores, state):
+    """One trial per row; without targets nothing is learned.
+
+    Returns the number of rows, or the row that had no finite score (or, guarded, would have left a
+    field that is not finite), before which the run stopped.
+    """
+    task = Task(task[0], task[1], task[2], task[3], task[4], task[5])
+    values, columns, starts = block
+    totals, records = state
+    classes = totals.shape[0]
+    sparse = starts.size > 0
+    longest = columns.size
+    if sparse:
+        longest = 0
+        for r in range(starts.size - 1):
+            longest = max(longest, starts[r + 1] - starts[r])
+    size = _slots(longest)
+    home = np.empty((classes, fields, size))
+    other = np.empty((classes, fields, size))
+    scratch = np.empty((classes + 1, size))
+    now = np.empty(totals.shape)
+    p = np.empty((2, classes))
+    rows = scores.size // classes
+    for r in range(rows):
+        start = starts[r] if sparse else r * longest
+        n = starts[r + 1] - start if sparse else longest
+        origin = start if sparse else 0
+        counts = weights.size == 0 or weights[r] > 0
+        learns = targets.size > 0 and counts
+        v = weights[r] if weights.size and counts else 1.0
+        x = scratch[classes, : _slots(n)]
+        if sparse or r == 0:  # dense rows leave their fields in place until the block ends
+            _gather(fields, classes, columns, origin, n, records, home)
+        f = home
+        if not learns:
+            f = other
+            for c in range(classes):
+                _copy(home[c], other[c])
+        _copy(totals, now)
+        _load(task, values, start, n, v, x)
+        y = min(max(targets[r], -MAX_TARGET), MAX_TARGET) if learns else math.nan
+        good = _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r)
+        if good and learns:
+            _update_row(update, task, parameters, v, y, x, f, now, scratch, p)
+            good = task.guarded == 0 or _finite(f, x.size)
+        if not good:
+            return r
+        if learns:
+            _copy(now, totals)
+        if targets.size and (learns if sparse else r == rows - 1):
+            _scatter(fields, classes, columns, origin, n, records, home)
+    return rows
 
 
-def rule_for(kind: type, predict_row: Any, update_row: Any) -> None:
-    """Make the two functions those of the rule `kind`, a NamedTuple."""
-    options: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
-
-    def chosen(rule: Any, row: Any) -> Any:
-        return row if getattr(rule, "instance_class", None) is kind else None
-
-    @overload(predict, jit_options=options)
-    def _predict(rule, total, v, x, f, term):
-        return chosen(rule, predict_row)
-
-    @overload(update, jit_options=options)
-    def _update(rule, total, v, y, p, g, x, f, term):
-        return chosen(rule, update_row)
-
-
-def _know(rule: Any) -> None:
-    """Load what the kernel of the house's rule calls; a pickle may be opened before all else."""
-    if isinstance(rule, House):
-        import_module("unitless.learners.house")
+@inlined
+def _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r):
+    """Score a row; whether all its scores are finite."""
+    scale = v if task.scales_instance else 1.0
+    good = True
+    for c in range(f.shape[0]):
+        now[c, T] += 1
+        inner, score = predict(parameters, now[c], v / scale, x, f[c], scratch[c])
+        p[0, c] = inner / scale
+        score = score / scale + 0.0  # no -0
+        scores[r * f.shape[0] + c] = score
+        good &= abs(score) < math.inf and abs(p[0, c]) < math.inf
+    return good
 
 
-@inner
+@inlined
+def _update_row(update, task, parameters, v, y, x, f, now, scratch, p):
+    """Learn the row that was just scored."""
+    scale = v if task.scales_instance else 1.0
+    softmax = task.loss == SOFTMAX
+    if softmax:
+        softmax_slopes(p[0], y, p[1])
+    else:
+        p[1, 0] = derivative(int(task.loss), task.loss_parameter, y, p[0, 0]) * task.slope
+    for c in range(f.shape[0]):
+        label = y
+        if softmax:
+            label = 1.0 if c == y else -1.0
+        update(parameters, now[c], Trial(v / scale, label, p[0, c], p[1, c]), x, f[c], scratch[c])
+
+
+@inlined
 def _slots(n):
     """The slots of a row of n values and the constant, rounded up to whole lanes."""
     return (n + LANES) // LANES * LANES
 
 
-@inner
+@inlined
 def _load(task, values, start, n, v, x):
-    """x = the constant and the values, 0 for NaN and in the slots that round the row up."""
+    """x = the constant and the values; 0 for NaN and in the slots that round the row up."""
     scale = v if task.scales_instance else 1.0
     x[0] = task.intercept * scale
     for k in range(n):
-        value = values[np.uint64(start + k)]
-        x[np.uint64(k + 1)] = value * scale if value == value else 0.0
+        value = values[U(start + k)]
+        x[U(k + 1)] = value * scale if value == value else 0.0
     for k in range(n + 1, x.size):
         x[k] = 0.0
 
 
-@inner
-def _place(columns, origin, k):
-    """The coordinate of slot k."""
-    return np.int64(columns[np.uint64(origin + k - 1)]) + 1 if k else 0
-
-
-@inner
-def _gather(task, columns, origin, n, records, slots, f):
+@inlined
+def _gather(fields, classes, columns, origin, n, records, f):
     """f = the records of the row's features; zeros for those without one."""
-    width = task.fields * task.classes
-    coordinates = records.size // width
+    last = columns.size - 1
     for k in range(n + 1):
-        if columns.size:  # also those of the rows to come
-            ahead = min(origin + k + AHEAD, columns.size) - 1
-            soon = np.int64(columns[np.uint64(ahead)] + 1) * width
-            prefetch(records, soon)
-            prefetch(records, soon + width - 1)  # a record may lie across two lines
-        i = _place(columns, origin, k)
-        at, known = np.uint64(i * width), i < coordinates
-        f[np.uint64(k)] = records[at] if known else 0.0
-        if width > 1:  # a loop over few fields would cost more than the fields
-            f[np.uint64(slots + k)] = records[at + ONE] if known else 0.0
-        if width > 2:
-            f[np.uint64(2 * slots + k)] = records[at + TWO] if known else 0.0
-        for a in range(3, width):
-            f[np.uint64(a * slots + k)] = records[at + np.uint64(a)] if known else 0.0
-    for a in range(width):
-        for k in range(n + 1, slots):
-            f[np.uint64(a * slots + k)] = 0.0
+        if last >= 0:
+            soon = columns[U(min(origin + k + AHEAD, last))]
+            prefetch(records, (np.int64(soon) + 1) * (fields * classes))
+        i = np.int64(columns[U(origin + k - 1)]) + 1 if k else 0
+        _read(fields, classes, records, i, f, k)
+    for c in range(classes):
+        for a in range(fields):
+            for k in range(n + 1, _slots(n)):
+                f[c, a, k] = 0.0
 
 
-@inner
-def _scatter(task, columns, origin, n, records, slots, f):
-    """The records = f."""
-    width = task.fields * task.classes
+@inlined
+def _read(fields, classes, records, i, f, k):
+    at = U(i * (fields * classes))
+    if at >= U(records.size):
+        for c in range(classes):
+            for a in range(fields):
+                f[U(c), U(a), U(k)] = 0.0
+    elif classes == 1:  # a loop over one class would cost as much as the fields
+        for a in range(fields):
+            f[U(0), U(a), U(k)] = records[at + U(a)]
+    else:
+        for c in range(classes):
+            for a in range(fields):
+                f[U(c), U(a), U(k)] = records[at + U(c * fields + a)]
+
+
+@inlined
+def _scatter(fields, classes, columns, origin, n, records, f):
+    """Write the fields of a row back to its records."""
     for k in range(n + 1):
-        at = np.uint64(_place(columns, origin, k) * width)
-        records[at] = f[np.uint64(k)]
-        if width > 1:
-            records[at + ONE] = f[np.uint64(slots + k)]
-        if width > 2:
-            records[at + TWO] = f[np.uint64(2 * slots + k)]
-        for a in range(3, width):
-            records[at + np.uint64(a)] = f[np.uint64(a * slots + k)]
+        i = np.int64(columns[U(origin + k - 1)]) + 1 if k else 0
+        at = U(i * (fields * classes))
+        if classes == 1:
+            for a in range(fields):
+                records[at + U(a)] = f[U(0), U(a), U(k)]
+        else:
+            for c in range(classes):
+                for a in range(fields):
+                    records[at + U(c * fields + a)] = f[U(c), U(a), U(k)]
 
 
-@inner
+@inlined
 def softmax_slopes(p, y, g):
     """g = softmax(p) - e_y, the gradient of the cross-entropy."""
     top = p[0]
@@ -161,126 +235,75 @@ def softmax_slopes(p, y, g):
         g[c] = g[c] / total - (1.0 if c == y else 0.0)
 
 
-@inner
+@inlined
 def _copy(a, b):
     """b = a."""
-    for k in range(a.size):
-        b[k] = a[k]
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            b[U(i), U(k)] = a[U(i), U(k)]
 
 
-@flat
-def run(
-    rule, task, values, columns, starts, width, targets, weights, scores, totals, records, room
-):
-    """One trial a row; without targets nothing is learned. The row that gave no finite score,
-    before which the run stopped, or the number of rows.
-    """
-    sparse, classes = starts.size > 0, task.classes
-    row, home, other, terms, total, p, g = room
-    rows = scores.size // classes
-    for r in range(rows):
-        start, origin, n = r * width, 0, width
-        if sparse:
-            start = origin = starts[r]
-            n = starts[r + 1] - start
-        slots = _slots(n)
-        v = weights[r] if weights.size and weights[r] > 0 else 1.0
-        learns = targets.size > 0 and (weights.size == 0 or weights[r] > 0)
-        if sparse or r == 0:  # dense rows leave their fields where they are till the block ends
-            _gather(task, columns, origin, n, records, slots, home)
-        fields = home
-        if not learns:
-            _copy(home, other)
-            fields = other
-        _copy(totals, total)
-        x = row[:slots]
-        _load(task, values, start, n, v, x)
-        y = min(max(targets[r], -TALLEST), TALLEST) if learns else math.nan
-        if not _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, r * classes):
-            return r
-        if learns:
-            _copy(total, totals)
-        if targets.size and ((sparse and learns) or (not sparse and r == rows - 1)):
-            _scatter(task, columns, origin, n, records, slots, home)
-    return rows
-
-
-@inner
-def _trial(rule, task, v, y, x, fields, total, terms, p, g, scores, place):
-    """One trial, learned unless y is NaN; whether all scores are finite."""
-    classes, slots, size = task.classes, x.size, task.fields * x.size
-    own = total.size // classes
-    scale = v if task.scales_instance else 1.0
+@inlined
+def _finite(f, n):
+    """Whether the fields of a row are finite."""
     good = True
-    for learning in range(2 if y == y else 1):
-        if learning and task.loss == SOFTMAX:
-            softmax_slopes(p, y, g)
-        elif learning:
-            g[0] = derivative(task.loss, task.parameter, y, p[0]) * task.slope
-        for c in range(classes):
-            mine = total[c * own : (c + 1) * own]
-            f, term = fields[c * size : (c + 1) * size], terms[c * slots : (c + 1) * slots]
-            if learning:
-                label = y if task.loss != SOFTMAX else (1.0 if c == y else -1.0)
-                update(rule, mine, v / scale, label, p[c], g[c], x, f, term)
-            else:
-                mine[T] += 1
-                p[c], score = predict(rule, mine, v / scale, x, f, term)
-                p[c], score = p[c] / scale, score / scale
-                scores[place + c] = score + 0.0  # no -0
-                good &= abs(score) < np.inf and abs(p[c]) < np.inf
-        if not good:
-            return False
-    return True
+    for c in range(f.shape[0]):
+        for a in range(f.shape[1]):
+            for k in range(n):
+                good &= abs(f[c, a, k]) < math.inf
+    return good
 
 
-class RowwiseState(NamedTuple):
-    """All that a coordinate-wise learner remembers; its class says what the fields are.
-
-    Coordinate 0 is the constant 1, column j is j + 1.
-    """
+class CoordinatewiseState(NamedTuple):
+    """All that a coordinate-wise learner remembers; coordinate 0 is the constant."""
 
     records: NDArray[np.float64]
-    """(coordinates, classes, fields); in units of `units`."""
+    """(coordinates, classes, fields)"""
     totals: NDArray[np.float64]
-    """(classes, totals)."""
+    """(classes, trials and totals)"""
     units: NDArray[np.float64]
-    """Powers of two by which values are multiplied on arrival; 0 where none came yet."""
+    """By coordinate (see `unitless.units`); empty while no value was out of range."""
 
 
-class Rowwise(Learner):
-    """Base of the coordinate-wise learners."""
+class Coordinatewise(Learner):
+    """Base of the learners with a record of a few fields per feature."""
 
-    fields: ClassVar[tuple[str, ...]]
-    """Names of the fields of a record."""
-    units: ClassVar[tuple[str, ...]]
-    """How each field follows its feature's unit: "1" (not at all), "sign", "x", "|x|" or "x^2"."""
-    extra: ClassVar[int] = 0
-    """Numbers in a total beside T."""
+    fields: ClassVar[tuple[Field, ...]]
+    """The fields of a record: name, unit, meaning."""
+    totals: ClassVar[tuple[Field, ...]] = ()
+    """The numbers that belong to no feature, after the number of trials."""
     scales_instance: ClassVar[bool] = False
+    """Whether a sample weight multiplies the instance (else `update` sees it)."""
+    kernel: ClassVar[Any]
+    """The compiled loop of this learner."""
 
-    def _rule(self) -> Any:
-        """The parameters, as the NamedTuple by whose type the kernels are chosen."""
-        raise NotImplementedError
+    def _parameters(self) -> tuple[float, ...]:
+        """The learner's own numbers, as `predict` and `update` see them."""
+        return ()
 
     def _prepare(self) -> None:
-        self._task = Task(
-            self.loss.code, self.loss.parameter,
-            1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz,
-            float(self.intercept), self.classes, len(self.fields), self.scales_instance,
-        )  # fmt: skip
-        self._totals = np.zeros(self.classes * (1 + self.extra))
+        """Start from nothing; the last line of a constructor."""
+        lipschitz = self.loss.lipschitz
+        task = Task(
+            self.loss.code,
+            self.loss.parameter,
+            1.0 if math.isinf(lipschitz) else 1 / lipschitz,
+            self.intercept,
+            self.scales_instance,
+            not self.scale_invariant,
+        )
+        self._settings = np.array(task, dtype=np.float64), np.array(self._parameters(), dtype=float)
+        self._totals = np.zeros(self.classes * (1 + len(self.totals)))
         self._records = np.zeros(self.classes * len(self.fields))
         self._spare = self._records
-        self._made_rule = self._rule()
-        _know(self._made_rule)
 
     @property
-    def state(self) -> RowwiseState:
+    def state(self) -> CoordinatewiseState:
         """What is remembered; the arrays are the learner's own."""
-        shape = (-1, self.classes, len(self.fields))
-        return RowwiseState(
-            self._records.reshape(shape), self._totals.reshape(self.classes, -1), self._units
+        return CoordinatewiseState(
+            self._records.reshape(-1, self.classes, len(self.fields)),
+            self._totals.reshape(self.classes, -1),
+            self._units,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -289,7 +312,6 @@ class Rowwise(Learner):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._spare = self._records  # a copy shares no memory between the two
-        _know(self._made_rule)
 
     @property
     def _columns(self) -> int:
@@ -308,40 +330,39 @@ class Rowwise(Learner):
     def _seen(self) -> NDArray[np.bool_]:
         return (self.state.records != 0).any(axis=(1, 2))
 
-    def _predict(self, block, weights, scores):
-        row = self._run(*block, EMPTY, weights, scores)
+    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
+        row = self._run(block, EMPTY, weights, scores)
         if row < len(scores):
             raise Diverged(self.name, row)
         return scores
 
-    def _run(self, values, indices, starts, columns, targets, weights, scores):
-        """`run`, with the columns of the stored values and room for the longest row."""
-        longest = int(np.diff(starts).max(initial=0)) if len(starts) else columns
-        slots, classes = (longest + LANES) // LANES * LANES, self.classes
-        sizes = (
-            slots, slots * self._task.fields * classes, slots * self._task.fields * classes,
-            slots * classes, len(self._totals), classes, classes,
-        )  # fmt: skip
-        places = indices if len(starts) else np.arange(columns, dtype=np.int32)
-        return run(
-            self._made_rule, self._task, values, places, starts, columns, targets, weights,
-            scores.reshape(-1), self._totals, self._records, tuple(map(np.empty, sizes)),
-        )  # fmt: skip
-
-    def _learn(self, block, targets, weights, scores):
-        values, indices, starts, columns = block
-        records, touched = self.state.records, slice(0)
-        if not self.scale_invariant:
-            touched = np.append(0, indices + 1) if len(starts) else slice(1 + columns)
-        totals, before = self._totals.copy(), records[touched].copy()
-        row = self._run(values, indices, starts, columns, targets, weights, scores)
+    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        if self.scale_invariant:
+            self._run(block, targets, weights, scores)
+            return scores
+        records = self.state.records
+        touched: Any = slice(1 + block.columns)
+        if len(block.starts):
+            touched = np.append(0, block.indices + 1)
+        before = self._totals.copy(), records[touched].copy()
+        row = self._run(block, targets, weights, scores)
         if row < len(scores):
-            self._totals[:], records[touched] = totals, before
+            self._totals[:], records[touched] = before
             raise Diverged(self.name, row)
         return scores
+
+    def _run(self, block: Block, targets: Float, weights: Float, scores: Float) -> int:
+        values, columns, starts, width = block
+        if not len(starts):
+            columns = np.arange(width, dtype=np.int32)
+        stored = values, columns, starts
+        totals = self._totals.reshape(self.classes, -1)
+        return self.kernel(
+            *self._settings, stored, targets, weights, scores.reshape(-1), (totals, self._records)
+        )
 
     def add_class(self) -> None:
-        """One class more, whose records are empty."""
+        """Add one class, whose records are empty."""
         if self.loss.code != SOFTMAX:
             super().add_class()
         records, totals, _ = self.state
@@ -349,28 +370,24 @@ class Rowwise(Learner):
         self._records = np.concatenate([records, 0 * records[:, :1]], axis=1).reshape(-1)
         self._totals = np.concatenate([totals, 0 * totals[:1]]).reshape(-1)
         self._spare = self._records
-        self._task = self._task._replace(classes=self.classes)
 
-    def _rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> None:
-        powers = {
-            "sign": np.sign(factors),
-            "x": factors,
-            "|x|": np.abs(factors),
-            "x^2": factors**2,
-        }
-        for a, unit in enumerate(self.units):
-            if unit != "1":
-                before = self.state.records[columns + 1, :, a]
-                after = before * powers[unit][:, None]
-                if unit == "x^2":  # a feature that was seen stays seen
-                    after = np.where((before > 0) & (after < TINY), TINY, after)
-                self.state.records[columns + 1, :, a] = after
+    def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
+        records = self.state.records
+        for a, field in enumerate(self.fields):
+            records[columns + 1, :, a] = field.rescaled(records[columns + 1, :, a].T, factors).T
 
-    def _coefficients(self) -> NDArray[np.float64]:
+    def _coefficients(self) -> Float:
         records, totals, _ = self.state
-        weights = [self._weights_at(records[:, c].T, totals[c]) for c in range(self.classes)]
-        return np.array(weights).T if self.loss.code == SOFTMAX else weights[0]
+        each = [self._weights_at(records[:, c].T, totals[c]) for c in range(self.classes)]
+        return np.array(each).T if self.loss.code == SOFTMAX else each[0]
 
-    def _weights_at(self, records: NDArray[Any], total: NDArray[Any]) -> NDArray[Any]:
-        """The weights of one class, from its fields and its total."""
+    def _weights_at(self, records: NDArray[Any], totals: NDArray[Any]) -> NDArray[Any]:
+        """The weights of one class, from its fields and its totals."""
         raise NotImplementedError
+
+
+# The interface of 0.1.0, for baselines that are not yet converted
+from unitless.learners.rowwise import Rowwise as Rowwise  # noqa: E402
+from unitless.learners.rowwise import rule_for as rule_for  # noqa: E402
+
+TALLEST = MAX_TARGET

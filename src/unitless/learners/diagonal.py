@@ -1,4 +1,4 @@
-"""Online Newton with a diagonal matrix, O(nonzeros) a row, in any unit.
+"""Online Newton with a diagonal matrix, O(nonzeros) per row, in any unit.
 
 Each feature's precision is a prior of lambda times its largest square, and what was seen::
 
@@ -25,63 +25,77 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.lanes import LANES, every, load, store, where
-from unitless.lanes import total as sum_of
-from unitless.learners.coordinatewise import TALLEST, Rowwise
-from unitless.learners.rules import DIAGONAL, House
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import LANES, every, fma, load, store, total, where
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import MAX_TARGET, Coordinatewise, loop
 from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
-from unitless.numerics import fma, inner
 
 FLATTEST = 1e-3  # the least curvature of the logistic loss that is believed: a probability squared
-STEEPEST = 2.0**900  # b stops there: sample weights that leap could raise it for ever
+MAX_B = 2.0**900  # b stops there: sample weights that leap could raise it for ever
 S = 1
 
 
-@inner
+@inlined
 def moderated(z, s):
     """The mean of a sigmoid over a normal z of variance s, as a logit (MacKay 1992)."""
     return z / math.sqrt(1.0 + math.pi / 8 * s)
 
 
-@inner
+@inlined
 def curvature(g):
     """q (1 - q) of the logistic loss from its slope, bounded from below."""
     return max(abs(g) * (1 - abs(g)), FLATTEST)
 
 
-@inner
-def predict(rule, total, v, x, f, term):
-    n, variance, scores = x.size, every(0.0), every(0.0)
-    for k in range(0, n, LANES):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    strength, loss = parameters[0], int(parameters[1])
+    M, A, b = f[0], f[1], f[2]
+    variance = every(0.0)
+    score = every(0.0)
+    for k in range(0, x.size, LANES):
         value = load(x, k)
-        M = max(load(f, k), abs(value))
-        a = fma(rule.knob * M, M, load(f, n + k))
+        largest = max(load(M, k), abs(value))
+        a = fma(strength * largest, largest, load(A, k))
         a = where(a > 0.0, a, 1.0)
         variance += value * value / a
-        scores += load(f, 2 * n + k) * (value / a)
-        store(f, k, M)
-    total[S] = sum_of(variance)
-    z = sum_of(scores)
-    return z, z if rule.loss == SQUARED else moderated(z, total[S])
+        score += load(b, k) * (value / a)
+        store(M, k, largest)
+    totals[S] = total(variance)
+    z = total(score)
+    return z, z if loss == SQUARED else moderated(z, totals[S])
 
 
-@inner
-def update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    near = min(max(p, -TALLEST), TALLEST)
-    e, c = (y - near, 1.0) if rule.loss == SQUARED else (-g, curvature(g))
-    e, c = e * v, c * v
-    step = e / (1 + c * total[S])
-    for k in range(0, n, LANES):
-        value, M, A = load(x, k), load(f, k), load(f, n + k)
-        a = fma(rule.knob * M, M, A)
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    strength, loss = parameters[0], int(parameters[1])
+    M, A, b = f[0], f[1], f[2]
+    e = -trial.g
+    c = curvature(trial.g)
+    if loss == SQUARED:
+        e = trial.y - min(max(trial.p, -MAX_TARGET), MAX_TARGET)
+        c = 1.0
+    e *= trial.v
+    c *= trial.v
+    step = e / (1 + c * totals[S])
+    for k in range(0, x.size, LANES):
+        value = load(x, k)
+        largest = load(M, k)
+        before = load(A, k)
+        a = fma(strength * largest, largest, before)
         ratio = fma(c * value, value, a) / where(a > 0.0, a, 1.0)
-        store(f, n + k, fma(c * value, value, A))
-        b = fma(value, step, load(f, 2 * n + k)) * ratio
-        store(f, 2 * n + k, min(max(b, -STEEPEST), STEEPEST))
+        store(A, k, fma(c * value, value, before))
+        now = fma(value, step, load(b, k)) * ratio
+        store(b, k, min(max(now, -MAX_B), MAX_B))
 
 
-class Diagonal(Rowwise):
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
+
+
+class Diagonal(Coordinatewise):
     """Diagonal online Newton, moderated.
 
     Parameters
@@ -102,9 +116,13 @@ class Diagonal(Rowwise):
     invariance: ClassVar[Any] = "unit"
     target_invariance: ClassVar[str] = "unit"
     needs_lipschitz: ClassVar[bool] = False
-    fields: ClassVar[tuple[str, ...]] = ("M", "A", "b")
-    units: ClassVar[tuple[str, ...]] = ("|x|", "x^2", "x")
-    extra: ClassVar[int] = 1
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("M", "|x|", "max |x_i|"),
+        Field("A", "x^2", "sum c x_i^2"),
+        Field("b", "x", "w_i a_i"),
+    )
+    totals: ClassVar[tuple[Field, ...]] = (Field("s", "1", "s of the last row"),)
+    kernel: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -119,10 +137,10 @@ class Diagonal(Rowwise):
         require_curved(self.loss, "diagonal Newton")
         self._prepare()
 
-    def _rule(self) -> House:
-        return House(DIAGONAL, self.strength, self.loss.code, self.loss.parameter)
+    def _parameters(self) -> tuple[float, ...]:
+        return self.strength, float(self.loss.code)
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         M, A, b = records
         a = A + self.strength * M**2
         return np.divide(b, a, out=np.zeros_like(b), where=a > 0)

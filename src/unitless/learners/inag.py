@@ -28,19 +28,22 @@ N     totals[1] sum of (x_i / M_i)^2                       1
 """
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from unitless.lanes import LANES, every, load, store, where
-from unitless.lanes import total as sum_of
+from unitless.kernels.arithmetic import exp
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import LANES, every, fma, load, store, total, where
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import loop
 from unitless.learners.nag import (
     N,
     Normalised,
     checked_rate,
+    gradient,
     over_roots,
+    predict,
     root_of_t_over_n,
-    slope_along,
 )
-from unitless.learners.rules import INAG, House
 from unitless.losses import (
     ABSOLUTE,
     HINGE,
@@ -51,12 +54,11 @@ from unitless.losses import (
     SQUARED,
     Loss,
 )
-from unitless.numerics import exp, fma, inner
 
 COUNT, MEAN, M2, LOW, HIGH = range(N + 1, N + 6)
 
 
-@inner
+@inlined
 def wright_omega(x):
     """The w with w + ln w = x, by two steps of Fritsch, Shafer and Crowley."""
     e = exp(min(x, 1.0))
@@ -70,7 +72,7 @@ def wright_omega(x):
     return w
 
 
-@inner
+@inlined
 def logistic_move(margin, s):
     """delta >= 0 with delta (1 + e^(margin + delta)) = s."""
     if margin > 15:  # the 1 is lost beside e^15, and s + e^margin would lose delta
@@ -79,61 +81,65 @@ def logistic_move(margin, s):
     return s + growth - wright_omega(s + margin + growth)
 
 
-@inner
-def see_target(total, y):
+@inlined
+def see_target(totals, y):
     """Count a target: running mean, sum of squared deviations (Welford), range."""
-    total[COUNT] += 1
-    before = y - total[MEAN]
-    total[MEAN] += before / total[COUNT]
-    total[M2] = fma(before, y - total[MEAN], total[M2])
-    total[LOW], total[HIGH] = min(total[LOW], y), max(total[HIGH], y)
+    totals[COUNT] += 1
+    before = y - totals[MEAN]
+    totals[MEAN] += before / totals[COUNT]
+    totals[M2] = fma(before, y - totals[MEAN], totals[M2])
+    totals[LOW] = min(totals[LOW], y)
+    totals[HIGH] = max(totals[HIGH], y)
 
 
-@inner
-def step(rule, y, p, g, s, v):
+@inlined
+def step(loss, y, p, g, s, v):
     """a, the step along k: the implicit gradient, with its sign turned, at most v |g| in size."""
-    if rule.loss == LOGISTIC:
+    if loss == LOGISTIC:
         a = y * logistic_move(y * p, v * s) / s
-    elif rule.loss == SQUARED:
+    elif loss == SQUARED:
         a = -g * (1 - exp(-v * s)) / s
-    elif rule.loss == SMOOTHED_HINGE or rule.loss == HUBER:
+    elif loss in (SMOOTHED_HINGE, HUBER):
         return -g * v / (1 + v * s)
-    elif rule.loss == HINGE:
+    elif loss == HINGE:
         return -g * min(v, (1 - y * p) / s) if g != 0 else 0.0
     else:
         return -g * min(v, abs(p - y) / (s * abs(g))) if g != 0 else 0.0
     return math.copysign(min(abs(a), v * abs(g)), -g)
 
 
-@inner
-def kinked(rule):
-    """Whether the slope jumps."""
-    return rule.loss == HINGE or rule.loss == ABSOLUTE or rule.loss == QUANTILE
-
-
-@inner
-def update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    rho = rule.knob * root_of_t_over_n(total)
-    if rule.loss == SQUARED:
-        g = min(max(p, total[LOW]), total[HIGH]) - y
-    if rule.loss == SQUARED or rule.loss == ABSOLUTE or rule.loss == QUANTILE or rule.loss == HUBER:
-        see_target(total, y)
-        rho *= math.sqrt(total[M2] / total[COUNT])
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    rate, loss = parameters[0], int(parameters[1])
+    v, y, p, g = trial.v, trial.y, trial.p, trial.g
+    M, B, S = f[0], f[1], f[2]
+    rho = rate * root_of_t_over_n(totals)
+    if loss == SQUARED:
+        g = min(max(p, totals[LOW]), totals[HIGH]) - y
+    if loss in (SQUARED, ABSOLUTE, QUANTILE, HUBER):
+        see_target(totals, y)
+        rho *= math.sqrt(totals[M2] / totals[COUNT])
     moves = every(0.0)
-    for k in range(0, n, LANES):
-        z, M = load(x, k), load(f, k)
-        q = slope_along(v, g, z)
-        root = over_roots(z, fma(q, q, load(f, 2 * n + k)))
-        moves += root * (z / where(M > 0.0, M, 1.0))
-        store(term, k, root)
-    s = rho * sum_of(moves)
-    a = step(rule, y, p, g, s, v) if s > 0 and g != 0 else 0.0
-    counted = a if s > 0 and kinked(rule) else v * g
-    for k in range(0, n, LANES):
-        c = slope_along(1.0, counted, load(x, k))
-        store(f, n + k, load(f, n + k) + rho * a * load(term, k))
-        store(f, 2 * n + k, fma(c, c, load(f, 2 * n + k)))
+    for k in range(0, x.size, LANES):
+        z = load(x, k)
+        largest = load(M, k)
+        q = gradient(v, g, z)
+        root = over_roots(z, fma(q, q, load(S, k)))
+        moves += root * (z / where(largest > 0.0, largest, 1.0))
+        store(scratch, k, root)
+    s = rho * total(moves)
+    a = step(loss, y, p, g, s, v) if s > 0 and g != 0 else 0.0
+    has_kink = loss in (HINGE, ABSOLUTE, QUANTILE)
+    counted = a if s > 0 and has_kink else v * g
+    for k in range(0, x.size, LANES):
+        c = gradient(1.0, counted, load(x, k))
+        store(B, k, load(B, k) + rho * a * load(scratch, k))
+        store(S, k, fma(c, c, load(S, k)))
+
+
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
 
 
 KNOWN = (LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED)
@@ -153,7 +159,15 @@ class Inag(Normalised):
 
     name: ClassVar[str] = "inag"
     target_invariance: ClassVar[str] = "unit"
-    extra: ClassVar[int] = 6
+    totals: ClassVar[tuple[Field, ...]] = (
+        Field("N", "1", "sum of (x_i / M_i)^2"),
+        Field("count", "1", "targets so far"),
+        Field("mean", "1", "their mean"),
+        Field("M2", "1", "sum of their squared deviations"),
+        Field("low", "1", "the lowest"),
+        Field("high", "1", "the highest"),
+    )
+    kernel: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -171,5 +185,5 @@ class Inag(Normalised):
         self.rate = checked_rate(rate)
         self._prepare()
 
-    def _rule(self) -> House:
-        return House(INAG, self.rate, self.loss.code, self.loss.parameter)
+    def _parameters(self) -> tuple[float, ...]:
+        return self.rate, float(self.loss.code)

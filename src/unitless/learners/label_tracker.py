@@ -19,27 +19,33 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.learners.coordinatewise import Rowwise
-from unitless.learners.rules import TRACKER, House
+from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, loop
 from unitless.losses import LOGISTIC, SOFTMAX, Loss
-from unitless.numerics import inner
 
 
-@inner
-def predict(rule, total, v, x, f, term):
-    z = math.log(total[1] + 0.5)
-    if rule.loss == LOGISTIC:
-        z -= math.log(total[2] + 0.5)
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    z = math.log(totals[1] + 0.5)
+    if parameters[1] == LOGISTIC:
+        z -= math.log(totals[2] + 0.5)
     return z, z
 
 
-@inner
-def update(rule, total, v, y, p, g, x, f, term):
-    total[1] = rule.knob * total[1] + v * (y > 0)
-    total[2] = rule.knob * total[2] + v * (y < 0)
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    gamma = parameters[0]
+    totals[1] = gamma * totals[1] + trial.v * (trial.y > 0)
+    totals[2] = gamma * totals[2] + trial.v * (trial.y < 0)
 
 
-class Tracker(Rowwise):
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 1, task, parameters, block, targets, weights, scores, state)
+
+
+class Tracker(Coordinatewise):
     """Predict from the last labels.
 
     >>> from unitless.rows import as_rows
@@ -50,9 +56,12 @@ class Tracker(Rowwise):
     name: ClassVar[str] = "tracker"
     linear: ClassVar[bool] = False
     invariance: ClassVar[Any] = "linear"
-    fields: ClassVar[tuple[str, ...]] = ("none",)
-    units: ClassVar[tuple[str, ...]] = ("1",)
-    extra: ClassVar[int] = 2
+    fields: ClassVar[tuple[Field, ...]] = (Field("none", "1", "features are not looked at"),)
+    totals: ClassVar[tuple[Field, ...]] = (
+        Field("a", "1", "recent labels + 1, beyond 1/2"),
+        Field("b", "1", "recent labels - 1, beyond 1/2"),
+    )
+    kernel: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -72,8 +81,8 @@ class Tracker(Rowwise):
         self.gamma = float(gamma)
         self._prepare()
 
-    def _rule(self) -> House:
-        return House(TRACKER, self.gamma, self.loss.code, self.loss.parameter)
+    def _parameters(self) -> tuple[float, ...]:
+        return self.gamma, float(self.loss.code)
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         return np.zeros(records.shape[1])

@@ -27,74 +27,80 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.lanes import LANES, every, load, store, where
-from unitless.lanes import total as sum_of
-from unitless.learners.coordinatewise import Rowwise, T
-from unitless.learners.rules import NAG, House
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import LANES, every, fma, load, store, total, where
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
 from unitless.losses import Loss
-from unitless.numerics import fma, inner
 
 N = 1
 
 
-@inner
-def normalised_score(total, x, f, term):
-    """p = sum B_i x_i / M_i, with M and N brought up to date."""
-    n, squares, scores = x.size, every(0.0), every(0.0)
-    for k in range(0, n, LANES):
-        z = load(x, k)
-        M = max(load(f, k), abs(z))
-        ratio = z / where(M > 0.0, M, 1.0)
-        squares += ratio * ratio
-        scores += load(f, n + k) * ratio
-        store(f, k, M)
-    total[N] += sum_of(squares)
-    return sum_of(scores)
-
-
-STEEPEST = 2.0**480
+MAX_GRADIENT = 2.0**480
 """Gradients stop growing there, so that a sum of 2^60 of their squares stays finite."""
 
 
-@inner
-def slope_along(v, g, x):
+@inlined
+def normalised_score(totals, x, f):
+    """p = sum B_i x_i / M_i, with M and N brought up to date."""
+    M, B = f[0], f[1]
+    squares = every(0.0)
+    score = every(0.0)
+    for k in range(0, x.size, LANES):
+        z = load(x, k)
+        largest = max(load(M, k), abs(z))
+        ratio = z / where(largest > 0.0, largest, 1.0)
+        squares += ratio * ratio
+        score += load(B, k) * ratio
+        store(M, k, largest)
+    totals[N] += total(squares)
+    return total(score)
+
+
+@inlined
+def gradient(v, g, x):
     """v g x, the gradient of one weight; within bounds, where v, g and x are each at their end."""
-    return min(max(v * g * x, -STEEPEST), STEEPEST)
+    return min(max(v * g * x, -MAX_GRADIENT), MAX_GRADIENT)
 
 
-@inner
+@inlined
 def over_root(x, S):
     """x / sqrt(S), 0 where S is 0 (where g x is 0 as well)."""
     return x / math.sqrt(S if S > 0 else 1.0) * (S > 0)
 
 
-@inner
+@inlined
 def over_roots(x, S):
     """The same in lanes."""
     return where(S > 0.0, x / math.sqrt(where(S > 0.0, S, 1.0)), 0.0)
 
 
-@inner
-def root_of_t_over_n(total):
+@inlined
+def root_of_t_over_n(totals):
     """sqrt(t / N), 0 while every x is 0."""
-    return math.sqrt(total[T] / total[N]) if total[N] > 0 else 0.0
+    return math.sqrt(totals[T] / totals[N]) if totals[N] > 0 else 0.0
 
 
-@inner
-def predict(rule, total, v, x, f, term):
-    p = normalised_score(total, x, f, term)
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    p = normalised_score(totals, x, f)
     return p, p
 
 
-@inner
-def update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    rate = rule.knob * root_of_t_over_n(total)
-    for k in range(0, n, LANES):
-        q = slope_along(v, g, load(x, k))
-        S = fma(q, q, load(f, 2 * n + k))
-        store(f, n + k, load(f, n + k) - rate * over_roots(q, S))
-        store(f, 2 * n + k, S)
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    B, S = f[1], f[2]
+    rate = parameters[0] * root_of_t_over_n(totals)
+    for k in range(0, x.size, LANES):
+        q = gradient(trial.v, trial.g, load(x, k))
+        squares = fma(q, q, load(S, k))
+        store(B, k, load(B, k) - rate * over_roots(q, squares))
+        store(S, k, squares)
+
+
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
 
 
 def checked_rate(rate: float) -> float:
@@ -104,15 +110,18 @@ def checked_rate(rate: float) -> float:
     return float(rate)
 
 
-class Normalised(Rowwise):
+class Normalised(Coordinatewise):
     """What both forms of NAG share."""
 
     invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[str, ...]] = ("M", "B", "S")
-    units: ClassVar[tuple[str, ...]] = ("|x|", "sign", "x^2")
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("M", "|x|", "max |x_i|"),
+        Field("B", "sign", "w_i M_i"),
+        Field("S", "x^2", "sum (g x_i)^2"),
+    )
     needs_lipschitz: ClassVar[bool] = False
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         M, B, _ = records
         return np.divide(B, M, out=np.zeros_like(B), where=M > 0)
 
@@ -135,7 +144,8 @@ class Nag(Normalised):
     """
 
     name: ClassVar[str] = "nag"
-    extra: ClassVar[int] = 1
+    totals: ClassVar[tuple[Field, ...]] = (Field("N", "1", "sum of (x_i / M_i)^2"),)
+    kernel: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -149,5 +159,5 @@ class Nag(Normalised):
         self.rate = checked_rate(rate)
         self._prepare()
 
-    def _rule(self) -> House:
-        return House(NAG, self.rate, self.loss.code, self.loss.parameter)
+    def _parameters(self) -> tuple[float, ...]:
+        return (self.rate,)

@@ -1,4 +1,4 @@
-"""Naive Bayes on the presence of features, damped, O(nonzeros) a row.
+"""Naive Bayes on the presence of features, damped, O(nonzeros) per row.
 
 With counts N of rows and C_i of rows in which x_i is not 0, by class, and m nonzeros in the row::
 
@@ -26,29 +26,29 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.coordinatewise import Rowwise
+from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, loop
 from unitless.learners.diagonal import checked_strength
-from unitless.learners.rules import BAYES, House
 from unitless.losses import LOGISTIC, SOFTMAX, Loss
-from unitless.numerics import inner
 
 POSITIVE, NEGATIVE = 1, 2
 
 
-@inner
-def predict(rule, total, v, x, f, term):
-    n, a = x.size, rule.knob
-    here, there, binary = f[:n], f[n : 2 * n], rule.loss == LOGISTIC
-    positive, negative = total[POSITIVE], total[NEGATIVE]
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    a, binary = parameters[0], parameters[1] == LOGISTIC
+    here, there = f[0], f[1]
+    positive, negative = totals[POSITIVE], totals[NEGATIVE]
     bias = (negative + 2 * a) / (positive + 2 * a) if binary else 1 / (positive + 2 * a)
     present, logs, product, factors = 0, 0.0, 1.0, 0
-    for k in range(1, n):
+    for k in range(1, x.size):
         if x[k] != 0:
             ratio = (here[k] + a) * bias
             product *= ratio / (there[k] + a) if binary else ratio
             present += 1
             factors += 1
-            if factors == 4:  # a logarithm for four; counts up to 2^220 leave room for no more
+            if factors == 4:  # one logarithm for four; counts up to 2^220 leave room for no more
                 logs += math.log(product)
                 product, factors = 1.0, 0
     logs += math.log(product)
@@ -57,16 +57,21 @@ def predict(rule, total, v, x, f, term):
     return z, z
 
 
-@inner
-def update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    counts = f[:n] if y > 0 else f[n : 2 * n]
-    total[POSITIVE if y > 0 else NEGATIVE] += v
-    for k in range(1, n):
-        counts[k] += v * (x[k] != 0)
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    positive = trial.y > 0
+    counts = f[0] if positive else f[1]
+    totals[POSITIVE if positive else NEGATIVE] += trial.v
+    for k in range(1, x.size):
+        counts[k] += trial.v * (x[k] != 0)
 
 
-class Bayes(Rowwise):
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
+
+
+class Bayes(Coordinatewise):
     """Damped naive Bayes on which features are present.
 
     Parameters
@@ -84,9 +89,15 @@ class Bayes(Rowwise):
     name: ClassVar[str] = "bayes"
     linear: ClassVar[bool] = False
     invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[str, ...]] = ("positive", "negative")
-    units: ClassVar[tuple[str, ...]] = ("1", "1")
-    extra: ClassVar[int] = 2
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("positive", "1", "rows of the class with x_i != 0"),
+        Field("negative", "1", "other rows with x_i != 0"),
+    )
+    totals: ClassVar[tuple[Field, ...]] = (
+        Field("positive", "1", "rows of the class"),
+        Field("negative", "1", "other rows"),
+    )
+    kernel: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -105,8 +116,8 @@ class Bayes(Rowwise):
         self.a = checked_strength(a)
         self._prepare()
 
-    def _rule(self) -> House:
-        return House(BAYES, self.a, self.loss.code, self.loss.parameter)
+    def _parameters(self) -> tuple[float, ...]:
+        return self.a, float(self.loss.code)
 
     def parts(self, present: NDArray[np.bool_]) -> NDArray[np.float64]:
         """What each coordinate adds to the score of a row in which these are present."""
@@ -121,5 +132,5 @@ class Bayes(Rowwise):
         parts[known] = logs[known] / np.sqrt(max(present.sum(), 1))
         return parts if self.loss.code == SOFTMAX else parts[:, 0]
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         return np.zeros(records.shape[1])  # a score of presences has no slope in x

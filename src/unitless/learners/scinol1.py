@@ -1,4 +1,4 @@
-"""ScInOL1: scale-invariant online learning with exponential weights, O(nonzeros) a row.
+"""ScInOL1: scale-invariant online learning with exponential weights, O(nonzeros) per row.
 
 Kempka, Kotlowski, Warmuth, "Adaptive Scale-Invariant Online Algorithms for Learning Linear
 Models" (2019), algorithm 1. With initial wealth eps::
@@ -24,61 +24,60 @@ beta_i C        max of x_i^2 t / (S2_i+M_i^2)  1
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import Rowwise, T, rule_for
+from unitless.kernels.arithmetic import exp, lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import fma
+from unitless.learners.base import Field, checked_wealth
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
 from unitless.losses import Loss
-from unitless.numerics import exp, fma, inner, lane_sum
 
-TALLEST = 600.0  # exponents stop here: gradients from a caller could raise them for ever
-
-
-class Exponential1(NamedTuple):
-    """Parameters of ScInOL1."""
-
-    wealth: float
+MAX_EXPONENT = 600.0  # gradients from a caller could raise exponents for ever
 
 
-@inner
+@inlined
 def expm1(x):
     """exp(x) - 1 for x >= 0, without cancellation near 0."""
     if x > 0.5:
-        return exp(min(x, TALLEST)) - 1.0
+        return exp(min(x, MAX_EXPONENT)) - 1.0
     return math.expm1(x)
 
 
-def _predict(rule, total, v, x, f, term):
-    n = x.size
-    G, S2, M, C = f[:n], f[n : 2 * n], f[2 * n : 3 * n], f[3 * n : 4 * n]
-    for k in range(n):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    wealth = parameters[0]
+    G, S2, M, C = f[0], f[1], f[2], f[3]
+    for k in range(x.size):
         M[k] = max(M[k], abs(x[k]))
-        d2 = fma(M[k], M[k], S2[k])
-        root = math.sqrt(d2 if d2 > 0 else 1.0)
-        ratio = x[k] / root
-        C[k] = max(C[k], ratio * ratio * total[T])
-        theta = G[k] / root
-        size = rule.wealth / max(C[k], 1.0) / 2 * ratio * expm1(abs(theta) / 2)
-        term[k] = math.copysign(1.0, theta) * size
-    p = lane_sum(term, n)
+        D2 = fma(M[k], M[k], S2[k])
+        D = math.sqrt(D2 if D2 > 0 else 1.0)
+        ratio = x[k] / D
+        C[k] = max(C[k], ratio * ratio * totals[T])
+        theta = G[k] / D
+        size = wealth / max(C[k], 1.0) / 2 * ratio * expm1(abs(theta) / 2)
+        scratch[k] = math.copysign(1.0, theta) * size
+    p = lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    G, S2 = f[:n], f[n : 2 * n]
-    for k in range(n):
-        q = g * x[k]
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    G, S2 = f[0], f[1]
+    for k in range(x.size):
+        q = trial.g * x[k]
         G[k] -= q
         S2[k] = fma(q, q, S2[k])
 
 
-rule_for(Exponential1, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 4, task, parameters, block, targets, weights, scores, state)
 
 
-class Scinol1(Rowwise):
+class Scinol1(Coordinatewise):
     """ScInOL1 of Kempka, Kotlowski and Warmuth.
 
     >>> from sklearn.datasets import load_breast_cancer
@@ -92,9 +91,14 @@ class Scinol1(Rowwise):
 
     name: ClassVar[str] = "scinol1"
     invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[str, ...]] = ("G", "S2", "M", "C")
-    units: ClassVar[tuple[str, ...]] = ("x", "x^2", "|x|", "1")
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("G", "x", "-sum g x_i"),
+        Field("S2", "x^2", "sum (g x_i)^2"),
+        Field("M", "|x|", "max |x_i|"),
+        Field("C", "1", "eps / beta_i, or 0 at the start"),
+    )
     scales_instance: ClassVar[bool] = True
+    kernel: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -108,13 +112,13 @@ class Scinol1(Rowwise):
         self.wealth = checked_wealth(wealth)
         self._prepare()
 
-    def _rule(self) -> Exponential1:
-        return Exponential1(self.wealth)
+    def _parameters(self) -> tuple[float, ...]:
+        return (self.wealth,)
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         G, S2, M, C = records
         D = np.sqrt(S2 + M**2)
         D[D == 0] = 1
         theta = G / D
-        tall = np.expm1(np.minimum(np.abs(theta) / 2, TALLEST))
+        tall = np.expm1(np.minimum(np.abs(theta) / 2, MAX_EXPONENT))
         return np.sign(theta) * self.wealth / np.maximum(C, 1) / (2 * D) * tall

@@ -1,4 +1,4 @@
-"""ScInOL2: scale-invariant online learning by coin betting, O(nonzeros) a row.
+"""ScInOL2: scale-invariant online learning by coin betting, O(nonzeros) per row.
 
 Kempka, Kotlowski, Warmuth, "Adaptive Scale-Invariant Online Algorithms for Learning Linear Models"
 (2019), algorithm 2. With initial wealth eps for every feature::
@@ -27,45 +27,52 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.lanes import LANES, every, load, store, where
-from unitless.lanes import total as sum_of
-from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import Rowwise
-from unitless.learners.rules import SCINOL2, House
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import LANES, every, fma, load, store, total, where
+from unitless.learners.base import Field, checked_wealth
+from unitless.learners.coordinatewise import Coordinatewise, loop
 from unitless.losses import Loss
-from unitless.numerics import fma, inner
 
-RICHEST = 2.0**500  # wealth stops growing here: gradients from a caller could double it for ever
+MAX_WEALTH = 2.0**500  # gradients from a caller could double the wealth for ever
+RICHEST = MAX_WEALTH
 
 
-@inner
-def predict(rule, total, v, x, f, term):
-    n, scores = x.size, every(0.0)
-    for k in range(0, n, LANES):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    wealth = parameters[0]
+    G, S2, M, eta = f[0], f[1], f[2], f[3]
+    score = every(0.0)
+    for k in range(0, x.size, LANES):
         z = load(x, k)
-        M = max(load(f, 2 * n + k), abs(z))
-        d2 = fma(M, M, load(f, n + k))
-        root = math.sqrt(where(d2 > 0.0, d2, 1.0))
-        theta = min(max(load(f, k) / root, -1.0), 1.0)
-        added = theta / (2.0 * root) * (rule.knob + load(f, 3 * n + k)) * z
-        scores += added
-        store(term, k, added)
-        store(f, 2 * n + k, M)
-    p = sum_of(scores)
+        largest = max(load(M, k), abs(z))
+        D2 = fma(largest, largest, load(S2, k))
+        D = math.sqrt(where(D2 > 0.0, D2, 1.0))
+        theta = min(max(load(G, k) / D, -1.0), 1.0)
+        wx = theta / (2.0 * D) * (wealth + load(eta, k)) * z
+        score += wx
+        store(scratch, k, wx)
+        store(M, k, largest)
+    p = total(score)
     return p, p
 
 
-@inner
-def update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    for k in range(0, n, LANES):
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    g = trial.g
+    G, S2, eta = f[0], f[1], f[3]
+    for k in range(0, x.size, LANES):
         q = g * load(x, k)
-        store(f, k, load(f, k) - q)
-        store(f, n + k, fma(q, q, load(f, n + k)))
-        store(f, 3 * n + k, min(load(f, 3 * n + k) - g * load(term, k), RICHEST))
+        store(G, k, load(G, k) - q)
+        store(S2, k, fma(q, q, load(S2, k)))
+        store(eta, k, min(load(eta, k) - g * load(scratch, k), MAX_WEALTH))
 
 
-class Scinol2(Rowwise):
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 4, task, parameters, block, targets, weights, scores, state)
+
+
+class Scinol2(Coordinatewise):
     """ScInOL2 of Kempka, Kotlowski and Warmuth.
 
     >>> from sklearn.datasets import load_breast_cancer
@@ -79,9 +86,14 @@ class Scinol2(Rowwise):
 
     name: ClassVar[str] = "scinol2"
     invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[str, ...]] = ("G", "S2", "M", "eta")
-    units: ClassVar[tuple[str, ...]] = ("x", "x^2", "|x|", "1")
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("G", "x", "-sum g x_i"),
+        Field("S2", "x^2", "sum (g x_i)^2"),
+        Field("M", "|x|", "max |x_i|"),
+        Field("eta", "1", "wealth, beyond eps"),
+    )
     scales_instance: ClassVar[bool] = True
+    kernel: ClassVar[Any] = staticmethod(run)
 
     def __init__(
         self,
@@ -95,10 +107,10 @@ class Scinol2(Rowwise):
         self.wealth = checked_wealth(wealth)
         self._prepare()
 
-    def _rule(self) -> House:
-        return House(SCINOL2, self.wealth, self.loss.code, self.loss.parameter)
+    def _parameters(self) -> tuple[float, ...]:
+        return (self.wealth,)
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         G, S2, M, eta = records
         D = np.sqrt(S2 + M**2)
         theta = np.divide(G, D, out=np.zeros_like(D), where=D > 0)

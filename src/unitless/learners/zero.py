@@ -2,12 +2,12 @@
 
 Its regret is at most |u|_S sqrt(T) for every u (section 4.1 of the paper), and it is invariant
 under everything. It is Algorithm 1 with no wealth to bet: eps = 0 makes every weight 0, while h
-and s2, the sums of a certificate, are kept as ever. The state is `CoordinateState`.
+and s2, the sums of a certificate, are kept as ever.
 """
 
 from typing import Any, ClassVar
 
-from unitless.learners.coordinate import WEALTH, Coordinate
+from unitless.learners.coordinate import Coordinate
 from unitless.losses import Loss
 
 
@@ -24,4 +24,5 @@ class Zero(Coordinate):
 
     def __init__(self, loss: str | Loss = "logistic", *, intercept: bool = True) -> None:
         super().__init__(loss, intercept=intercept)
-        self.wealth = self._memory[WEALTH] = 0.0
+        self.wealth = 0.0
+        self._prepare()

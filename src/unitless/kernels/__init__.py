@@ -1,0 +1,1 @@
+"""What compiled functions are made of: decorators, arithmetic with fixed rounding, vectors."""

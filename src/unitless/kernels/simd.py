@@ -1,0 +1,212 @@
+"""Eight numbers at once: vectors that a kernel asks for, rather than hopes for.
+
+A compiler that vectorises a loop leaves a scalar rest and sums in an order of its own. A kernel
+written with `Lanes` does what it says: `+ - * /`, `min`, `max`, `abs`, `math.sqrt`, comparisons,
+`where` and `fma` act on eight numbers, and a float among them stands for eight equal ones. Each
+lane is rounded as a scalar would be, so a formula written for both types gives both the same bits.
+
+Nothing here looks at the ends of an array: there must be eight numbers from `i` on.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+LANES = 8
+"""Column j of a row goes to lane j % LANES, on every machine."""
+
+_INT32 = ir.IntType(32)
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+
+
+class Lanes(types.Type):
+    """The type of eight float64."""
+
+
+class Mask(types.Type):
+    """The type of eight booleans."""
+
+
+lanes = Lanes(name="lanes")
+mask = Mask(name="mask")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, _VECTOR)
+
+
+@register_model(Mask)
+class _MaskModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), LANES))
+
+
+def _vector(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """The value, eight times if it is a number."""
+    if isinstance(value.type, ir.VectorType):
+        return value
+    kind = ir.VectorType(value.type, LANES)
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, _INT32(0))
+    zeros = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
+    return builder.shuffle_vector(one, one, zeros)
+
+
+def _call(builder: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
+    """A function of LLVM on eight numbers."""
+    kind = ir.FunctionType(_VECTOR, [_VECTOR] * len(args))
+    function = cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{LANES}f64")
+    return builder.call(function, args)
+
+
+def _define(
+    python: Any, result: types.Type, emit: Callable[..., Any], operand: Any = lanes
+) -> None:
+    """Give a Python operator or function a meaning for vectors."""
+    arity = emit.__code__.co_argcount - 1
+    scalar = types.float64 if operand is lanes else types.boolean
+
+    def is_vector(*args: types.Type) -> types.Type | None:
+        good = operand in args and all(kind in (operand, scalar) for kind in args)
+        return result if good else None
+
+    if arity == 1:
+        type_callable(python)(lambda context: lambda x: is_vector(x))
+    else:
+        type_callable(python)(lambda context: lambda x, y: is_vector(x, y))
+
+    def lower(context, builder, signature, args):
+        return emit(builder, *[_vector(builder, value) for value in args])
+
+    kinds = [(operand,)] if arity == 1 else [(operand, operand), (operand, scalar)]
+    kinds += [(scalar, operand)] if arity == 2 else []
+    for kind in kinds:
+        lower_builtin(python, *kind)(lower)
+
+
+_define(operator.add, lanes, lambda b, x, y: b.fadd(x, y))
+_define(operator.iadd, lanes, lambda b, x, y: b.fadd(x, y))
+_define(operator.sub, lanes, lambda b, x, y: b.fsub(x, y))
+_define(operator.mul, lanes, lambda b, x, y: b.fmul(x, y))
+_define(operator.truediv, lanes, lambda b, x, y: b.fdiv(x, y))
+_define(min, lanes, lambda b, x, y: b.select(b.fcmp_ordered("<", x, y), x, y))
+_define(max, lanes, lambda b, x, y: b.select(b.fcmp_ordered(">", x, y), x, y))
+_define(math.sqrt, lanes, lambda b, x: _call(b, "llvm.sqrt", x))
+_define(abs, lanes, lambda b, x: _call(b, "llvm.fabs", x))
+_define(operator.lt, mask, lambda b, x, y: b.fcmp_ordered("<", x, y))
+_define(operator.gt, mask, lambda b, x, y: b.fcmp_ordered(">", x, y))
+_define(operator.eq, mask, lambda b, x, y: b.fcmp_ordered("==", x, y))
+_define(operator.ne, mask, lambda b, x, y: b.fcmp_unordered("!=", x, y))
+_define(operator.and_, mask, lambda b, x, y: b.and_(x, y), mask)
+_define(operator.or_, mask, lambda b, x, y: b.or_(x, y), mask)
+
+
+@intrinsic
+def fma(typingctx, a, b, c):
+    """a * b + c, rounded once; of numbers or of lanes."""
+
+    def codegen(context, builder, signature, args):
+        if signature.return_type is types.float64:
+            return builder.fma(*args)
+        return _call(builder, "llvm.fma", *[_vector(builder, value) for value in args])
+
+    kinds = [lanes if kind is lanes else types.float64 for kind in (a, b, c)]
+    return (lanes if lanes in kinds else types.float64)(*kinds), codegen
+
+
+@intrinsic
+def where(typingctx, condition, a, b):
+    """a in the lanes where the condition holds, b in the others."""
+
+    def codegen(context, builder, signature, args):
+        condition, *values = args
+        return builder.select(condition, *[_vector(builder, value) for value in values])
+
+    kinds = [lanes if kind is lanes else types.float64 for kind in (a, b)]
+    return lanes(mask, *kinds), codegen
+
+
+@intrinsic
+def any_lane(typingctx, condition):
+    """Whether the condition holds in a lane."""
+
+    def codegen(context, builder, signature, args):
+        bits = ir.IntType(LANES)
+        return builder.icmp_unsigned("!=", builder.bitcast(args[0], bits), bits(0))
+
+    return types.boolean(mask), codegen
+
+
+@intrinsic
+def every(typingctx, number):
+    """Eight times the same number."""
+
+    def codegen(context, builder, signature, args):
+        return _vector(builder, args[0])
+
+    return lanes(types.float64), codegen
+
+
+@intrinsic
+def total(typingctx, v):
+    """((v0 + v1) + (v2 + v3)) + ((v4 + v5) + (v6 + v7))."""
+
+    def codegen(context, builder, signature, args):
+        parts = [builder.extract_element(args[0], _INT32(k)) for k in range(LANES)]
+        while len(parts) > 1:
+            parts = [builder.fadd(*parts[k : k + 2]) for k in range(0, len(parts), 2)]
+        return parts[0]
+
+    return types.float64(lanes), codegen
+
+
+def _address(context, builder, kind, array, index):
+    """A pointer to array[index : index + 8]."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
+
+
+@intrinsic
+def load(typingctx, array, i):
+    """array[i : i + 8]."""
+
+    def codegen(context, builder, signature, args):
+        return builder.load(_address(context, builder, signature.args[0], *args), align=8)
+
+    return lanes(array, types.int64), codegen
+
+
+@intrinsic
+def store(typingctx, array, i, v):
+    """array[i : i + 8] = v."""
+
+    def codegen(context, builder, signature, args):
+        array, i, v = args
+        builder.store(v, _address(context, builder, signature.args[0], array, i), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, lanes), codegen
+
+
+@intrinsic
+def prefetch(typingctx, array, i):
+    """Ask for the cache line of array[i] (first axis) before it is needed."""
+
+    def codegen(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        offset = builder.mul(args[1], builder.extract_value(array.strides, 0))
+        address = builder.add(builder.ptrtoint(array.data, offset.type), offset)
+        pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(function, [pointer, _INT32(1), _INT32(3), _INT32(1)])  # to be written, kept
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
