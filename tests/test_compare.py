@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from unitless.baselines import kt, solo
 from unitless.compare import RATES, TUNED, compare
 from unitless.learners import get
-from unitless.learners.coordinatewise import Diverged
+from unitless.learners.base import Diverged
 from unitless.losses import get as get_loss
 from unitless.regret import best_comparator
 from unitless.rows import as_rows

@@ -225,7 +225,7 @@ def outcome(path):
 
 def use(learner):
     """Run its kernels: whatever its numbers are, they may touch only what is theirs."""
-    from unitless.learners.coordinatewise import Diverged
+    from unitless.learners.base import Diverged
     from unitless.rows import as_rows
 
     X = np.array([[1.0, -2.0, 3.0, 0.5, 1.0, 0.0, 2.0, -1.0]])

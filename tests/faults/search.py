@@ -10,7 +10,7 @@ import numpy as np
 
 from laws.streams import CLASSES, NEAR_TARGETS, in_any_unit, make
 from laws.streams import PAIRS as EVERY_PAIR
-from unitless.learners.coordinatewise import Diverged
+from unitless.learners.base import Diverged
 from unitless.losses import HUBER
 from unitless.persistence.states import remembered
 from unitless.rows import as_rows

@@ -33,7 +33,7 @@ from laws.streams import (
 )
 from unitless import losses
 from unitless.learners import get
-from unitless.learners.coordinatewise import Diverged
+from unitless.learners.base import Diverged
 from unitless.regret import bounds
 from unitless.rows import as_rows
 

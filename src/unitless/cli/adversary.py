@@ -72,7 +72,7 @@ def _games(
     names: list[str], game: Games, d: int, T: int, c: float, norm: float
 ) -> "tuple[list[Game], list[str]]":
     """The games, and the learners that did not live to the end of theirs."""
-    from unitless.learners.coordinatewise import Diverged
+    from unitless.learners.base import Diverged
 
     played, diverged = [], []
     for name in names:

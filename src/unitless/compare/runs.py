@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from unitless import learners as registry
 from unitless.compare.hindsight import Stream, needed
 from unitless.compare.results import TUNED
-from unitless.learners.base import Learner
-from unitless.learners.coordinatewise import Diverged
+from unitless.learners.base import Diverged, Learner
 from unitless.learners.one_vs_rest import OneAClass
 
 Float = NDArray[np.float64]

@@ -37,6 +37,7 @@ from unitless.kernels.arithmetic import exp, grown
 from unitless.kernels.decorators import inlined
 from unitless.kernels.simd import LANES, prefetch
 from unitless.learners.base import EMPTY, Block, Diverged, Field, Float, Learner
+from unitless.learners.old_files import upgrade_arrays
 from unitless.losses import SOFTMAX, derivative
 
 T = 0
@@ -312,6 +313,10 @@ class Coordinatewise(Learner):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._spare = self._records  # a copy shares no memory between the two
+
+    def _upgrade(self, path: str, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+        """Bring arrays of a file of 0.1.0 into today's form."""
+        upgrade_arrays(arrays, path)
 
     @property
     def _columns(self) -> int:

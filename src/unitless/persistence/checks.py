@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.numerics import LANES
-from unitless.persistence.parameters import parameters_of
 
 
 class Damaged(ValueError):
@@ -84,27 +83,20 @@ def _full(learner: Any) -> None:
     need((state.places >= 0).sum() == active, "places and coordinates disagree")
 
 
-def _coordinate(learner: Any) -> None:
-    from unitless.learners.coordinate import RECORDS, TOTALS
-
-    memory, fresh = learner._memory, type(learner)(**parameters_of(learner))._memory
-    need(len(memory) >= len(fresh) and len(memory) % 2 == 0, "memory is too short")
-    need((memory[:TOTALS] == fresh[:TOTALS]).all(), "memory was made with other parameters")
-    need(len(learner._units) in (0, 1 + learner._columns + LANES), "units do not fit the records")
-    _powers(learner._units, zero=False)
-    need((memory[RECORDS + 1 :: 2] >= 0).all(), "a sum of squares is negative")
-    need(not memory[RECORDS:].reshape(-1, 2)[-LANES:].any(), "the last records are not zero")
-
-
-def _rowwise(learner: Any) -> None:
+def _coordinatewise(learner: Any) -> None:
     width = learner.classes * len(learner.fields)
     coordinates = len(learner._records) // width
     need(coordinates > 0 and len(learner._records) % width == 0, "records are not whole")
-    _shapes({
-        "totals": (learner._totals, (learner.classes * (1 + learner.extra),)),
-    })  # fmt: skip
+    totals = getattr(learner, "extra", None)
+    totals = len(learner.totals) if totals is None else totals
+    _shapes({"totals": (learner._totals, (learner.classes * (1 + totals),))})
     need(len(learner._units) in (0, coordinates), "units do not fit the records")
     _powers(learner._units)
+    for a, field in enumerate(learner.fields):
+        if not isinstance(field, str) and field.unit in ("|x|", "x^2"):
+            need(
+                (learner._records[a :: len(learner.fields)] >= 0).all(), f"{field.name} is negative"
+            )
 
 
 def _newton(learner: Any) -> None:
@@ -215,8 +207,8 @@ def _counted(counted: Any) -> None:
 
 CHECKS: dict[str, Callable[[Any], None]] = {
     "Full": _full,
-    "Coordinate": _coordinate,
-    "Rowwise": _rowwise,
+    "Coordinatewise": _coordinatewise,
+    "Rowwise": _coordinatewise,
     "Newton": _newton,
     "DenseLearner": _dense,
     "FdSon": _fd_son,

@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.blend.mixture_bound import Guarantee
-from unitless.blend.old_files import arrays_of_0_1_0, facts_of_0_1_0, leave_units
+from unitless.blend.old_files import arrays_of_0_1_0, facts_of_0_1_0
+from unitless.blend.old_files import leave_units as leave_units_of_blend
 from unitless.encoders import Names
+from unitless.learners.coordinatewise import Coordinatewise
+from unitless.learners.old_files import leave_units
 from unitless.persistence.checks import Damaged, check
 
 Arrays = dict[str, NDArray[Any]]
@@ -29,7 +32,7 @@ def remembered(thing: Any) -> tuple[Arrays, Facts]:
     >>> from unitless.learners import Coordinate
     >>> arrays, facts = remembered(Coordinate())
     >>> sorted(arrays), facts
-    (['_memory', '_units'], {})
+    (['_records', '_totals', '_units'], {})
     """
     arrays: Arrays = {}
     facts: Facts = {}
@@ -82,7 +85,7 @@ def restore(thing: Any, arrays: Arrays, facts: Facts) -> None:
     arrays, facts = dict(arrays), dict(facts)
     _restore(thing, "", arrays, facts)
     if old:
-        leave_units(thing)
+        leave_units_of_blend(thing)
     left = [*arrays, *facts]
     if left:
         raise Damaged(f"{left[0]!r} is nothing this learner has")
@@ -99,6 +102,8 @@ def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
         vars(thing)[name] = _restored(value, f"{path}{name}", name, arrays, facts)
     if hasattr(type(thing), "__setstate__"):
         thing.__setstate__({})  # spare room follows from the rest
+    if isinstance(thing, Coordinatewise) and path and ".stackers." not in path:
+        leave_units(thing)
     try:
         check(thing)
     except Damaged as error:

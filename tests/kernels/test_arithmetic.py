@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive.digits import precision
-from unitless import numerics
-from unitless.numerics import bounded_exp, exp, grown, lane_sum
+from unitless.kernels import simd
+from unitless.kernels.arithmetic import bounded_exp, exp, grown, lane_sum
 from unitless.units import unit_of
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -31,12 +31,12 @@ def exps(xs, out):
 
 @numba.njit
 def fma(a, b, c):
-    return numerics.fma(a, b, c)
+    return simd.fma(a, b, c)
 
 
 @numba.njit
 def touch(array, index):
-    numerics.prefetch(array, index)
+    simd.prefetch(array, index)
 
 
 def arguments():
@@ -137,9 +137,9 @@ def test_lane_sum_has_one_order():
     rng = np.random.default_rng(0)
     for n in (0, 8, 16, 800):
         terms = rng.normal(size=n + 8) * 10.0 ** rng.integers(0, 16, n + 8)
-        lanes = [0.0] * numerics.LANES
+        lanes = [0.0] * simd.LANES
         for j in range(n):
-            lanes[j % numerics.LANES] += terms[j]
+            lanes[j % simd.LANES] += terms[j]
         a, b, c, d, e, f, g, h = lanes
         assert lane_sum(terms, n) == ((a + b) + (c + d)) + ((e + f) + (g + h))
     assert lane_sum(terms, n) != sum(terms[:n])
@@ -171,19 +171,3 @@ def test_growing_one_by_one_stays_linear():
         array = bigger
     assert copied < 6 * 20_000
     assert len(array) <= 1.2 * 20_000
-
-
-@numerics.inner
-def part(x):
-    return x + 1.0
-
-
-@numba.njit
-def whole(x):
-    return part(x)
-
-
-def test_a_part_of_kernels_refuses_python():
-    assert whole(1.0) == 2.0
-    with pytest.raises(TypeError, match="part is for kernels"):
-        part(1.0)
