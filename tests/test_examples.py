@@ -53,6 +53,12 @@ def test_resume_elsewhere():
     assert text.endswith("one process that learned all: True\n")
 
 
+def test_own_learner():
+    text = printed("own_learner")
+    assert float(re.search(r"seen: ([\d.]+)", text)[1]) > 0.85
+    assert text.endswith("bit for bit: True\n")
+
+
 def test_every_example_is_tested():
     tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
     assert {path.stem for path in EXAMPLES.glob("*.py")} <= tested
