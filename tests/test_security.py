@@ -10,6 +10,8 @@ FORBIDDEN = {
     "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "asyncio", "requests", "httpx",
     "subprocess", "pickle", "marshal", "shelve", "joblib", "ctypes",
 }  # fmt: skip
+ALLOWED = {"distributed/executor.py": {"joblib", "pickle"}}
+"""Processes of this machine exchange pickles with each other, and read no other."""
 CALLS = {"eval", "exec", "compile", "__import__"}
 
 
@@ -34,5 +36,6 @@ def called(tree):
 )
 def test_no_network_no_program_no_execution(path):
     tree = ast.parse(path.read_text())
-    assert not FORBIDDEN & {*imported(tree)}
+    allowed = ALLOWED.get(path.relative_to(SOURCE).as_posix(), set())
+    assert not (FORBIDDEN - allowed) & {*imported(tree)}
     assert not CALLS & {*called(tree)}

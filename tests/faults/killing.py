@@ -1,9 +1,11 @@
-"""kill -9 at a random moment of a checkpointed run, resumed: is the model the same, to the bit?
+"""Kill checkpointed runs with SIGKILL at random times and resume them: is the outcome the same?
 
-A program of its own, `python tests/faults/killing.py LEARNER ENDING KILLS SEED`, since runs are
-forks of one process that has everything loaded: a killed run costs its own time and no start. It
-prints JSON: how many kills met a running process, found no checkpoint yet, left a temporary file
-behind, and how many resumed runs ended in another file than the run nobody killed.
+A program: `python tests/faults/killing.py LEARNER ENDING KILLS SEED [PASSES]`. Runs are forks of
+one process that has everything loaded, so a killed run costs no start. With PASSES, a run has so
+many passes, holds out rows, writes predictions and a report, and is killed up to three times. The
+program prints JSON: how many kills hit a running process, found no checkpoint yet, left a temporary
+file, and how many resumed runs had another outcome (model, predictions, results) than a run that
+was not killed.
 """
 
 import importlib
@@ -91,44 +93,77 @@ def warmed(learner, folder):
     assert done(["evaluate", path, "--quiet", "--learner", learner]) == 0
 
 
-def trial(words, model, resume, seconds, late):
-    """Killed once, then resumed to the end; (killed, had no checkpoint, left a temporary file)."""
-    for old in model.parent.glob(f"*{model.name}*"):
+def outcome(folder):
+    """Return what a run left: its model, its predictions, and its results without times."""
+    files = {}
+    for path in sorted(folder.glob("run*")):
+        files[path.name] = path.read_bytes()
+        if path.name.endswith("results.json"):
+            found = json.loads(files[path.name])
+            found.pop("seconds")
+            files[path.name] = json.dumps(found).encode()
+        if path.suffix == ".html":
+            files[path.name] = b"written"
+    return files
+
+
+def killed_and_resumed(words, folder, times, late):
+    """Kill a run at each of these times, then let it end; count what happened."""
+    counts = dict.fromkeys(("kills", "no_checkpoint", "left"), 0)
+    for old in folder.glob("*run*"):
         old.unlink()
-    child = started([*words, "--save", model])
-    killed = killed_after(child, seconds, model if late else None)
-    nothing, left = not model.exists(), bool([*model.parent.glob(f".{model.name}.*.tmp")])
-    if not killed:
-        return False, nothing, left
-    on = [] if nothing else ["--resume", model]
-    code = ended(started([*(words if nothing else resume), "--save", model, *on]))
+    model = folder / "run"
+    for seconds in times:
+        on = ["--resume", model] if model.exists() else []
+        child = started([*words, *on])
+        wait_for = model if late and not model.exists() else None
+        if not killed_after(child, seconds, wait_for):
+            return counts
+        counts["kills"] += 1
+        counts["no_checkpoint"] += not model.exists()
+        counts["left"] += bool([*folder.glob(".run.*.tmp")])
+    on = ["--resume", model] if model.exists() else []
+    code = ended(started([*words, *on]))
     assert code == 0, f"the resumed run ended with exit code {code}"
-    return killed, nothing, left
+    return counts
 
 
-def main(learner, ending, kills, seed):
+def command(data, options, learner, folder, passes):
+    """Return the words of a run whose files are called run* in the folder."""
+    words = ["evaluate", data, "--quiet", "--checkpoint", "10", "--learner", learner, *options]
+    words += ["--save", folder / "run"]
+    if passes:
+        words += ["--passes", passes, "--holdout", 7, "--predictions", folder / "run.csv"]
+        words += ["--report", folder / "run.html"]
+    return words
+
+
+def main(learner, ending, kills, seed, passes=0):
     """Kill that many runs."""
-    rng, counts = random.Random(seed), dict.fromkeys(("kills", "no_checkpoint", "left", "wrong"), 0)
-    with tempfile.TemporaryDirectory() as folder:
-        warmed(learner, folder)
-        data, options = real_file(folder, ending)
-        resume = ["evaluate", data, "--quiet", "--checkpoint", "10"]
-        words = [*resume, "--learner", learner, *options]
-        whole, model = Path(folder, "whole"), Path(folder, "model")
+    rng = random.Random(seed)
+    counts = dict.fromkeys(("kills", "no_checkpoint", "left", "wrong"), 0)
+    with tempfile.TemporaryDirectory() as base:
+        folder = Path(base, "runs")
+        folder.mkdir()
+        warmed(learner, base)
+        data, options = real_file(base, ending)
+        words = command(data, options, learner, folder, passes)
         for _ in range(2):  # the first may have to compile
+            for old in folder.glob("*run*"):
+                old.unlink()
             begin = time.monotonic()
-            assert ended(started([*words, "--save", whole])) == 0
+            assert ended(started(words)) == 0
             took = time.monotonic() - begin
+        whole = outcome(folder)
         while counts["kills"] < kills:
             late = rng.random() < 0.8  # the others may be killed before the first checkpoint
-            moment = rng.uniform(0, took)
-            killed, nothing, left = trial(words, model, resume, moment, late)
-            counts["kills"] += killed
-            counts["no_checkpoint"] += killed and nothing
-            counts["left"] += left
-            counts["wrong"] += model.read_bytes() != whole.read_bytes()
+            number = rng.randint(1, 3) if passes else 1
+            times = [rng.uniform(0, took) for _ in range(number)]
+            for name, count in killed_and_resumed(words, folder, times, late).items():
+                counts[name] += count
+            counts["wrong"] += outcome(folder) != whole
     print(json.dumps(counts | {"seconds_a_run": round(took, 2)}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
