@@ -11,7 +11,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from unitless.cli.app import app
-from unitless.cli.compare import _stacked, _table
+from unitless.cli.compare import _table
+from unitless.cli.labelled import labelled_rows
 from unitless.compare import compare
 from unitless.rows import as_rows
 
@@ -85,11 +86,11 @@ def test_categories_become_columns(tmp_path):
 
 
 def test_numbers_are_predicted_as_numbers(words):
-    read, by_name = entries(words, "--target", "a", "--learners", "zero")
+    read, _ = entries(words, "--target", "a", "--learners", "vaw")
+    assert read["loss"] == "squared"  # as `evaluate`
+    read, by_name = entries(words, "--target", "a", "--learners", "zero", "--loss", "absolute")
     assert read["loss"] == "absolute"
     assert by_name["zero"]["loss"] == pytest.approx(np.abs(X[:, 0]).mean())
-    read, _ = entries(words, "--target", "a", "--learners", "vaw", "--loss", "squared")
-    assert read["loss"] == "squared"
 
 
 def test_several_words_are_classes(tmp_path):
@@ -134,12 +135,12 @@ def test_blocks_stand_below_one_another():
     """Later ones have more columns; rows without a label are left out, missing values stay."""
     first = as_rows([[1.0, np.nan], [3.0, 4.0]], [1.0, np.nan])
     second = as_rows([[5.0, 6.0, 7.0]], [-1.0], [2.0])
-    made = _stacked([first, second])
+    made = labelled_rows([first, second])
     assert made.columns == 3
     assert made.targets.tolist() == [1.0, -1.0]
     assert made.weights.tolist() == [1.0, 2.0]
     assert np.isnan(made.values).sum() == 1
-    assert _stacked([first, first]).starts is None
+    assert labelled_rows([first, first]).starts is None
 
 
 @pytest.mark.parametrize(("width", "wide"), [(80, False), (110, True)])
@@ -160,7 +161,7 @@ def test_the_table_of_a_terminal(width, wide):
     ("arguments", "message"),
     [
         ([], "which column is the target.*'a', 'b', 'kind'"),
-        (["--target", "kind", "--learners", "best"], "unknown learner 'best'"),
+        (["--target", "kind", "--learners", "best"], "there is no learner 'best'"),
         (["--target", "kind", "--loss", "absolute"], "does not fit the task binary"),
         (["--target", "a", "--loss", "logistic"], "does not fit the task regression"),
     ],

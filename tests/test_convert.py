@@ -137,7 +137,7 @@ def test_classes(tmp_path):
     assert out.read_text() == "-1 | x\n1 | x:2\n| x:3\n"
     run(path, out, "-t", "y", "--classes", "maybe,no,yes")
     assert out.read_text() == "2 | x\n3 | x:2\n| x:3\n"
-    with pytest.raises(ValueError, match=r"line 2, column 'y': 'no' is no number.*--classes"):
+    with pytest.raises(ValueError, match=r"line 2, column 'y': 'no' is not a number.*--classes"):
         run(path, out, "-t", "y")
     assert out.read_text() == "2 | x\n3 | x:2\n| x:3\n"  # the file of before
 
@@ -179,7 +179,7 @@ def test_a_bad_line_leaves_no_file(tmp_path):
         run(path, tmp_path / "b.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     assert run(path, tmp_path / "b.parquet", "--skip-bad", 1).stderr == (
-        "4 rows, 1 bad line passed over\n"
+        "4 rows, 1 invalid line skipped\n"
     )
 
 

@@ -89,7 +89,7 @@ def test_what_is_printed(unitless, data):
     done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2")
     lines = done.out.splitlines()
     assert lines[0] == "task: binary (no or yes) of 'label'; learner: coordinate; loss: logistic"
-    assert lines[1] == "columns: 2 of numbers, 1 of words (colour)"
+    assert lines[1] == "columns: 2 numeric, 1 categorical (colour)"
     assert [line.split()[0] for line in lines[3:13]] == [str(2**k) for k in range(10)]
     assert "\x1b" not in done.out
     for word in ("without a label", "area under ROC", "best constant", "Theorem 1", "grams"):
@@ -157,13 +157,13 @@ def test_a_class_that_comes_late(unitless, tmp_path):
         (("-t", "label", "--separator", ";"), "there is no column 'label'"),
         (("-t", "label", "--separator", ";;"), "separator ';;': it is one character"),
         (("-t", "label", "--quote", "both"), "quote 'both': it is one character"),
-        (("-t", "label", "--skip-bad", "-1"), "--skip-bad -1: at least 0"),
-        (("-t", "label", "--audit", "-1"), "--audit -1: at least 0"),
-        (("-t", "label", "--top", "-1"), "--top -1: at least 0"),
+        (("-t", "label", "--skip-bad", "-1"), "--skip-bad -1: must be at least 0"),
+        (("-t", "label", "--audit", "-1"), "--audit -1: must be at least 0"),
+        (("-t", "label", "--top", "-1"), "--top -1: must be at least 0"),
         (("-t", "label", "--weight", "colour"), "column 'colour': importances are numbers"),
         (("-t", "label", "--holdout", "1"), "--holdout"),
         (("-t", "label", "--resume", "no-such-file"), "no-such-file"),
-        (("-t", "label", "--predictions", "no/such"), "no/such: No such file or directory"),
+        (("-t", "label", "--predictions", "no/such"), "no/such: the folder does not exist"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(unitless, data, words, message):
@@ -243,14 +243,14 @@ def test_audit_adds_up(unitless, data):
         "--predictions", "-",
     )  # fmt: skip
     predicted = float(done.out.splitlines()[300].split(",")[1])
-    table = done.err[done.err.index("What made up the score of row 300") :].splitlines()[2:]
+    table = done.err[done.err.index("Contributions to the score of row 300") :].splitlines()[2:]
     adds = [float(line.split()[0]) for line in table[: table.index("")]]
     assert sum(adds) == pytest.approx(predicted, abs=1e-3 * len(adds))
 
 
 def test_a_row_to_audit_that_is_not_there(unitless, data, frame):
     done = unitless("evaluate", data, "-t", "label", "-l", "zero", "--audit", len(frame) + 1)
-    assert f"There is no row {len(frame) + 1} to take apart: {len(frame)} were read" in done.out
+    assert f"There is no row {len(frame) + 1}: {len(frame)} rows were read" in done.out
 
 
 # Stopping and going on
@@ -283,7 +283,8 @@ def test_stopped_in_mid_file_and_resumed_is_the_same_model(unitless, tmp_path, f
         with pytest.raises(RuntimeError, match="killed"):
             unitless("evaluate", path, *words, *options, stopped, "--predictions", page)
     assert persistence.load(stopped).position["skip"] == 300
-    assert page.read_text() != expected
+    assert page.read_text() == expected  # the older file stays until the new one is complete
+    assert 0 < len((tmp_path / "p.csv.partial").read_text()) < len(expected)
     done = unitless(
         "evaluate", path, "--resume", stopped, "--quiet", *options, stopped, "--predictions", page
     )
@@ -304,7 +305,7 @@ def test_a_bad_line_leaves_the_model_of_the_rows_before(unitless, tmp_path, fram
     assert "fields were expected" in done.err
     done = unitless("evaluate", path, "-t", "label", "-l", "zero", "--skip-bad", "1")
     assert done.code == 0
-    assert "1 bad line passed over" in done.out
+    assert "1 invalid line skipped" in done.out
 
 
 def test_another_file_goes_on_from_the_model(unitless, tmp_path, frame):
@@ -450,5 +451,5 @@ def test_nothing_is_an_error(unitless, tmp_path):
 def test_a_row_is_taken_apart_before_anything_was_learned(unitless, data, learner, options):
     done = unitless("evaluate", data, "-t", "label", "--ignore", "score", "-l", learner, *options)
     assert done.code == 0
-    assert f"What made up the score of row {options[1]}\n" in done.out
+    assert f"Contributions to the score of row {options[1]}\n" in done.out
     assert "(base)" in done.out

@@ -101,7 +101,7 @@ def test_explain_adds_up_to_the_prediction(unitless, tmp_path, saved, frame):
     assert "metres" in unitless("explain", saved, *words).out
     assert unitless("explain", saved, "metres").code == 2
     slip = unitless("explain", saved, "Metres=3")
-    assert (slip.code, "knows no column 'Metres'; it knows 'metres'" in slip.err) == (2, True)
+    assert (slip.code, "has no column 'Metres'; did you mean 'metres'?" in slip.err) == (2, True)
 
 
 def test_explain_leaves_out_what_is_missing_and_adds_nothing(unitless, saved):

@@ -69,7 +69,7 @@ def test_predictions_that_are_too_few_are_not_written_on(unitless, tmp_path, dat
     on = ("evaluate", data, "--resume", tmp_path / "m", "--predictions", tmp_path / "p")
     done = unitless(*on)
     assert done.code != 0
-    assert "does not hold the predictions up to row 5,000" in done.err
+    assert "does not contain the predictions up to row 5,000" in done.err
     assert (tmp_path / "p").read_bytes() == cut
 
 
@@ -101,7 +101,7 @@ def test_predictions_make_room_for_the_model(unitless, tmp_path, data, monkeypat
     assert done.code == 3
     left = len(lines_of(path))
     assert 0 < left < 20_000
-    assert f"cut behind row {left:,}" in done.err
+    assert f"cut after row {left:,}" in done.err
     assert persistence.load(tmp_path / "m").position["rows"] == 20_000
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.material import table, written
-from unitless.cli.run import Plan, run
+from unitless.cli.options import EvaluateOptions
+from unitless.cli.run import Run
 from unitless.evaluation import read_results, write_results
 from unitless.report import page
 
@@ -31,7 +32,10 @@ def made(request, tmp_path_factory):
     """The target, and the page of an evaluation."""
     folder = tmp_path_factory.mktemp("report")
     data = written(folder / "<data> & more.csv", table(600))
-    run(Plan(str(data), target=request.param, report=str(folder / "page.html"), quiet=True))
+    options = EvaluateOptions(
+        data=str(data), target=request.param, report=str(folder / "page.html"), quiet=True
+    )
+    Run(options, table=False).run()
     return request.param, folder / "page.html"
 
 
@@ -56,13 +60,15 @@ def test_it_stands_alone(made):
 
 def test_it_is_made_from_the_results_file_alone(made):
     _, path = made
-    assert page(read_results(path.with_suffix(".json"))) == path.read_text()
+    assert page(read_results(path.with_suffix(".results.json"))) == path.read_text()
 
 
 def test_every_key_of_the_results_is_documented(made):
     _, path = made
     text = (DOCS / "results-format.md").read_text()
-    assert [k for k in read_results(path.with_suffix(".json")) if f"| `{k}` |" not in text] == []
+    assert [
+        k for k in read_results(path.with_suffix(".results.json")) if f"| `{k}` |" not in text
+    ] == []
 
 
 def test_other_files_are_no_results(tmp_path):

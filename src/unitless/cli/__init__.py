@@ -1,14 +1,14 @@
-"""The command `unitless`. Each command is a file; each imports what it needs when it runs."""
+"""The command `unitless`. Each command is one file and imports what it needs when it runs."""
 
 import sys
 
 
 def main() -> None:
-    """Entry point: run a command; an expected error is one sentence and its exit code."""
+    """Run a command; an expected error becomes one sentence and an exit code."""
     from unitless.cli.app import app
 
     try:
-        app()
+        app(prog_name="unitless")
     except ValueError as error:
         _end(error, 2)
     except OSError as error:

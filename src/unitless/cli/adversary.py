@@ -1,4 +1,4 @@
-"""`unitless adversary`: the games that prove the lower bounds, played before your eyes."""
+"""`unitless adversary`: run the adversaries that prove the lower bounds."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -31,8 +31,8 @@ STORY = {
 
 
 def adversary(
-    learner: Annotated[str, typer.Argument(help="A learner by name, or all of them.")] = "all",
-    game: Annotated[Games, typer.Option(help="Which adversary plays.")] = "theorem-3",
+    learner: Annotated[str, typer.Argument(help="Learner by name, or all.")] = "all",
+    game: Annotated[Games, typer.Option(help="Which adversary to run.")] = "theorem-3",
     d: Annotated[int, typer.Option("-d", "--dimensions", help="Theorem 3: dimensions, >= 2.")] = 2,
     trials: Annotated[
         int, typer.Option("-T", "--trials", help="Trials; Theorem 3: at most 35 (d - 1).")
@@ -40,7 +40,7 @@ def adversary(
     c: Annotated[float, typer.Option("-c", help="Theorem 3: x'S⁻¹x of its instances.")] = 1.0,
     norm: Annotated[float, typer.Option(help="|u|_S of the comparator.")] = 1.0,
 ) -> None:
-    """Play the adversary of a lower bound against a learner, and show what it forced.
+    """Run the adversary of a lower bound against a learner, and show the result.
 
     [dim]Examples:[/dim]
 
@@ -71,7 +71,7 @@ def adversary(
 def _games(
     names: list[str], game: Games, d: int, T: int, c: float, norm: float
 ) -> "tuple[list[Game], list[str]]":
-    """The games, and the learners that did not live to the end of theirs."""
+    """Return the games, and the learners that diverged."""
     from unitless.learners.base import Diverged
 
     played, diverged = [], []
@@ -94,7 +94,7 @@ def _play(learner: str, game: Games, d: int, T: int, c: float, norm: float) -> "
 
 
 def _trials(game: "Game") -> "Table":
-    """The first and the last trials."""
+    """Return a table of the first and the last trials."""
     T = len(game.g)
     table = _table("", "trial", "p", "g", "g p", "sum g p", "x")
     for t in range(T):
@@ -114,10 +114,10 @@ def _vector(x: "NDArray[np.float64]") -> str:
 
 
 def _outcome(games: "list[Game]") -> "Table":
-    """What each learner lost."""
+    """Return a table of what each learner lost."""
     T, d = games[0].X.shape
     title = f"After {T} trials in {d} dimensions"
-    table = _table(title, "learner", "own loss", "|u|_S", "regret", "promised")
+    table = _table(title, "learner", "own loss", "|u|_S", "regret", "bound")
     for game in games:
         numbers = (float(game.g @ game.p), game.norm, game.regret, game.bound or 0.0)
         table.add_row(game.learner, *(f"{number:.6g}" for number in numbers))
@@ -125,7 +125,7 @@ def _outcome(games: "list[Game]") -> "Table":
 
 
 def _worst_case(T: int) -> "Table":
-    """The curve over u between its bounds."""
+    """Return a table of the regret as a function of u, with its bounds."""
     import numpy as np
 
     from unitless.regret.adversaries import curve

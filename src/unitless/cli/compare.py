@@ -1,10 +1,20 @@
-"""`unitless compare`: many learners over one file, one table."""
+"""`unitless compare`: several learners on one file, in one table."""
 
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from unitless.cli import options as o
+from unitless.cli.options import (
+    LEARNING,
+    ColumnOptions,
+    Data,
+    Json,
+    NoColor,
+    ReadingOptions,
+    TaskOptions,
+    _option,
+    takes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,70 +24,60 @@ if TYPE_CHECKING:
     from unitless.compare import Comparison
     from unitless.rows import Rows
 
-WIDE = 110
-"""Characters of a line in which the whole table has room."""
-
-Learners = Annotated[
-    str,
-    typer.Option(
-        metavar="A,B,C", help="Learners by name; by default all that take the loss.",
-        rich_help_panel=o.LEARNING,
-    ),
-]  # fmt: skip
-Units = Annotated[
-    Literal["random"] | None,
-    typer.Option(
-        help="Repeat it with columns multiplied by powers of two, and show who moved.",
-        rich_help_panel=o.LEARNING,
-    ),
-]
-Tune = Annotated[
-    bool,
-    typer.Option(
-        "--tune", help="Add the best rate in hindsight of methods with a rate.",
-        rich_help_panel=o.LEARNING,
-    ),
-]  # fmt: skip
-NoRegret = Annotated[
-    bool,
-    typer.Option(
-        "--no-regret", help="Do not look for the best weights in hindsight, which may take long.",
-        rich_help_panel=o.LEARNING,
-    ),
-]  # fmt: skip
-Seed = Annotated[int, typer.Option(help="Of the random units.", rich_help_panel=o.LEARNING)]
+FULL_WIDTH = 110
+"""Characters of a line that the whole table needs."""
+DEFAULT_LEARNERS = ("blend", "coordinate", "full", "vaw", "newton", "scinol2", "nag", "ogd", "zero")
+"""Compared by default, as far as they support the loss."""
+MAX_REGRET_VALUES = 2_000_000
+"""Without --regret, the best fixed weights are computed for up to so many values in the table."""
 
 
-def compare(
-    data: o.Data,
-    target: o.Target = None,
-    learners: Learners = "",
-    units: Units = None,
-    tune: Tune = False,
-    task: o.Task = "auto",
-    loss: o.Loss = None,
-    seed: Seed = 0,
-    no_regret: NoRegret = False,
-    weight: o.Weight = None,
-    ignore: o.Ignore = None,
-    keep: o.Keep = None,
-    text: o.Text = None,
-    interactions: o.Interactions = None,
-    hash_bits: o.HashBits = 18,
-    max_levels: o.MaxLevels = 1000,
-    format: o.Format = None,
-    no_header: o.NoHeader = False,
-    separator: o.Separator = None,
-    quote: o.Quote = None,
-    coerce: o.Coerce = False,
-    skip_bad: o.SkipBad = 0,
-    json: o.Json = False,
-    no_color: o.NoColor = False,
-) -> None:
-    """Let learners pass over a file, one after another, and show what each of them lost.
+@dataclass(kw_only=True)
+class CompareOptions(ReadingOptions, TaskOptions, ColumnOptions):
+    """The options of `compare`."""
 
-    All rows that have a label are kept in memory. Numbers have the absolute loss, because most
-    learners need a bounded slope.
+    data: Data
+    learners: Annotated[
+        str,
+        _option(
+            LEARNING,
+            "Learners by name, separated by commas; all for every learner (default: the most "
+            "useful ones).",
+            metavar="A,B,C",
+        ),
+    ] = ""
+    units: Annotated[
+        Literal["random"] | None,
+        _option(
+            LEARNING,
+            "Repeat the comparison with columns in other units (multiplied by powers of two).",
+        ),
+    ] = None
+    tune: Annotated[
+        bool,
+        _option(
+            LEARNING, "Add the best learning rate in hindsight for methods that have one.", "--tune"
+        ),
+    ] = False
+    seed: Annotated[int, _option(LEARNING, "Seed of the random units.")] = 0
+    regret: Annotated[
+        bool | None,
+        _option(
+            LEARNING,
+            "Compute the best fixed weights in hindsight and the regret against them (default: "
+            "only for small files, because it may take long).",
+            "--regret/--no-regret",
+        ),
+    ] = None
+    json: Json = False
+    no_color: NoColor = False
+
+
+@takes(CompareOptions)
+def compare(options: CompareOptions) -> None:
+    """Run several learners over a file, one after the other, and show the loss of each.
+
+    All rows that have a label are kept in memory.
 
     [dim]Examples:[/dim]
 
@@ -86,108 +86,119 @@ def compare(
     unitless compare mails.svm --learners blend,full,nag,ogd --units random --tune
     """
     from unitless import compare as library
-    from unitless.cli.reading import blocks_of, reading_of
+    from unitless.cli.reading import new_blocks
     from unitless.cli.screen import warnings_as_notes
-    from unitless.encoders import FrameEncoder
 
-    names = [name.strip() for name in learners.split(",") if name.strip()] or None
-    reading = reading_of(format, no_header, separator, quote)
-    blocks = blocks_of(
-        data, reading, target=target, weight=weight, coerce=coerce, skip_bad=skip_bad
-    )
-    columns = FrameEncoder(hash_bits, max_levels, interactions or (), text or ())
-    how = {"target": target, "task": task, "weight": weight, "columns": columns}
-    with warnings_as_notes(json):
-        rows, loss = _read(blocks, loss, **how, ignore=ignore or (), keep=keep or ())
-        with _waiting(json) as told:
+    blocks = new_blocks(options.data, options.reading(), options, options, options.task)
+    with warnings_as_notes(options.json):
+        rows, loss = _read(blocks, options)
+        names, is_default = _names(options.learners, loss)
+        regret = options.regret
+        if regret is None:
+            regret = len(rows) * max(rows.columns, 1) <= MAX_REGRET_VALUES
+        with _progress(options.json, len(names)) as told:
             made = library.compare(
-                rows, names, loss=loss, units=units, tune=tune, seed=seed, regret=not no_regret,
+                rows,
+                names,
+                loss=loss,
+                units=options.units,
+                tune=options.tune,
+                seed=options.seed,
+                regret=regret,
                 told=told,
-            )  # fmt: skip
-    if json:
+            )
+    if options.json:
         print(_json(made))
     else:
-        _show(made, no_color)
+        _show(made, options.no_color)
+        if is_default:
+            print("more learners: --learners all, or --learners A,B,C (unitless learners --all)")
+
+
+def _names(given: str, loss: str) -> tuple[list[str], bool]:
+    """Return the names of the learners, and whether they are the default."""
+    from unitless.cli.suggestions import suggestion
+    from unitless.learners import REGISTRY, get
+
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    if names == ["all"]:
+        return list(REGISTRY), False
+    for name in names:
+        if name not in REGISTRY:
+            raise ValueError(f"there is no learner {name!r}{suggestion(name, REGISTRY)}")
+    if names:
+        return names, False
+    supported = []
+    for name in DEFAULT_LEARNERS:
+        try:
+            get(name)("logistic" if loss == "softmax" else loss)
+        except ValueError:
+            continue
+        supported.append(name)
+    return supported, True
 
 
 # The file
 
 
-def _read(blocks: "Iterator[Any]", loss: str | None, **how: Any) -> "tuple[Rows, str]":
-    """All rows that have a label, and the loss."""
-    from unitless.model import LOSSES, started
+def _read(blocks: "Iterator[Any]", options: CompareOptions) -> "tuple[Rows, str]":
+    """Return all rows that have a label, and the loss."""
+    from itertools import chain
+
+    from unitless.cli.labelled import labelled_rows
+    from unitless.model import started
 
     first = next(blocks)
-    model = started(first, learner="blend", loss=loss, **how)
+    model = started(
+        first,
+        learner="blend",
+        target=options.target,
+        task=options.task,
+        loss=options.loss,
+        weight=options.weight,
+        ignore=options.ignore or (),
+        keep=options.keep or (),
+        columns=options.columns(),
+    )
     parts = []
-    for block in _chained(first, blocks):
+    for block in chain([first], blocks):
         prepared = model.prepared(block)
         for _, label in prepared.new:
             model.add_class(label)
         parts.append(prepared.rows)
-    usual = "absolute" if model.task == "regression" else LOSSES[model.task]
-    return _stacked(parts), usual if model.task == "multiclass" else loss or usual
-
-
-def _chained(first: Any, others: "Iterator[Any]") -> "Iterator[Any]":
-    yield first
-    yield from others
-
-
-def _stacked(parts: "list[Rows]") -> "Rows":
-    """The rows with a label, below one another; later blocks may have more columns."""
-    import numpy as np
-    from scipy.sparse import csr_array, vstack
-
-    from unitless.rows import as_rows
-
-    y = np.concatenate([part.targets for part in parts])
-    ones = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
-    v, known, width = np.concatenate(ones), ~np.isnan(y), max(part.columns for part in parts)
-    if all(part.starts is None and part.columns == width for part in parts):
-        X: Any = np.concatenate([part.values for part in parts])
-    else:
-        sparse = [csr_array(_matrix(part)) for part in parts]
-        for each in sparse:
-            each.resize(each.shape[0], width)
-        X = vstack(sparse, format="csr")
-    return as_rows(X[known], y[known], None if (v == 1).all() else v[known])
-
-
-def _matrix(rows: "Rows") -> Any:
-    """The values, as NumPy or SciPy has them."""
-    from scipy.sparse import csr_array
-
-    if rows.starts is None:
-        return rows.values
-    return csr_array((rows.values, rows.indices, rows.starts), shape=(len(rows), rows.columns))
+    return labelled_rows(parts), model.learner.loss.name
 
 
 # The table
 
 
-def _waiting(quiet: bool) -> Any:
-    """Say on a terminal which learner is at work; gives the function to tell it to."""
-    from contextlib import contextmanager
+@contextmanager
+def _progress(quiet: bool, total: int) -> "Iterator[Any]":
+    """Show a progress bar on a terminal; yields the function that is told each name."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from unitless.cli.screen import console_of
 
-    @contextmanager
-    def waiting() -> Any:
-        with console_of(quiet=quiet, error=True).status("reading ...") as status:
-            yield lambda name: status.update(f"{name} ...")
+    console = console_of(quiet=quiet, error=True)
+    columns = TextColumn("{task.description:<30}"), BarColumn(), MofNCompleteColumn()
+    disable = quiet or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=disable) as bar:
+        task = bar.add_task("reading", total=total + 1)
 
-    return waiting()
+        def told(name: str) -> None:
+            bar.update(task, description=name, advance=1)
+
+        yield told
 
 
 def _show(made: "Comparison", no_color: bool) -> None:
     from unitless.cli.screen import console_of
 
     console = console_of(no_color)
-    if not console.is_terminal:  # a pipe has no width to fit into
+    if not console.is_terminal:  # a pipe has no width
         print(made)
         return
-    wide = console.width >= WIDE
+    wide = console.width >= FULL_WIDTH
     console.print(_table(made, wide))
     given = [] if wide else [f"{line[1]}: {line[-1]}" for line in made.cells()[1:] if line[-1]]
     for note in (*given, *made.notes()):
@@ -195,7 +206,7 @@ def _show(made: "Comparison", no_color: bool) -> None:
 
 
 def _table(made: "Comparison", wide: bool) -> "Table":
-    """On a narrow terminal without its last column, so that no number is cut."""
+    """Return the table; on a narrow terminal without its last column, so that nothing is cut."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""`unitless compile`: make a machine ready."""
+"""`unitless compile`: compile the kernels in advance."""
 
 import time
 from typing import Annotated
@@ -6,15 +6,15 @@ from typing import Annotated
 import typer
 
 Everything = Annotated[
-    bool, typer.Option("--all", help="Also for several classes and for numbers.")
+    bool,
+    typer.Option("--all", help="Also compile the kernels for several classes and for numbers."),
 ]
 
 
 def compile(everything: Everything = False) -> None:
-    """Compile ahead what the first start would compile: for images and fresh machines.
+    """Compile in advance what the first run would compile, for example in a container image.
 
-    It uses two cores, and what it makes is kept where Numba keeps it (NUMBA_CACHE_DIR, or beside
-    the package). Nothing else changes.
+    The compiled code goes to Numba's cache: NUMBA_CACHE_DIR, or a folder beside the package.
 
     [dim]Example:[/dim] unitless compile --all
     """

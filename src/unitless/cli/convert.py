@@ -1,98 +1,120 @@
-"""`unitless convert`: a file in one format -> the same rows in another."""
+"""`unitless convert`: write the rows of a file in another format."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unitless.cli import options as o
-from unitless.cli.reading import reading_of
+from unitless.cli.options import Data, Formats, Quiet, ReadingOptions, takes
 
 if TYPE_CHECKING:
-    from unitless.cli.reshaping import Job
-
-Option = typer.Option
+    from unitless.cli.conversion import Conversion
 
 
-def convert(
-    data: o.Data,
-    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="A file to write, or -.")],
+@dataclass(kw_only=True)
+class ConvertOptions(ReadingOptions):
+    """The options of `convert`."""
+
+    data: Data
+    output: Annotated[
+        str, typer.Argument(metavar="OUTPUT", help="File to write; - for standard output.")
+    ]
     format: Annotated[
-        o.Formats | None, Option("--from", help="The format of DATA, if its name does not tell.")
-    ] = None,
+        Formats | None, typer.Option("--from", help="Format of DATA (by default from its name).")
+    ] = None
     to: Annotated[
-        o.Formats | None, Option(help="The format of OUTPUT, if its name does not tell.")
-    ] = None,
+        Formats | None, typer.Option(help="Format of OUTPUT (by default from its name).")
+    ] = None
     target: Annotated[
-        str | None, Option("-t", "--target", help="The column of labels; it comes first.")
-    ] = None,
-    weight: o.Weight = None,
+        str | None, typer.Option("-t", "--target", help="Column of labels; it is written first.")
+    ] = None
+    weight: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
     classes: Annotated[
         str | None,
-        Option(help="Labels for svmlight and VW: no,yes are written -1 and 1; a,b,c 1, 2 and 3."),
-    ] = None,
-    no_header: o.NoHeader = False,
-    separator: o.Separator = None,
-    quote: o.Quote = None,
-    coerce: o.Coerce = False,
-    skip_bad: o.SkipBad = 0,
-    quiet: o.Quiet = False,
-) -> None:
+        typer.Option(
+            help="All classes, for svmlight and VW text: no,yes become -1 and 1; a,b,c become 1, "
+            "2 and 3."
+        ),
+    ] = None
+    quiet: Quiet = False
+
+
+@takes(ConvertOptions)
+def convert(options: ConvertOptions) -> None:
     """Write the rows of a file in another format.
 
-    Formats are told by the ends of names (.csv, .tsv, .jsonl, .parquet, .arrow, .svm, .vw, and .gz
-    or .zst behind them) or by --from and --to. A category of a table is a feature `name=level` in
-    sparse text; a space, a colon or a bar in a name is written %20, %3A, %7C.
+    Formats are taken from the file names (.csv, .tsv, .jsonl, .parquet, .arrow, .svm, .vw, also
+    followed by .gz or .zst) or from --from and --to. In sparse text, a category of a table becomes
+    a feature `name=level`; a space, colon or bar in a name is written %20, %3A or %7C.
 
     [dim]Examples:[/dim]
 
     unitless convert houses.csv houses.parquet
 
-    unitless convert shop.csv shop.vw.gz --target Revenue --classes FALSE,TRUE
+    unitless convert shop.csv shop.vw.gz -t Revenue --classes FALSE,TRUE
 
     zcat big.vw.gz | unitless convert - big.jsonl --from vw
     """
+    from unitless.cli.conversion import Conversion
+    from unitless.cli.outputs import check_outputs
     from unitless.readers import SPARSE, format_of
 
-    known, wanted = format or format_of(data), to or format_of(output)
-    reading = reading_of(known, no_header, separator, quote)
-    reading |= {"coerce": coerce, "skip_bad": skip_bad}
-    if known not in SPARSE:
+    check_outputs({"OUTPUT": options.output}, [options.data])
+    source_format = options.format or format_of(options.data)
+    target_format = options.to or format_of(options.output)
+    reading = options.reading() | {"coerce": options.coerce, "skip_bad": options.skip_bad}
+    reading["format"] = source_format
+    target = options.target
+    weight = options.weight
+    if source_format not in SPARSE:
         reading |= {"target": target, "weight": weight}
-    elif wanted not in SPARSE:
-        target, weight = target or "label", weight or "importance"
-    from unitless.cli.reshaping import Job
+    elif target_format not in SPARSE:
+        target = target or "label"
+        weight = weight or "importance"
+    classes = options.classes.split(",") if options.classes else None
+    conversion = Conversion(options.data, reading, target, weight, classes, {})
+    _write(conversion, options.output, target_format)
+    if not options.quiet:
+        typer.echo(_summary(conversion.position), err=True)
 
-    job = Job(data, reading, target, weight, classes.split(",") if classes else None, {})
-    _write(job, output, wanted)
-    if not quiet:
-        typer.echo(_said(job.position), err=True)
 
-
-def _said(position: dict[str, Any]) -> str:
+def _summary(position: dict[str, Any]) -> str:
     from unitless.cli.screen import counted
 
     parts = [counted(position["rows"], "row")]
     if position["skipped"]:
-        parts.append(f"{counted(position['skipped'], 'bad line')} passed over")
+        parts.append(f"{counted(position['skipped'], 'invalid line')} skipped")
     if position.get("coerced"):
-        parts.append(f"{counted(position['coerced'], 'cell')} made missing")
+        parts.append(f"{counted(position['coerced'], 'cell')} treated as missing")
     return ", ".join(parts)
 
 
-def _write(job: "Job", output: str, wanted: str) -> None:
+def _write(conversion: "Conversion", output: str, target_format: str) -> None:
     from unitless import writers
-    from unitless.cli import reshaping
+    from unitless.cli.conversion import (
+        dense_frames,
+        encoded_rows,
+        reordered_frames,
+        rows_with_names,
+    )
     from unitless.readers import SPARSE
 
-    if wanted in ("parquet", "arrow") and output.endswith((".gz", ".zst")):
-        raise ValueError(f"{output}: {wanted} files are compressed inside; leave the ending out")
-    sparse = job.reading["format"] in SPARSE
+    if target_format in ("parquet", "arrow") and output.endswith((".gz", ".zst")):
+        raise ValueError(
+            f"{output}: {target_format} files are compressed inside; leave out the ending"
+        )
+    is_sparse = conversion.reading["format"] in SPARSE
     with writers.opened(output) as file:
-        if wanted in SPARSE:
-            write = writers.write_vw if wanted == "vw" else writers.write_svmlight
-            write(reshaping.named(job) if sparse else reshaping.encoded(job), file)
-        elif sparse and wanted == "jsonl":
-            writers.write_objects(reshaping.named(job), file, str(job.target), str(job.weight))
+        if target_format in SPARSE:
+            rows = rows_with_names(conversion) if is_sparse else encoded_rows(conversion)
+            if target_format == "vw":
+                writers.write_vw(rows, file)
+            else:
+                writers.write_svmlight(rows, file)
+        elif is_sparse and target_format == "jsonl":
+            rows = rows_with_names(conversion)
+            writers.write_objects(rows, file, str(conversion.target), str(conversion.weight))
+        elif is_sparse:
+            writers.write_frames(dense_frames(conversion), file, target_format)
         else:
-            frames = reshaping.dense(job) if sparse else reshaping.frames(job, wanted)
-            writers.write_frames(frames, file, wanted)
+            writers.write_frames(reordered_frames(conversion, target_format), file, target_format)

@@ -1,4 +1,4 @@
-"""`unitless demo`: the main job on a built-in data set, on one screen."""
+"""`unitless demo`: an evaluation of a built-in data set, on one screen."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ LEARNER = "blend"
 
 
 def demo() -> None:
-    """Learn tumours from raw measurements, then again in other units, and compare.
+    """Learn a built-in data set, then again in other units, and compare.
 
     [dim]Example:[/dim] unitless demo
     """
@@ -29,7 +29,7 @@ def demo() -> None:
     console.print(
         f"[bold]Breast cancer[/bold]: {len(X)} tumours, {X.shape[1]} raw measurements from "
         f"{X[X > 0].min():.1g} to {X.max():.0f}.\n"
-        "Each row is predicted first, then its label is used: one pass, nothing to set.\n"
+        "Each row is predicted before its label is used: one pass, no parameters.\n"
     )
     with console.status("compiling kernels (the first time only) ..."):
         _warm_up()
@@ -38,9 +38,13 @@ def demo() -> None:
     console.print(_units(X, y, scores))
     console.print(_certificate(learner))
     console.print(
-        "\n[dim]size: root mean square of the scores, a score of 1 being 73%\n"
-        "at most: computed from this run, true for every such choice of weights\n"
-        "promised: Theorem 2, lent by Algorithm 2, plus what the blend may lose beyond it[/dim]"
+        "\n[dim]size: root mean square of the scores; a score of 1 means 73%\n"
+        "at most: computed from this run, valid for all such weights\n"
+        "bound: Theorem 2 of Algorithm 2, plus the regret of the blend against it[/dim]"
+    )
+    console.print(
+        "\nTry it on your own file (CSV, Parquet, JSON lines, ...):\n\n"
+        "    unitless evaluate FILE --target COLUMN\n"
     )
 
 
@@ -132,7 +136,7 @@ def _certificate(learner: "Learner") -> "Table":
     """Regret per row against all weights whose scores have a given root mean square."""
     from unitless import regret
 
-    table = _two_columns("Certificate: average loss above that of ...", "at most", "promised")
+    table = _two_columns("Certificate: average loss above that of ...", "at most", "bound")
     for size in (0.0, 0.5, 1.0, 2.0):
         trials = regret.certificate(learner).trials
         made = regret.certificate(learner, ball=size * trials**0.5)

@@ -10,15 +10,15 @@ Row = Annotated[
     list[str],
     typer.Argument(
         metavar="ROW...",
-        help="The row: name=value for each column, or one JSON object, or - for one JSON object "
-        "on standard input.",
+        help="The row: NAME=VALUE for each column, or one JSON object, or - to read a JSON object "
+        "from standard input.",
         show_default=False,
     ),
 ]
 
 
 def explain(model: o.Model, row: Row, json: o.Json = False, no_color: o.NoColor = False) -> None:
-    """Say what each feature of a row adds to its score; they add up to it.
+    """Show what each feature of a row adds to its score; together they are the score.
 
     [dim]Examples:[/dim]
 
@@ -26,13 +26,13 @@ def explain(model: o.Model, row: Row, json: o.Json = False, no_color: o.NoColor 
 
     unitless explain houses.unitless '{"rooms": 5, "city": "Oslo"}'
     """
-    from unitless.cli.loading import stream_model
-    from unitless.cli.rows import rows_of
+    from unitless.cli.loading import load_model
+    from unitless.cli.row_parsing import rows_of
     from unitless.cli.screen import console_of, prediction_of
     from unitless.cli.summary import show_audit
     from unitless.evaluation.explanations import taken_apart
 
-    found = stream_model(model)
+    found = load_model(model)
     one = rows_of(found, row)
     score = found.learner.predict(one)[0].tolist()
     parts = taken_apart(found, one)

@@ -1,6 +1,6 @@
-"""`unitless inspect`: what is in a model file."""
+"""`unitless inspect`: the contents of a model file."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -9,7 +9,8 @@ from unitless.cli import options as o
 Sort = Annotated[
     Literal["deviation", "unit", "name"],
     typer.Option(
-        help="By what one deviation of a feature changes, by what one unit changes, or by name.",
+        help="Sort by the effect of one standard deviation of a feature, by the effect of one "
+        "unit, or by name.",
         rich_help_panel=o.OUTPUT,
     ),
 ]
@@ -22,49 +23,63 @@ def inspect(
     json: o.Json = False,
     no_color: o.NoColor = False,
 ) -> None:
-    """Show what a model learned from, its weights by name and unit, and its certificate.
+    """Show what a model learned from, its largest weights, and its regret certificate.
 
     [dim]Example:[/dim] unitless inspect houses.unitless --sort unit --top 50
     """
+    import json as json_module
+
     from unitless import persistence
-    from unitless.cli.loading import stream_model
+    from unitless.cli.loading import load_model
     from unitless.cli.screen import console_of
     from unitless.cli.summary import show_certificate, show_weights
     from unitless.evaluation.explanations import certified, weights_by_feature, what_scores_are
-    from unitless.model import text_of
 
-    found, header = stream_model(model), persistence.header(model)
+    found = load_model(model)
+    header = persistence.header(model)
     weights = weights_by_feature(found)
     if sort == "unit":
         weights.sort(key=lambda row: -abs(row["per_unit"] or 0))
     elif sort == "name":
         weights.sort(key=lambda row: row["feature"])
-    facts = {
-        "kind": header["kind"], "format": header["format"], "package": header["package"],
-        "task": found.task, "learner": header["learner"]["name"],
-        "parameters": header["learner"]["parameters"], "target": found.target,
-        "labels": [text_of(label) for label in found.labels], "source": found.source,
-        "rows": found.rows, "features": len(found.feature_names()),
-        "certificate": certified(found.learner), "blend": header["blend"], "weights": weights[:top],
-    }  # fmt: skip
+    facts = _facts(found, header)
+    certificate = certified(found.learner)
+    members: dict[str, float] = header["blend"] or {}
     if json:
-        import json as dump
-
-        print(dump.dumps(facts, ensure_ascii=False))
+        more = {"certificate": certificate, "blend": header["blend"], "weights": weights[:top]}
+        print(json_module.dumps(facts | more, ensure_ascii=False))
         return
     console = console_of(no_color)
     for name, value in facts.items():
-        if name not in ("certificate", "blend", "weights") and value not in (None, "", []):
-            console.print(f"{name:<12}{_shown(value)}")
-    for member, carried in sorted((header["blend"] or {}).items(), key=lambda each: -each[1]):
-        if carried >= 0.001:
-            console.print(f"{'member':<12}{member} {carried:.1%}")
-    show_certificate(console, facts["certificate"])
+        if value not in (None, "", []):
+            console.print(f"{name:<12}{_text(value)}")
+    for member, share in sorted(members.items(), key=lambda each: -each[1]):
+        if share >= 0.001:
+            console.print(f"{'member':<12}{member} {share:.1%}")
+    show_certificate(console, certificate)
     scores = what_scores_are(facts | {"loss": found.learner.loss.name})
     show_weights(console, weights[:top], scores)
 
 
-def _shown(value: object) -> str:
+def _facts(model: Any, header: dict[str, Any]) -> dict[str, Any]:
+    from unitless.model import text_of
+
+    return {
+        "kind": header["kind"],
+        "format": header["format"],
+        "package": header["package"],
+        "task": model.task,
+        "learner": header["learner"]["name"],
+        "parameters": header["learner"]["parameters"],
+        "target": model.target,
+        "labels": [text_of(label) for label in model.labels],
+        "source": model.source,
+        "rows": model.rows,
+        "features": len(model.feature_names()),
+    }
+
+
+def _text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{k}={v}" for k, v in value.items())
     if isinstance(value, list):

@@ -7,20 +7,52 @@ from unitless.learners.base import Learner
 from unitless.model import StreamModel
 
 
-def stream_model(path: str) -> StreamModel:
-    """The model of a file; an estimator or a learner brings what it has."""
-    found = persistence.load(path)
-    task: Any
+def load_model(path: str, data: str | None = None) -> StreamModel:
+    """Load a model file; learners and estimators become models.
+
+    Parameters
+    ----------
+    data
+        The data file of the command: if it is the model file, the arguments were swapped.
+    """
+    try:
+        found = persistence.load(path)
+    except (persistence.ModelFileError, OSError):
+        if data is not None and data != "-" and is_model_file(data):
+            raise ValueError(
+                f"{data} is a model file and {path} is not: the arguments are swapped, the model "
+                "comes first"
+            ) from None
+        raise
     if isinstance(found, StreamModel):
         return found
     if isinstance(found, Learner):
-        task = {"signs": "binary", "classes": "multiclass"}.get(found.loss.targets, "regression")
-        labels: Any = {"binary": [-1.0, 1.0], "multiclass": [*map(float, range(found.classes))]}
-        names = [str(name) for name in found.names.columns] or None
-        return StreamModel(task, found, labels.get(task, []), names=names)
-    several = found.learner_.loss.name == "softmax"
+        return _from_learner(found)
+    is_multiclass = found.learner_.loss.name == "softmax"
     classes = [*found.classes_.tolist()] if hasattr(found, "classes_") else []
-    task = "regression" if not classes else "multiclass" if several else "binary"
+    task: Any = "regression"
+    if classes:
+        task = "multiclass" if is_multiclass else "binary"
     columns = getattr(found, "columns_", None)
     names = None if columns is not None else found.feature_names_
     return StreamModel(task, found.learner_, classes, columns=columns, names=names)
+
+
+def _from_learner(learner: Learner) -> StreamModel:
+    tasks: dict[str, Any] = {"signs": "binary", "classes": "multiclass"}
+    task = tasks.get(learner.loss.targets, "regression")
+    labels: Any = {
+        "binary": [-1.0, 1.0],
+        "multiclass": [*map(float, range(learner.classes))],
+    }
+    names = [str(name) for name in learner.names.columns] or None
+    return StreamModel(task, learner, labels.get(task, []), names=names)
+
+
+def is_model_file(path: str) -> bool:
+    """Return whether a file is a model file that can be loaded."""
+    try:
+        persistence.header(path)
+    except (persistence.ModelFileError, OSError):
+        return False
+    return True

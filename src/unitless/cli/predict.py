@@ -1,36 +1,36 @@
-"""`unitless predict`: what a saved model says about the rows of a file."""
+"""`unitless predict`: the predictions of a saved model for the rows of a file."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-import typer
+from unitless.cli.options import OUTPUT, Data, Model, Quiet, ReadingOptions, _option, takes
 
-from unitless.cli import options as o
-
-Output = Annotated[
-    str,
-    typer.Option(
-        "-o", "--output", metavar="FILE", help="Where the CSV goes, - for standard output.",
-        rich_help_panel=o.OUTPUT,
-    ),
-]  # fmt: skip
+PIECE_ROWS = 4096
+"""Rows predicted between two looks at signals."""
 
 
-def predict(
-    model: o.Model,
-    data: o.Data,
-    output: Output = "-",
-    format: o.Format = None,
-    no_header: o.NoHeader = False,
-    separator: o.Separator = None,
-    quote: o.Quote = None,
-    coerce: o.Coerce = False,
-    skip_bad: o.SkipBad = 0,
-    quiet: o.Quiet = False,
-) -> None:
-    """Predict the rows of a file, in their order, in constant memory; nothing is learned.
+@dataclass(kw_only=True)
+class PredictOptions(ReadingOptions):
+    """The options of `predict`."""
 
-    The output has a line a row: its number, the prediction and the probability of each class. A
-    target column is ignored if there is one.
+    model: Model
+    data: Data
+    output: Annotated[
+        str,
+        _option(
+            OUTPUT, "File for the predictions (CSV); - for standard output.", "-o", "--output",
+            metavar="FILE",
+        ),
+    ] = "-"  # fmt: skip
+    quiet: Quiet = False
+
+
+@takes(PredictOptions)
+def predict(options: PredictOptions) -> None:
+    """Predict the rows of a file, in their order and in constant memory; nothing is learned.
+
+    The output has one line per row: its number, the prediction, and the probability of each class.
+    If the file has a target column, it is ignored.
 
     [dim]Examples:[/dim]
 
@@ -38,25 +38,29 @@ def predict(
 
     cat mail.vw | unitless predict mail.unitless - --format vw
     """
-    from unitless.cli.loading import stream_model
+    from unitless.cli.loading import load_model
+    from unitless.cli.outputs import check_outputs
     from unitless.cli.predictions import Predictions
-    from unitless.cli.reading import blocks_of, reading_of
+    from unitless.cli.reading import model_blocks
     from unitless.cli.screen import warnings_as_notes
     from unitless.cli.stopping import Stopper
 
-    found = stream_model(model)
-    reading = reading_of(format, no_header, separator, quote)
-    if format is None:  # a file's name tells it, a pipe is like what was learned
-        found.reading["format"] = found.position.get("format") if data == "-" else None
-    how = {**found.reading, **reading}
-    with warnings_as_notes(quiet), Stopper() as stopper, Predictions(output) as written:
-        blocks = blocks_of(data, how, model=found, coerce=coerce, skip_bad=skip_bad)
+    check_outputs({"--output": options.output}, [options.data, options.model])
+    model = load_model(options.model, data=options.data)
+    if options.format is None:  # a file name tells its format; a pipe is like the training data
+        learned_format = model.position.get("format")
+        model.reading["format"] = learned_format if options.data == "-" else None
+    reading = {**model.reading, **options.reading()}
+    with (
+        warnings_as_notes(options.quiet),
+        Stopper() as stopper,
+        Predictions(options.output) as predictions,
+    ):
+        blocks = model_blocks(options.data, reading, options, model, labelled=False)
         for block in stopper.waiting_for(blocks):
-            rows = found.prepared(block, grow=False, labelled=False).rows
-            for start in range(0, len(rows), PIECE):
-                written.write(found, found.learner.predict(rows[start : start + PIECE]))
+            rows = model.prepared(block, grow=False, labelled=False).rows
+            for start in range(0, len(rows), PIECE_ROWS):
+                scores = model.learner.predict(rows[start : start + PIECE_ROWS])
+                predictions.write(model, scores)
                 stopper.check()
-            written.flush()
-
-
-PIECE = 4096
+            predictions.flush()

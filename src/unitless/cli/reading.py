@@ -4,100 +4,102 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from unitless.cli.options import ColumnOptions, ReadingOptions
+
 if TYPE_CHECKING:
     from unitless.model import StreamModel
     from unitless.readers import Block
 
 
-def reading_of(
-    format: str | None = None,
-    no_header: bool = False,
-    separator: str | None = None,
-    quote: str | None = None,
-) -> dict[str, Any]:
-    """What the options say about how the file is to be read; only what they say.
-
-    >>> reading_of(no_header=True, quote="none")
-    {'header': False, 'quote': None}
-    """
-    made: dict[str, Any] = {} if format is None else {"format": format}
-    if no_header:
-        made["header"] = False
-    if separator is not None:
-        made["separator"] = {"tab": "\t", "\\t": "\t", "space": " "}.get(separator, separator)
-    if quote is not None:
-        made["quote"] = None if quote == "none" else quote
-    return made
-
-
-def blocks_of(
-    data: str,
-    reading: dict[str, Any],
-    *,
-    target: str | None = None,
-    weight: str | None = None,
-    model: "StreamModel | None" = None,
-    resume: bool = False,
-    coerce: bool = False,
-    skip_bad: int = 0,
-    task: str = "auto",
+def new_blocks(
+    data: str, reading: dict[str, Any], options: ReadingOptions, columns: ColumnOptions, task: str
 ) -> "Iterator[Block]":
-    """The blocks of a file, for a fresh model or for one that knows names and columns.
-
-    Without a target that column, if there is one, is no matter: for predictions. Where nothing is
-    to be found out from the first rows, a slow pipe need not be waited for.
-    """
+    """Open a file for a new model."""
     from unitless.readers import SPARSE, format_of, open_blocks
 
-    options = dict(reading)
-    sparse = (reading.get("format") or format_of(data)) in SPARSE
-    if model is not None or (sparse and task != "auto"):
-        options["settle"] = 1
-    if model is not None:
-        options["names"] = model.names or ()
-        if resume:
-            options["resume"] = model.position
-        elif is_text(data, reading) and isinstance(model.position.get("columns"), dict):
-            options["types"] = _types(model, data, reading, target)
-    options |= {"target": target, "weight": weight, "coerce": coerce, "skip_bad": skip_bad}
-    return open_blocks(data, **options)
+    settings = dict(reading)
+    if (reading.get("format") or format_of(data)) in SPARSE and task != "auto":
+        settings["settle"] = 1  # nothing to detect: do not wait for the lines of a slow pipe
+    return open_blocks(
+        data,
+        **settings,
+        target=columns.target,
+        weight=columns.weight,
+        coerce=options.coerce,
+        skip_bad=options.skip_bad,
+    )
 
 
-def is_text(data: str, reading: dict[str, Any]) -> bool:
-    """Whether it is CSV, where the types of columns are found out."""
+def model_blocks(
+    data: str,
+    reading: dict[str, Any],
+    options: ReadingOptions,
+    model: "StreamModel",
+    *,
+    resume: bool = False,
+    labelled: bool = True,
+) -> "Iterator[Block]":
+    """Open a file for a model that knows names and columns.
+
+    Parameters
+    ----------
+    resume
+        Start where the model stopped, not at the beginning of the file.
+    labelled
+        Whether the target is needed; for predictions its column, if there is one, is ignored.
+    """
+    from unitless.readers import open_blocks
+
+    settings = reading | {"settle": 1, "names": model.names or ()}
+    if resume:
+        settings["resume"] = model.position
+    elif is_csv(data, reading) and isinstance(model.position.get("columns"), dict):
+        settings["types"] = _types(model, data, reading, labelled)
+    return open_blocks(
+        data,
+        **settings,
+        target=model.target if labelled else None,
+        weight=model.weight if labelled else None,
+        coerce=options.coerce,
+        skip_bad=options.skip_bad,
+    )
+
+
+def is_csv(data: str, reading: dict[str, Any]) -> bool:
+    """Return whether the types of columns are detected, as in CSV files."""
     from unitless.readers import format_of
 
     return (reading.get("format") or format_of(data)) in ("csv", "tsv")
 
 
 def _types(
-    model: "StreamModel", data: str, reading: dict[str, Any], target: str | None
+    model: "StreamModel", data: str, reading: dict[str, Any], labelled: bool
 ) -> dict[str, str]:
-    """Features as they were in the file that the model learned from; what is none is text.
+    """Return the types that features had in the file that the model learned from.
 
-    Text fits everything, so that a column that does not matter cannot be wrong.
+    Columns that are not features are read as text, in which every cell is valid.
     """
     known = model.position["columns"]
-    aside = {name for name in (model.target, model.weight, *model.ignore) if name}
-    features = {*(model.keep or known)} - aside
+    others = {name for name in (model.target, model.weight, *model.ignore) if name}
+    features = {*(model.keep or known)} - others
     types = {k: v for k, v in known.items() if v in ("number", "string") and k in features}
-    if target is not None:
+    if labelled:
         return types | reading.get("types", {})
-    return types | dict.fromkeys(aside & {*_columns(data, reading)}, "string")
+    return types | dict.fromkeys(others & {*_column_names(data, reading)}, "string")
 
 
-def _columns(data: str, reading: dict[str, Any]) -> list[str]:
-    """The columns of a file; of a pipe, which can be read once, none."""
+def _column_names(data: str, reading: dict[str, Any]) -> list[str]:
+    """Return the columns of a file; none for standard input, which can be read only once."""
     from unitless.readers import open_blocks
 
     if data == "-":
         return []
-    options = {k: v for k, v in reading.items() if k != "types"}
-    blocks = open_blocks(data, **options, block_bytes=1 << 16, read_ahead=False, skip_bad=1 << 30)
+    settings = {k: v for k, v in reading.items() if k != "types"}
+    blocks = open_blocks(data, **settings, block_bytes=1 << 16, read_ahead=False, skip_bad=1 << 30)
     frame = next(iter(blocks)).frame
     return [] if frame is None else frame.columns
 
 
-def same_file(data: str, source: str) -> bool:
-    """Whether a file is the one that a model stopped in; a pipe never is."""
+def is_source(data: str, source: str) -> bool:
+    """Return whether a file is the one in which a model stopped; standard input never is."""
     return data != "-" and os.path.abspath(data) == os.path.abspath(source or "-")

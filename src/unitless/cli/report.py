@@ -6,14 +6,16 @@ import typer
 
 
 def report(
-    results: Annotated[str, typer.Argument(metavar="RESULTS", help="A results file.")],
-    page: Annotated[str, typer.Argument(metavar="PAGE", help="The HTML page to write.")],
+    results: Annotated[str, typer.Argument(metavar="RESULTS", help="Results file.")],
+    page: Annotated[str, typer.Argument(metavar="PAGE", help="HTML page to write.")],
 ) -> None:
-    """Make a page from a results file that `evaluate --results` or `--report` has kept.
+    """Make a report from a results file that `evaluate --results` or `--report` has written.
 
-    [dim]Example:[/dim] unitless report houses.json houses.html
+    [dim]Example:[/dim] unitless report houses.results.json houses.html
     """
+    from unitless.cli.outputs import check_outputs
     from unitless.evaluation import read_results
     from unitless.report import write_page
 
+    check_outputs({"PAGE": page}, [results])
     write_page(page, read_results(results))

@@ -1,4 +1,4 @@
-"""`unitless rescale`: a saved model in other units."""
+"""`unitless rescale`: change the units of a saved model."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ Factors = Annotated[
     list[str],
     typer.Argument(
         metavar="NAME=FACTOR...",
-        help="By what the values of a column are multiplied from now on.",
+        help="Factor by which the values of a column are multiplied from now on.",
         show_default=False,
     ),
 ]
@@ -22,27 +22,29 @@ def rescale(
     save: o.Save = None,
     quiet: o.Quiet = False,
 ) -> None:
-    """Change the units of columns: the model goes on as if they had always been those.
+    """Change the units of columns; the model goes on as if they had always been the new ones.
 
-    Metres that become millimetres are multiplied by 1000. Without --save the file itself is
-    changed; at every moment it is whole.
+    If metres become millimetres, the factor is 1000. Without --save the model file itself is
+    replaced.
 
     [dim]Example:[/dim] unitless rescale people.unitless height=1000 --save in-mm.unitless
     """
     from unitless import persistence
+    from unitless.cli.outputs import check_writable
     from unitless.cli.screen import console_of
     from unitless.persistence.saving import extra
 
-    by = dict(map(_pair, factors))
-    found, header = persistence.load(model), persistence.header(model)
-    found.rescale(by)
-    kept = {k: array for k, array in extra(model).items() if not k.startswith("watch.")}
-    persistence.save(
-        found, save or model, position=header["position"], notes=header["notes"], extra=kept
-    )  # without the sizes of values in the old units: no alarm
-    console_of(quiet=quiet).print(
-        f"{save or model}: {', '.join(f'{name} times {factor:g}' for name, factor in by.items())}"
-    )
+    by_name = dict(map(_pair, factors))
+    output = save or model
+    check_writable(output)
+    found = persistence.load(model)
+    header = persistence.header(model)
+    found.rescale(by_name)
+    # Sizes of values in the old units would raise false alarms.
+    kept = {name: array for name, array in extra(model).items() if not name.startswith("watch.")}
+    persistence.save(found, output, position=header["position"], notes=header["notes"], extra=kept)
+    changes = ", ".join(f"{name} times {factor:g}" for name, factor in by_name.items())
+    console_of(quiet=quiet).print(f"{output}: {changes}")
 
 
 def _pair(word: str) -> tuple[str, float]:
@@ -50,4 +52,4 @@ def _pair(word: str) -> tuple[str, float]:
     try:
         return name, float(factor)
     except ValueError:
-        raise ValueError(f"{word!r}: write name=factor, such as height=1000") from None
+        raise ValueError(f"{word!r}: write NAME=FACTOR, for example height=1000") from None

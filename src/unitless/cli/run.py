@@ -1,279 +1,271 @@
-"""What `evaluate` and `fit` do: read, predict, learn, show, save; and end cleanly in any case."""
+"""The run of `evaluate` and `fit`: read, predict, learn, show, save."""
 
 import errno
+import json
 import os
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
+from unitless.cli.labelled import labelled_rows
+from unitless.cli.options import EvaluateOptions, LearningOptions
+from unitless.cli.outputs import check_outputs, results_path
 from unitless.cli.predictions import Predictions
-from unitless.cli.reading import blocks_of, is_text, reading_of, same_file
+from unitless.cli.reading import is_csv, is_source, model_blocks, new_blocks
 from unitless.cli.screen import Screen, console_of, warnings_as_notes
 from unitless.cli.stopping import Stopper
 from unitless.cli.summary import show_audit, show_start, show_summary
-from unitless.encoders import FrameEncoder
-from unitless.evaluation import Evaluation, Step, results_of, resumed, write_results
+from unitless.evaluation import Evaluation, Step, read_results, results_of, resumed, write_results
 from unitless.model import started
-from unitless.readers import ReadError
+from unitless.readers import Block, ReadError
 from unitless.rows import Rows
 
-PROOF_ROWS = 1000
-"""Rows that a report's trial in other units learns again."""
+CHECK_ROWS = 1000
+"""Number of first rows that a report learns again, in other units."""
 
 
-@dataclass
-class Plan:
-    """The options of a run; `options.py` explains each."""
+class Run:
+    """One run of `evaluate` or `fit`.
 
-    data: str
-    target: str | None = None
-    learner: str = "blend"
-    task: str = "auto"
-    loss: str | None = None
-    quantile: float | None = None
-    passes: int = 1
-    holdout: int = 0
-    delay: int = 0
-    weight: str | None = None
-    ignore: list[str] | None = None
-    keep: list[str] | None = None
-    text: list[str] | None = None
-    interactions: list[str] | None = None
-    hash_bits: int = 18
-    max_levels: int = 1000
-    format: str | None = None
-    no_header: bool = False
-    separator: str | None = None
-    quote: str | None = None
-    coerce: bool = False
-    skip_bad: int = 0
-    save: str | None = None
-    resume: str | None = None
-    checkpoint: int = 0
-    predictions: str | None = None
-    report: str | None = None
-    results: str | None = None
-    audit: int = 0
-    top: int = 10
-    quiet: bool = False
-    json: bool = False
-    no_color: bool = False
-    table: bool = True
-    first_rows: list[Rows] = field(default_factory=list)
+    Parameters
+    ----------
+    table
+        Whether the table of losses is shown while the run goes on.
+    """
 
-    def __post_init__(self) -> None:
-        if self.quantile is not None:
-            if self.loss not in (None, "quantile"):
-                raise ValueError(f"--quantile is a loss of its own: leave out --loss {self.loss}")
-            self.loss = f"quantile({self.quantile!r})"
-        for name in ("passes", "holdout", "delay", "checkpoint", "audit", "skip_bad", "top"):
-            least = int(name == "passes")
-            if getattr(self, name) < least:
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} {getattr(self, name)}: at least {least}")
-        if self.holdout == 1:
-            raise ValueError("--holdout 1 would hold out every row: use 2 or more")
-        if self.passes > 1 and self.data == "-":
-            raise ValueError("a pipe can be read once: --passes needs a file")
-        if self.checkpoint and not self.save:
-            raise ValueError("--checkpoint saves the model: say where with --save MODEL")
-        if self.checkpoint and self.delay:
-            raise ValueError("--checkpoint and --delay do not go together: rows wait for labels")
+    def __init__(self, options: LearningOptions, table: bool) -> None:
+        self.options = options
+        self.table = table
+        self.silent = options.quiet or options.json
+        self.console = console_of(options.no_color, self.silent, error=options.predictions == "-")
+        self.reading = options.reading()
+        self.evaluation: Evaluation
+        self.first_rows: list[Rows] = []
+        self.first_frame: Any = None
+        self.is_resumed = False
+        self.only_new_rows = False
+        """Whether a finished run is resumed, to learn rows that were added to its file."""
 
+    def run(self) -> None:
+        """Run, and end cleanly in any case."""
+        options = self.options
+        self.results = results_path(options.report, options.results)
+        check_outputs(
+            {
+                "--save": options.save,
+                "--predictions": options.predictions,
+                "--report": options.report,
+                "--results": self.results,
+            },
+            [options.data, options.resume],
+            may_be=options.resume if options.save else None,
+        )
+        start = time.perf_counter()
+        with warnings_as_notes(self.silent), Stopper() as self.stopper:
+            blocks = self._resumed_blocks() if options.resume else self._first_blocks()
+            self._all_passes(blocks)
+        self._finish(time.perf_counter() - start)
 
-def run(plan: Plan) -> None:
-    """Do it."""
-    silent = plan.quiet or plan.json
-    console = console_of(plan.no_color, silent, error=plan.predictions == "-")
-    start = time.perf_counter()
-    with warnings_as_notes(silent), Stopper() as stopper:
-        evaluation, blocks, frame = _opened(plan, stopper)
-        done = evaluation.rows if evaluation.passes == 0 else 0
-        with Predictions(plan.predictions, done) as written:
+    # Opening
+
+    def _first_blocks(self) -> Iterator[Block]:
+        """Open the file and make a new model from its first block."""
+        options = self.options
+        if is_csv(options.data, self.reading):
+            # Read classes and ignored columns as text, so that any cell is valid.
+            is_class = options.target and options.task in ("binary", "multiclass")
+            names = [options.target] if options.target and is_class else []
+            self.reading["types"] = dict.fromkeys([*names, *(options.ignore or ())], "string")
+        blocks = self.stopper.waiting_for(
+            new_blocks(options.data, self.reading, options, options, options.task)
+        )
+        first = next(blocks)
+        model = started(
+            first,
+            target=options.target,
+            learner=options.learner,
+            loss=options.loss,
+            task=options.task,
+            weight=options.weight,
+            ignore=options.ignore or (),
+            keep=options.keep or (),
+            columns=options.columns(),
+            source=options.data,
+        )
+        model.reading = self.reading
+        self.evaluation = Evaluation(model)
+        self.first_frame = first.frame
+        return chain([first], blocks)
+
+    def _resumed_blocks(self) -> Iterator[Block]:
+        """Load the model and open the file where it stopped, or another file."""
+        options = self.options
+        assert options.resume is not None
+        self.evaluation = resumed(options.resume)
+        model = self.evaluation.model
+        if options.target not in (None, model.target):
+            raise ValueError(
+                f"the target of the model is {model.target!r}: leave out --target {options.target}"
+            )
+        self.is_resumed = is_source(options.data, model.source)
+        if self.is_resumed:
+            model.reading |= self.reading
+            self.only_new_rows = self.evaluation.passes >= options.passes
+        else:
+            watch = self.evaluation.watch  # the new file may have other units
+            self.evaluation = Evaluation(model)
+            self.evaluation.watch = watch
+            model.source = options.data
+            model.reading = {**model.reading, **self.reading}
+            if "format" not in self.reading:
+                model.reading.pop("format", None)
+        blocks = model_blocks(options.data, model.reading, options, model, resume=self.is_resumed)
+        if not self.is_resumed:
+            model.position = {}
+        return self.stopper.waiting_for(blocks)
+
+    def _next_pass(self) -> Iterator[Block]:
+        model = self.evaluation.model
+        model.position = {}
+        return self.stopper.waiting_for(
+            model_blocks(self.options.data, model.reading, self.options, model)
+        )
+
+    # Learning
+
+    def _all_passes(self, blocks: Iterator[Block]) -> None:
+        options = self.options
+        evaluation = self.evaluation
+        finished_passes = evaluation.passes
+        if self.only_new_rows:
+            evaluation.passes = 0
+        is_first_pass = evaluation.passes == 0
+        with Predictions(
+            options.predictions,
+            done=evaluation.rows if is_first_pass else 0,
+            complete=not is_first_pass,
+        ) as predictions:
             try:
-                if plan.table:
-                    show_start(console, evaluation.model, frame)
-                with Screen(_table_console(console, plan), evaluation.model) as screen:
-                    _all_passes(plan, evaluation, blocks, stopper, screen, written)
-            finally:  # whatever happened, the model is that of the last finished piece
-                if plan.save:
-                    _save(plan.save, evaluation, written)
-    found = _results(plan, evaluation, time.perf_counter() - start)
-    _write(plan, found)
-    if plan.json:
-        import json
+                if self.table:
+                    show_start(self.console, evaluation.model, self.first_frame)
+                console = self.console if self.table else console_of(quiet=True)
+                with Screen(console, evaluation.model) as screen:
+                    self._one_pass(blocks, screen, predictions)
+                    predictions.finish()
+                    if self.only_new_rows:
+                        evaluation.passes = finished_passes
+                    while evaluation.passes < options.passes:
+                        self._one_pass(self._next_pass(), screen, predictions)
+            finally:  # in any case, save the model of the last finished piece
+                if options.save:
+                    _save(options.save, evaluation, predictions)
 
-        print(json.dumps(found, ensure_ascii=False))
-    if evaluation.audited is not None:
-        show_audit(console, evaluation.audited, plan.audit)
-    elif plan.audit:
-        read = f"{evaluation.rows:,} were read"
-        console.print(f"\nThere is no row {plan.audit} to take apart: {read}")
-    show_summary(console, found, plan.top)
+    def _one_pass(self, blocks: Iterator[Block], screen: Screen, predictions: Predictions) -> None:
+        options = self.options
+        is_first = self.evaluation.passes == 0
+        audit, delay = 0, 0
+        if isinstance(options, EvaluateOptions):
+            audit = options.audit if is_first else 0
+            delay = options.delay
+        steps = self.evaluation.over(
+            blocks, holdout=options.holdout, delay=delay, every=options.checkpoint, audit=audit
+        )
+        try:
+            for step in steps:
+                screen.show(step)
+                if is_first:
+                    predictions.write(self.evaluation.model, step.scores)
+                self._after_step(step, predictions)
+                self.stopper.check()
+        except ReadError as error:
+            raise self._with_advice(error) from None
+
+    def _after_step(self, step: Step, predictions: Predictions) -> None:
+        """Keep the first rows of a pipe for the report, and save a checkpoint where one is due."""
+        options = self.options
+        needs_rows = options.report and options.data == "-"
+        if needs_rows and sum(map(len, self.first_rows)) < CHECK_ROWS:
+            self.first_rows.append(step.rows)
+        position = self.evaluation.model.position
+        row = position.get("rows", 0) + position.get("skip", 0)
+        if options.checkpoint and row % options.checkpoint == 0:
+            assert options.save is not None
+            predictions.flush()
+            self.evaluation.save(options.save)
+
+    def _with_advice(self, error: ReadError) -> ReadError:
+        """Suggest another task if a label that is not a number follows numbers."""
+        options = self.options
+        is_target = options.target is not None and error.column == options.target
+        if error.text is not None and is_target and options.task == "auto":
+            advice = "if it is a class, use --task binary or --task multiclass"
+            error.args = (f"{error}; {advice}",)
+        return error
+
+    # Results
+
+    def _finish(self, seconds: float) -> None:
+        """Write the results and the report, and show the summary."""
+        options = self.options
+        evaluation = self.evaluation
+        more: dict[str, Any] = {"seconds": round(seconds, 3)}
+        if options.report:
+            more |= self._checks()
+        file_rows = evaluation.model.position.get("rows")
+        found = results_of(evaluation, file_rows=file_rows, **more)
+        if self.results:
+            write_results(self.results, found)
+        if options.report:
+            from unitless.report import write_page
+
+            assert self.results is not None
+            write_page(options.report, read_results(self.results))
+        if options.json:
+            print(json.dumps(found, ensure_ascii=False))
+        audit = getattr(options, "audit", 0)
+        if evaluation.audited is not None:
+            show_audit(self.console, evaluation.audited, audit)
+        elif audit:
+            self.console.print(f"\nThere is no row {audit}: {evaluation.rows:,} rows were read")
+        show_summary(self.console, found, options.top)
+
+    def _checks(self) -> dict[str, Any]:
+        """Learn some of the first rows again, in other units and with other learners."""
+        from unitless.evaluation.units import compared, other_units
+
+        if self.options.data != "-":  # a resumed run did not see the first rows
+            self.first_rows = self._rows_from_start()
+        rows = labelled_rows(self.first_rows)[:CHECK_ROWS] if self.first_rows else ()
+        if not len(rows):
+            return {}
+        learner = self.evaluation.model.learner
+        units = {"rows": len(rows), "trials": other_units(learner, rows)}
+        return {"units": units, "comparison": compared(learner, rows)}
+
+    def _rows_from_start(self) -> list[Rows]:
+        """Read the first rows of the file again."""
+        model = self.evaluation.model
+        block = next(model_blocks(self.options.data, model.reading, self.options, model))
+        return [model.prepared(block, grow=False).rows]
 
 
-def _save(path: str, evaluation: Evaluation, written: Predictions) -> None:
-    """Save the model, on a disk that is full at the cost of predictions: they can be made anew."""
-    size, left = 1 << 16, None
+def _save(path: str, evaluation: Evaluation, predictions: Predictions) -> None:
+    """Save the model; if the disk is full, remove predictions, which can be made again."""
+    size = 1 << 16
+    rows_left = None
     while True:
         try:
             evaluation.save(path)
             break
         except OSError as error:
-            fewer = written.give_back(size) if error.errno == errno.ENOSPC else None
+            fewer = predictions.give_back(size) if error.errno == errno.ENOSPC else None
             if fewer is None:
                 raise
-            size, left = 2 * size, fewer
-    if left is not None:
-        why = f"{os.strerror(errno.ENOSPC)}; cut behind row {left:,}, to make room for the model"
-        raise OSError(errno.ENOSPC, why, written.path)
-
-
-def _table_console(console: Any, plan: Plan) -> Any:
-    return console if plan.table else console_of(quiet=True)
-
-
-def _opened(plan: Plan, stopper: Stopper) -> tuple[Evaluation, Any, Any]:
-    """A fresh or a resumed evaluation, the blocks of its pass, the table it begins with."""
-    reading = reading_of(plan.format, plan.no_header, plan.separator, plan.quote)
-    how: dict[str, Any] = {"coerce": plan.coerce, "skip_bad": plan.skip_bad}
-    if plan.resume:
-        return *_resumed(plan, reading, how, stopper), None
-    how |= {"target": plan.target, "weight": plan.weight}
-    if is_text(plan.data, reading):  # a class, and what is ignored, may look like anything
-        classes = [plan.target] if plan.target and plan.task in ("binary", "multiclass") else []
-        reading["types"] = dict.fromkeys([*classes, *(plan.ignore or ())], "string")
-    blocks = stopper.waiting_for(blocks_of(plan.data, reading, task=plan.task, **how))
-    first = next(blocks)
-    columns = FrameEncoder(
-        plan.hash_bits, plan.max_levels, plan.interactions or (), plan.text or ()
-    )
-    model = started(
-        first, target=plan.target, learner=plan.learner, loss=plan.loss, task=plan.task,
-        weight=plan.weight, ignore=plan.ignore or (), keep=plan.keep or (), columns=columns,
-        source=plan.data,
-    )  # fmt: skip
-    model.reading = reading
-    return Evaluation(model), chain([first], blocks), first.frame
-
-
-def _resumed(plan: Plan, reading: Any, how: Any, stopper: Stopper) -> tuple[Evaluation, Any]:
-    assert plan.resume is not None
-    evaluation = resumed(plan.resume)
-    model = evaluation.model
-    on = same_file(plan.data, model.source)
-    if plan.target not in (None, model.target):
-        raise ValueError(
-            f"the model's target is {model.target!r}: leave out --target {plan.target}"
+            size *= 2
+            rows_left = fewer
+    if rows_left is not None:
+        reason = (
+            f"{os.strerror(errno.ENOSPC)}; cut after row {rows_left:,} to make room for the model"
         )
-    if on:
-        model.reading |= reading
-        if evaluation.passes >= plan.passes:  # rows behind those it has seen
-            evaluation.passes = 0
-    else:
-        evaluation, watch = Evaluation(model), evaluation.watch
-        evaluation.watch = watch  # another file may have other units
-        model.source, model.reading = plan.data, {**model.reading, **reading}
-        if reading.get("format") is None:
-            model.reading.pop("format", None)
-    how |= {"target": model.target, "weight": model.weight}
-    blocks = blocks_of(plan.data, model.reading, model=model, resume=on, **how)
-    if not on:
-        model.position = {}
-    return evaluation, stopper.waiting_for(blocks)
-
-
-def _all_passes(
-    plan: Plan, evaluation: Evaluation, blocks: Any, stopper: Stopper, screen: Any, written: Any
-) -> None:
-    options: dict[str, Any] = {
-        "holdout": plan.holdout,
-        "delay": plan.delay,
-        "every": plan.checkpoint,
-    }
-    while True:
-        first = evaluation.passes == 0
-        try:
-            for step in evaluation.over(blocks, audit=plan.audit if first else 0, **options):
-                _after(plan, evaluation, step, screen, written if first else None)
-                stopper.check()
-        except ReadError as error:
-            raise _with_advice(error, plan) from None
-        if evaluation.passes >= plan.passes:
-            return
-        model = evaluation.model
-        model.position = {}
-        again = blocks_of(
-            plan.data, model.reading, model=model, target=model.target, weight=model.weight,
-            coerce=plan.coerce, skip_bad=plan.skip_bad,
-        )  # fmt: skip
-        blocks = stopper.waiting_for(again)
-
-
-def _with_advice(error: ReadError, plan: Plan) -> ReadError:
-    """A label that is no number, after numbers: the task may be another."""
-    unread = error.text is not None and plan.target is not None and error.column == plan.target
-    if unread and plan.task == "auto":
-        error.args = (f"{error}; if it is a class, give --task binary or --task multiclass",)
-    return error
-
-
-def _after(plan: Plan, evaluation: Evaluation, step: Step, screen: Any, written: Any) -> None:
-    """What follows a step: show, write, save."""
-    screen.show(step)
-    if written is not None:
-        written.write(evaluation.model, step.scores)
-    if plan.report and sum(map(len, plan.first_rows)) < PROOF_ROWS:
-        plan.first_rows.append(step.rows)
-    place = evaluation.model.position
-    at = place.get("rows", 0) + place.get("skip", 0)
-    if plan.checkpoint and at % plan.checkpoint == 0:
-        if written is not None:
-            written.flush()
-        assert plan.save is not None
-        evaluation.save(plan.save)
-
-
-def _results(plan: Plan, evaluation: Evaluation, seconds: float) -> dict[str, Any]:
-    more: dict[str, Any] = {"seconds": round(seconds, 3)}
-    rows = evaluation.model.position.get("rows")
-    if plan.report:
-        more |= _proof(plan, evaluation)
-    return results_of(evaluation, file_rows=rows, **more)
-
-
-def _proof(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
-    """Some of the first rows again, in other units and by other learners."""
-    from unitless.evaluation.units import compared, other_units
-
-    parts = [rows for rows in plan.first_rows if rows.targets is not None]
-    width = max((rows.columns for rows in parts), default=0)
-    parts = [rows for rows in parts if rows.columns == width and _labelled(rows)]
-    if not parts:
-        return {}
-    longest = max(parts, key=len)[:PROOF_ROWS]
-    learner = evaluation.model.learner
-    units = {"rows": len(longest), "trials": other_units(learner, longest)}
-    return {"units": units, "comparison": compared(learner, longest)}
-
-
-def _labelled(rows: Rows) -> bool:
-    return rows.targets is not None and not np.isnan(rows.targets).any()
-
-
-def _write(plan: Plan, found: dict[str, Any]) -> None:
-    """The results file and the page made from it."""
-    path = plan.results
-    if plan.report and not path:
-        path = os.path.splitext(plan.report)[0] + ".json"
-    if path:
-        write_results(path, found)
-    if plan.report:
-        from unitless.evaluation import read_results
-        from unitless.report import write_page
-
-        assert path is not None
-        write_page(plan.report, read_results(path))
+        raise OSError(errno.ENOSPC, reason, predictions.path)

@@ -1,4 +1,4 @@
-"""What a run shows: a table that grows, a bar on files, a counter on pipes; plain when piped."""
+"""What a run shows: a growing table, and on a terminal a progress bar."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ WIDTHS = (10, 13, 12, 16, 18, 10)
 
 
 def console_of(no_color: bool = False, quiet: bool = False, error: bool = False) -> "Console":
-    """Where a command prints."""
+    """Return the console that a command prints to."""
     from rich.console import Console
 
     return Console(
@@ -27,14 +27,16 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
     )  # fmt: skip
 
 
-COMPILING = "compiling: up to a minute, once a machine (ahead: unitless compile)"
+COMPILING = (
+    "compiling for up to a minute, only the first time (`unitless compile` does it in advance)"
+)
 
 
 @contextmanager
 def warnings_as_notes(quiet: bool) -> Iterator[None]:
-    """Warnings of the library as notes on the error stream.
+    """Print warnings of the library as notes on the error stream.
 
-    Who sits before a terminal is also told when something is compiled that no earlier run left.
+    On a terminal, also say when kernels are compiled that are not in the cache.
     """
     from numba.core import event
 
@@ -61,11 +63,14 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
 
 
 class Screen:
-    """The table and the bar of a run."""
+    """The table and the progress bar of a run."""
 
     def __init__(self, console: "Console", model: "StreamModel") -> None:
-        self.console, self.model = console, model
-        self.rows, self.start, self.last = 0, time.perf_counter(), 0.0
+        self.console = console
+        self.model = model
+        self.rows = 0
+        self.start = time.perf_counter()
+        self.last = 0.0
         self._live: Any = None
 
     def __enter__(self) -> "Screen":
@@ -84,7 +89,7 @@ class Screen:
             self._live.__exit__(*what)
 
     def show(self, step: "Step") -> None:
-        """Some rows further."""
+        """Show the rows of a step."""
         self.rows += len(step.rows)
         if step.line is not None:
             self.console.print(self._cells(step.line))
@@ -96,7 +101,7 @@ class Screen:
             self._live.update(Text(self._bar(step.done), style="cyan"), refresh=True)
 
     def _bar(self, done: float | None) -> str:
-        """Rows, rows a second and, on files, how far it is and how long it takes."""
+        """Return rows, rows per second and, for files, the share done and the time left."""
         seconds = time.perf_counter() - self.start
         text = f"{self.rows:,} rows, {self.rows / max(seconds, 1e-9):,.0f} rows/s"
         if not done:
@@ -118,7 +123,7 @@ class Screen:
 
 
 def number(value: float | None) -> str:
-    """A number of a table.
+    """Format a number for a table.
 
     >>> number(0.12345), number(123456.7), number(-0.0), number(None)
     ('0.1235', '1.235e+05', '0.0000', '-')
@@ -130,7 +135,7 @@ def number(value: float | None) -> str:
 
 
 def label_of(model: "StreamModel", target: float | None) -> str:
-    """A coded target as the file has it."""
+    """Return a target as it is in the file."""
     if target is None:
         return "unknown"
     if model.task == "regression":
@@ -139,7 +144,7 @@ def label_of(model: "StreamModel", target: float | None) -> str:
 
 
 def prediction_of(model: "StreamModel", score: Any) -> str:
-    """A score as a person reads it: the number, or the class and its chance."""
+    """Return the prediction of a score: the number, or the class and its probability."""
     import numpy as np
 
     if model.task == "regression":
@@ -151,7 +156,7 @@ def prediction_of(model: "StreamModel", score: Any) -> str:
 
 
 def plain(label: Any, width: int = 40) -> str:
-    """A label without quotes, shortened."""
+    """Return a label without quotes, shortened."""
     from unitless.model import text_of
 
     text = text_of(label)
@@ -159,9 +164,9 @@ def plain(label: Any, width: int = 40) -> str:
 
 
 def counted(n: int, what: str) -> str:
-    """A number of things.
+    """Return a number with its noun.
 
-    >>> counted(1, "bad line"), counted(2000, "bad line")
-    ('1 bad line', '2,000 bad lines')
+    >>> counted(1, "invalid line"), counted(2000, "invalid line")
+    ('1 invalid line', '2,000 invalid lines')
     """
     return f"{n:,} {what}{'' if n == 1 else 's'}"

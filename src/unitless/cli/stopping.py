@@ -1,7 +1,7 @@
-"""Ctrl-C without harm: a run stops between two pieces of work, never inside one.
+"""Ctrl-C and SIGTERM: a run stops between two pieces of work, never inside one.
 
-While rows are learned a signal is only noted; while the program waits for input it interrupts.
-Asked a second time, the program stops at once: files already saved are whole, as always.
+While rows are learned, a signal is only noted; while the program waits for input, it interrupts.
+The second signal stops the program at once; files that were saved are complete in any case.
 """
 
 import signal
@@ -22,7 +22,7 @@ class Stopped(Exception):
 
 
 class Stopper:
-    """Takes the signals while it is open."""
+    """Handles the signals while it is open."""
 
     def __init__(self) -> None:
         self.asked: int | None = None
@@ -32,7 +32,7 @@ class Stopper:
     def __enter__(self) -> Self:
         try:
             self._before = {s: signal.signal(s, self._handle) for s in SIGNALS}
-        except ValueError:  # not the main thread: signals are another's business
+        except ValueError:  # signals are handled in the main thread only
             self._before = {}
         return self
 
@@ -41,12 +41,13 @@ class Stopper:
             signal.signal(number, handler)
 
     def _handle(self, number: int, _: FrameType | None) -> None:
-        again, self.asked = self.asked is not None, number
-        if self.waits or again:
+        is_second = self.asked is not None
+        self.asked = number
+        if self.waits or is_second:
             raise Stopped(number)
 
     def waiting_for(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items; a signal interrupts the wait for the next one."""
+        """Yield the items; a signal interrupts the wait for the next one."""
         source = iter(items)
         while True:
             self.check()
@@ -60,6 +61,6 @@ class Stopper:
             yield item
 
     def check(self) -> None:
-        """Stop here if that was asked for."""
+        """Raise `Stopped` if a signal arrived."""
         if self.asked is not None:
             raise Stopped(self.asked)

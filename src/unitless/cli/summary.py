@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def show_start(console: "Console", model: "StreamModel", frame: Any = None) -> None:
-    """What was decided: task, classes, learner, loss; of a table, which columns hold words."""
+    """Show what was decided: task, classes, learner, loss, and the types of columns."""
     what: str = model.task
     if model.task == "binary":
         what += f" ({' or '.join(plain(label, 20) for label in model.labels)})"
@@ -26,22 +26,22 @@ def show_start(console: "Console", model: "StreamModel", frame: Any = None) -> N
 
 
 def _columns(frame: Any) -> str:
-    """What the columns of a frame were taken for."""
+    """Return how many columns are numbers and which are categories."""
     words = [name for name, dtype in frame.schema.items() if str(dtype) == "String"]
-    made = f"{len(frame.columns) - len(words)} of numbers"
+    made = f"{len(frame.columns) - len(words)} numeric"
     if not words:
         return made
     listed = ", ".join(plain(name, 20) for name in words[:NAMED])
     more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return f"{made}, {len(words)} of words ({listed}{more})"
+    return f"{made}, {len(words)} categorical ({listed}{more})"
 
 
 NAMED = 5
-"""Columns that are named."""
+"""Number of columns whose names are shown."""
 
 
 def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
-    """The end of a run."""
+    """Show the results of a run."""
     from unitless.evaluation import LABELS
     from unitless.evaluation.explanations import what_scores_are
 
@@ -53,7 +53,7 @@ def show_summary(console: "Console", results: dict[str, Any], top: int) -> None:
     if results["baseline"] is not None:
         console.print(f"{'loss of the best constant':<32}{number(results['baseline']['loss'])}")
     for k, held in enumerate(results["holdouts"]):
-        console.print(f"{f'loss of rows held out, pass {k + 1}':<32}{number(held)}")
+        console.print(f"{f'loss of held-out rows, pass {k + 1}':<32}{number(held)}")
     show_certificate(console, results["certificate"])
     show_weights(console, results["weights"][:top], what_scores_are(results))
 
@@ -64,8 +64,8 @@ def _facts(results: dict[str, Any]) -> list[tuple[str, str]]:
     for key, what, why in (
         ("unlabelled", "row", "without a label (predicted, not learned)"),
         ("held_out", "row", "held out"),
-        ("skipped", "bad line", "passed over"),
-        ("coerced", "cell", "made missing: what stood there did not fit"),
+        ("skipped", "invalid line", "skipped"),
+        ("coerced", "cell", "that did not fit their column, treated as missing"),
     ):
         if results[key]:
             facts.append(("", f"{counted(results[key], what)} {why}"))
@@ -73,10 +73,10 @@ def _facts(results: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def show_certificate(console: "Console", certificate: dict[str, Any] | None) -> None:
-    """What is certain, in sentences."""
+    """Show the regret certificate in sentences."""
     if certificate is None:
         return
-    console.print("\nCertain, whatever the rows were (total loss)", style="bold")
+    console.print("\nGuaranteed for this run, without assumptions (total loss)", style="bold")
     staying = [m for m in certificate["members"].items() if m[1]["rows"] == certificate["rows"]]
     for name, kept in sorted(staying, key=lambda each: each[1]["loss"])[:3]:
         console.print(
@@ -97,14 +97,14 @@ def _claimed(claim: dict[str, Any], what: str) -> str:
     ahead = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
     if claim["promised"] is None:
         return f"{ahead} than {what}"
-    return f"{ahead} than {what} ({claim['theorem']} promised at most {promised:.4g} more)"
+    return f"{ahead} than {what} (bound of {claim['theorem']}: {promised:.4g} more)"
 
 
 def show_weights(console: "Console", weights: list[dict[str, Any]], scores: str) -> None:
-    """The largest weights by name."""
+    """Show the largest weights by name."""
     if not weights:
         return
-    console.print(f"\nLargest weights: what a feature adds to {scores}", style="bold")
+    console.print(f"\nLargest weights: the effect of a feature on {scores}", style="bold")
     console.print(f"{'per deviation':>16}{'per unit':>14}{'deviation':>14}  feature")
     for row in weights:
         name = row["feature"] + (f" -> {row['class']}" if "class" in row else "")
@@ -116,9 +116,9 @@ def show_weights(console: "Console", weights: list[dict[str, Any]], scores: str)
 
 
 def show_audit(console: "Console", parts: list[dict[str, Any]], row: int | None = None) -> None:
-    """What made up a score."""
+    """Show what each feature adds to a score."""
     of = "" if row is None else f" of row {row}"
-    console.print(f"\nWhat made up the score{of}", style="bold")
+    console.print(f"\nContributions to the score{of}", style="bold")
     console.print(f"{'adds':>14}{'value':>14}  feature")
     for part in parts:
         adds = part["adds"]

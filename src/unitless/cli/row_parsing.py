@@ -1,4 +1,4 @@
-"""One row from the command line."""
+"""A row given on the command line."""
 
 import json
 import sys
@@ -8,12 +8,13 @@ import numpy as np
 import polars
 from scipy.sparse import csr_array
 
+from unitless.cli.suggestions import suggestion
 from unitless.model import StreamModel
 from unitless.rows import Rows, as_rows
 
 
 def rows_of(model: StreamModel, words: list[str]) -> Rows:
-    """A row of named values as the model's learner sees it; numbers not given are missing."""
+    """Return a row of named values for the learner; numbers that are not given are missing."""
     given = parsed(words)
     if model.columns is not None:
         known = model.columns.kinds
@@ -26,25 +27,26 @@ def rows_of(model: StreamModel, words: list[str]) -> Rows:
     places = {name: j for j, name in enumerate(model.feature_names(width))}
     unknown = [name for name in given if name not in places]
     if unknown:
-        raise ValueError(f"the model knows no feature {unknown[0]!r}")
+        raise ValueError(f"the model has no feature {unknown[0]!r}{suggestion(unknown[0], places)}")
     columns = [places[name] for name in given]
     values = [float(_fitted(name, value, "number")) for name, value in given.items()]
     return as_rows(csr_array((values, (np.zeros(len(values), int), columns)), shape=(1, width)))
 
 
 def _refuse_unknown(model: StreamModel, given: dict[str, Any]) -> None:
-    """A name that no column of the file had, which may be a slip."""
+    """Refuse a name that was not a column of the file: it may be a typing error."""
     assert model.columns is not None
     read = model.position.get("columns")
     known = {*model.columns.kinds, *(read or ()), *model.ignore, model.target, model.weight}
     for name in given:
         if name not in known:
             names = ", ".join(map(repr, model.columns.kinds))
-            raise ValueError(f"the model knows no column {name!r}; it knows {names}")
+            hint = suggestion(name, filter(None, known)) or f"; it has {names}"
+            raise ValueError(f"the model has no column {name!r}{hint}")
 
 
 def parsed(words: list[str]) -> dict[str, Any]:
-    """The row that the words are.
+    """Return the row that the words describe.
 
     >>> parsed(["rooms=5", "city=Oslo"])
     {'rooms': '5', 'city': 'Oslo'}
@@ -56,17 +58,17 @@ def parsed(words: list[str]) -> dict[str, Any]:
         try:
             found = json.loads(text)
         except ValueError as error:
-            raise ValueError(f"the row is no JSON object: {error}") from None
+            raise ValueError(f"the row is not a JSON object: {error}") from None
         return dict(found)
     pairs = [word.partition("=") for word in words]
     for name, equals, _ in pairs:
         if not equals or not name:
-            raise ValueError(f"{name!r}: write name=value, or the row as one JSON object")
+            raise ValueError(f"{name!r}: write NAME=VALUE, or the row as one JSON object")
     return {name: value for name, _, value in pairs}
 
 
 def _fitted(name: str, value: Any, kind: str | None) -> Any:
-    """A text as the column's kind wants it."""
+    """Return a value as the type of its column."""
     if kind == "number" and isinstance(value, str):
         if value in ("", "NA", "N/A", "NaN", "nan", "null"):
             return float("nan")
