@@ -27,6 +27,7 @@ from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
 from unitless.blend.mixture import Mixture
 from unitless.blend.mixture_bound import Guarantee
+from unitless.blend.one_row import RowTable
 from unitless.blend.softmax import SoftmaxMixture
 from unitless.blend.squared import SquaredMixture
 from unitless.blend.target_scaler import TargetScaler
@@ -54,6 +55,8 @@ KINDS: dict[int, Kind] = {
     HUBER: (HedgeMixture, experts.REAL, experts.REAL_LINEAR),
 }
 """By loss: the mixture, the experts, and those of views="linear"."""
+PATIENCE = 32
+"""Single rows that go as blocks before the kernel for single rows is worth compiling."""
 
 
 class Blend(Learner):
@@ -106,6 +109,8 @@ class Blend(Learner):
         self.ensemble = Ensemble(members, loss=self.loss, intercept=self.intercept, **several)
         self.mixture = mixture(members, self.loss)
         self.target_scaler = None
+        self._row_table: RowTable | None = None
+        self._single_rows = 0
         if self.loss.targets == "reals":
             # The delta of Huber's loss is in the unit of the targets, which therefore stays.
             self.target_scaler = TargetScaler(1.0 if self.loss.code == HUBER else 0.0)
@@ -132,8 +137,13 @@ class Blend(Learner):
     def _columns(self) -> int:
         return len(self.ensemble.features.ids)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_row_table": None}  # addresses are not those of a copy
+
     def _reserve(self, columns: int) -> None:
-        self.ensemble.features.reserve(columns)
+        if columns > self._columns:
+            self._row_table = None
+            self.ensemble.features.reserve(columns)
 
     def _check(self, targets: Float, weights: Float) -> None:
         if self.target_scaler is not None:
@@ -145,6 +155,15 @@ class Blend(Learner):
         if scaler is not None:
             unknown = scaler.rows_before_first(weights, len(scores))
             targets = scaler.learn(targets, weights)
+        if not self._run_row(block, targets, weights, scores):
+            self._learn_block(block, targets, weights, scores)
+        if scaler is not None:
+            scores[:] = scaler.decode(scores)
+            scores[:unknown] = 0.0
+        return scores
+
+    def _learn_block(self, block: Block, targets: Float, weights: Float, scores: Float) -> None:
+        self._row_table = None
         for first, last, found in self.ensemble.learn(block, targets, weights):
             rows = slice(first, last)
             self.mixture.drop(self.ensemble.alive)
@@ -152,13 +171,29 @@ class Blend(Learner):
                 self._score(block.cut(first, last), weights[rows], scores[rows])
             else:
                 self.mixture.learn(found, targets[rows], weights[rows], scores[rows])
-        if scaler is not None:
-            scores[:] = scaler.decode(scores)
-            scores[:unknown] = 0.0
-        return scores
+
+    def _run_row(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
+        """Score, or learn, a single row in one compiled call; False if it is not a usual one."""
+        if len(scores) != 1 or (len(weights) and weights[0] == 0):
+            return False
+        features = self.ensemble.features
+        if not features.dense or features.count == 0:
+            return False
+        if self._row_table is None:
+            self._single_rows += 1
+            if self._single_rows <= PATIENCE:
+                return False
+            self._row_table = RowTable(self)
+        table = self._row_table
+        if not table.run(block, targets, weights, scores):
+            return False
+        if not table.mixes:
+            self.mixture.learn(table.scores, targets, weights, scores)
+        return True
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        self._score(block, weights, scores)
+        if not self._run_row(block, EMPTY, weights, scores):
+            self._score(block, weights, scores)
         if self.target_scaler is not None:
             scores[:] = self.target_scaler.decode(scores)
         return scores
@@ -181,6 +216,7 @@ class Blend(Learner):
             scores[rows] = mixture.predict(found, self._room(len(rows)), own_weights)
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
+        self._row_table = None
         self.ensemble.rescale(columns, factors)
 
     def _seen(self) -> NDArray[np.bool_]:
@@ -193,6 +229,7 @@ class Blend(Learner):
         if self.loss.code != SOFTMAX:
             super().add_class()
         self.classes += 1
+        self._row_table = None
         for learner in self.ensemble.learners:
             if learner is not None:
                 learner.add_class()

@@ -10,10 +10,11 @@ import gc
 import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 
-from unitless.blend.blend import Blend
+from unitless.blend.blend import PATIENCE, Blend
 from unitless.learners.coordinate import Coordinate
 from unitless.learners.full import Full
 from unitless.learners.newton import Newton
@@ -22,6 +23,7 @@ from unitless.rows import as_rows
 APART = {"full": Full, "newton": Newton, "coordinate": Coordinate}
 TWO_CLASSES = ["logistic", *APART]
 MORE = ["softmax", "squared"]
+ONE_ROW = ["one row"]
 
 
 def compile_ahead(everything: bool = False) -> None:
@@ -33,7 +35,7 @@ def compile_ahead(everything: bool = False) -> None:
     # Compiling makes millions of objects that live: looking for garbage costs 7 %.
     pool = ProcessPoolExecutor(cores, mp_context=get_context("spawn"), initializer=gc.disable)
     with pool:
-        for jobs in [TWO_CLASSES, MORE] if everything else [TWO_CLASSES]:
+        for jobs in [TWO_CLASSES, MORE, ONE_ROW] if everything else [TWO_CLASSES]:
             list(pool.map(compile_one, jobs))
 
 
@@ -43,11 +45,14 @@ def compile_one(job: str) -> None:
     y = np.sign(X[:, 0])
     if job == "softmax":
         y = np.arange(8.0) % 3
-    learner = APART[job]() if job in APART else Blend(job, classes=3 if job == "softmax" else 0)
+    if job in APART:
+        learner: Any = APART[job]()
+    else:
+        learner = Blend(job.replace("one row", "logistic"), classes=3 if job == "softmax" else 0)
     if job == "logistic":
-        ensemble = learner.ensemble
-        for k, member in enumerate(ensemble.members):
-            if member.kind in APART.values():
-                ensemble.learners[k] = None
+        learners = learner.ensemble.learners
+        learners[:] = [None if type(each) in APART.values() else each for each in learners]
     learner.learn(as_rows(X, y))
+    for _ in range(PATIENCE + 1 if job == "one row" else 0):
+        learner.learn(as_rows(X[:1], y[:1]))
     learner.loss.link(learner.predict(as_rows(X)))

@@ -17,12 +17,6 @@ from unitless.blend.compaction import DONE, RULE, Compaction, Float
 from unitless.blend.experts import Expert
 from unitless.blend.threads import parallel
 from unitless.learners.base import EMPTY, LARGEST, NO_INDICES, NO_STARTS, Learner
-from unitless.learners.transitional import (
-    coefficients,
-    learn_block,
-    predict_block,
-    rescale_columns,
-)
 from unitless.rows import Block
 from unitless.views import Moments, Normalised, Presence
 
@@ -78,11 +72,13 @@ class Ensemble:
 
     def _learn(self, block: Block, targets: Float, weights: Float) -> Float:
         views = self.views(block, learn=True)
-        jobs = [
-            (learn_block, learner, views[member.view], targets, weights)
-            for member, learner in self._present
-        ]
-        return self._table(parallel(jobs, len(targets)), len(targets))
+        rows = len(targets)
+        calls = []
+        for member, learner in self._present:
+            own = views[member.view]
+            learner._reserve(own.columns)
+            calls.append((learner._learn, own, targets, weights, learner._room(rows)))
+        return self._table(parallel(calls, rows), rows)
 
     @property
     def _present(self) -> list[tuple[Expert, Learner]]:
@@ -128,11 +124,12 @@ class Ensemble:
             stop = features.tile(block, first, rows, width)
             shown = features.compact(block.cut(first, stop), stop - first, width)
             views = self.views(shown, learn=False)
-            jobs = [
-                (predict_block, learner, views[member.view], weights[first:stop], stop - first)
+            own = weights[first:stop]
+            calls = [
+                (learner._predict, views[member.view], own, learner._room(stop - first))
                 for member, learner in self._present
             ]
-            pieces.append(self._table(parallel(jobs, stop - first), stop - first))
+            pieces.append(self._table(parallel(calls, stop - first), stop - first))
             first = stop
         return np.concatenate(pieces)
 
@@ -189,10 +186,11 @@ class Ensemble:
         self.normalised.reserve(count)
         self.normalised.rescale(ids, factors)
         for member, learner in self._present:
+            learner._reserve(0 if member.view == "none" else count)
             if member.view in ("raw", "centred", "normalised"):
-                rescale_columns(learner, ids, factors, count)
+                learner._rescale(ids, factors)
             elif member.view == "squashed":
-                rescale_columns(learner, ids, np.sign(factors), count)
+                learner._rescale(ids, np.sign(factors))
 
 
 def _parts(learner: Any, row: Block, z: Any) -> Float:
@@ -205,7 +203,7 @@ def _parts(learner: Any, row: Block, z: Any) -> Float:
     x[0] = learner.intercept
     largest = LARGEST / (2 + len(x))
     with np.errstate(over="ignore", invalid="ignore"):
-        w = np.nan_to_num(coefficients(learner))
+        w = np.nan_to_num(learner._coefficients())
         w = np.concatenate([w, np.zeros((max(0, len(x) - len(w)), *w.shape[1:]))])[: len(x)]
         terms = np.clip((w.T * x).T, -largest, largest)
     whole = terms.sum(axis=0)

@@ -22,7 +22,7 @@ from unitless.persistence.checks import Damaged, check
 
 Arrays = dict[str, NDArray[Any]]
 Facts = dict[str, Any]
-DERIVED = ("_spare", "_room_for_units", "_settings", "parameters", "members")
+DERIVED = ("_spare", "_room_for_units", "_settings", "parameters", "members", "_row_table")
 """Attributes that follow from others or from the parameters."""
 
 

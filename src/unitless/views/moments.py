@@ -42,7 +42,8 @@ class MomentsState(NamedTuple):
 
 
 @kernel
-def _moments(values, width, learns, moments, centred, squashed):
+def show(values, width, learns, moments, centred, squashed):
+    """Fill in the rows centred and squashed; with `learns`, bring the moments up to date."""
     mean, m2, missing, totals = moments
     for r in range(values.size // max(width, 1)):
         t = totals[0] + 1
@@ -96,14 +97,14 @@ class Moments:
         """The rows centred and squashed, each with the moments up to itself."""
         self.reserve(columns)
         centred, squashed = np.empty(len(values)), np.empty(len(values))
-        _moments(values, columns, True, tuple(self.state), centred, squashed)
+        show(values, columns, True, tuple(self.state), centred, squashed)
         return centred, squashed
 
     def transform(self, values: Float, columns: int) -> tuple[Float, Float]:
         """Each row centred and squashed as if it were the next."""
         state = self.state if columns <= len(self.state.mean) else self._grown(columns)
         centred, squashed = np.empty(len(values)), np.empty(len(values))
-        _moments(values, columns, False, tuple(state), centred, squashed)
+        show(values, columns, False, tuple(state), centred, squashed)
         return centred, squashed
 
     def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:

@@ -17,7 +17,8 @@ Float = NDArray[np.float64]
 
 
 @kernel
-def _normalise(block, learns, M, out):
+def show(block, learns, M, out):
+    """Fill in the rows normalised; with `learns`, bring the largest values up to date."""
     values, indices, starts, width = block
     sparse = starts.size > 0
     rows = starts.size - 1 if sparse else values.size // max(width, 1)
@@ -64,13 +65,13 @@ class Normalised:
         """The rows one after another, each with the largest values up to itself."""
         self.reserve(block.columns)
         out = np.empty(len(block.values))
-        _normalise(tuple(block), True, self.state, out)
+        show(tuple(block), True, self.state, out)
         return out
 
     def transform(self, block: Block) -> Float:
         """Each row as if it were the next."""
         out = np.empty(len(block.values))
-        _normalise(tuple(block), False, self.state, out)
+        show(tuple(block), False, self.state, out)
         return out
 
     def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:

@@ -12,7 +12,8 @@ Float = NDArray[np.float64]
 
 
 @kernel
-def _presence(values, out):
+def show(values, out):
+    """out = 1 where a value is neither 0 nor missing."""
     for k in range(values.size):
         out[k] = 1.0 if values[k] != 0 and values[k] == values[k] else 0.0
 
@@ -53,5 +54,5 @@ class Presence(Raw):
     def transform(self, block: Block) -> Float:
         """1 or 0 for each value."""
         out = np.empty(len(block.values))
-        _presence(block.values, out)
+        show(block.values, out)
         return out
