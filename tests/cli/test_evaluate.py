@@ -148,7 +148,7 @@ def test_a_class_that_comes_late(unitless, tmp_path):
         ((), "which column is the target?"),
         (("-t", "label", "--checkpoint", "5"), "--save"),
         (("-t", "label", "--loss", "squared"), "does not fit the task binary"),
-        (("-t", "label", "-l", "nobody"), "unknown learner 'nobody'"),
+        (("-t", "label", "-l", "nobody"), "there is no learner 'nobody'"),
         (("-t", "label", "--keep", "gone"), "there is no column 'gone'"),
         (("-t", "label", "--ignore", "gone"), "there is no column 'gone'"),
         (("-t", "label", "--text", "gone"), "there is no column 'gone'"),

@@ -117,15 +117,14 @@ def compare(options: CompareOptions) -> None:
 
 def _names(given: str, loss: str) -> tuple[list[str], bool]:
     """Return the names of the learners, and whether they are the default."""
-    from unitless.cli.suggestions import suggestion
+    from unitless.cli.suggestions import check_learner
     from unitless.learners import REGISTRY, get
 
     names = [name.strip() for name in given.split(",") if name.strip()]
     if names == ["all"]:
         return list(REGISTRY), False
     for name in names:
-        if name not in REGISTRY:
-            raise ValueError(f"there is no learner {name!r}{suggestion(name, REGISTRY)}")
+        check_learner(name)
     if names:
         return names, False
     supported = []

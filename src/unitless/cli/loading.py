@@ -23,6 +23,8 @@ def load_model(path: str, data: str | None = None) -> StreamModel:
                 f"{data} is a model file and {path} is not: the arguments are swapped, the model "
                 "comes first"
             ) from None
+        if _has_data_name(path):
+            raise ValueError(f"{path} is a data file, and a model file was expected") from None
         raise
     if isinstance(found, StreamModel):
         return found
@@ -56,3 +58,16 @@ def is_model_file(path: str) -> bool:
     except (persistence.ModelFileError, OSError):
         return False
     return True
+
+
+def _has_data_name(path: str) -> bool:
+    """Return whether a file exists whose name is that of a data file."""
+    import os
+
+    from unitless.readers import format_of
+
+    try:
+        format_of(path)
+    except ValueError:
+        return False
+    return os.path.isfile(path)

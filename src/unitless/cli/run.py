@@ -15,6 +15,7 @@ from unitless.cli.predictions import Predictions
 from unitless.cli.reading import is_csv, is_source, model_blocks, new_blocks
 from unitless.cli.screen import Screen, console_of, warnings_as_notes
 from unitless.cli.stopping import Stopper
+from unitless.cli.suggestions import check_learner
 from unitless.cli.summary import show_audit, show_start, show_summary
 from unitless.evaluation import Evaluation, Step, read_results, results_of, resumed, write_results
 from unitless.model import started
@@ -72,6 +73,7 @@ class Run:
     def _first_blocks(self) -> Iterator[Block]:
         """Open the file and make a new model from its first block."""
         options = self.options
+        check_learner(options.learner)
         if is_csv(options.data, self.reading):
             # Read classes and ignored columns as text, so that any cell is valid.
             is_class = options.target and options.task in ("binary", "multiclass")
