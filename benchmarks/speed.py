@@ -21,7 +21,7 @@ from river import linear_model, preprocessing
 from sklearn.linear_model import SGDClassifier
 from vowpalwabbit import Workspace
 
-from unitless.blend import experts as recipes
+from unitless.blend import experts
 from unitless.blend.ensemble import Ensemble
 from unitless.blend.logistic import LogisticMixture
 from unitless.learners import Blend, Coordinate, Full
@@ -229,12 +229,12 @@ def members() -> None:
     rows = as_rows(X, _labels(len(X)))
 
     def several(times: int) -> Callable[[], object]:
-        panel = recipes.LOGISTIC * times
+        members = experts.LOGISTIC * times
 
         def run() -> object:
             blend = Blend()
-            blend.ensemble = Ensemble(panel, loss=blend.loss, intercept=True)
-            blend.mixture = LogisticMixture(panel, blend.loss)
+            blend.ensemble = Ensemble(members, loss=blend.loss, intercept=True)
+            blend.mixture = LogisticMixture(members, blend.loss)
             return blend.learn(rows)
 
         return run
@@ -242,7 +242,7 @@ def members() -> None:
     seconds = fastest({str(times): several(times) for times in (1, 2, 4)}, 5)
     for times in (2, 4):
         ratio = seconds[str(times)] / seconds["1"] / times
-        count = times * len(recipes.LOGISTIC)
+        count = times * len(experts.LOGISTIC)
         report(f"Blend, cost per member, {count} members over 12", ratio, 1.0, at_most=True)
 
 
