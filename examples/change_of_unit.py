@@ -26,12 +26,12 @@ def main() -> None:
     new = X[half:].copy()
     new[:, :10] *= 1000
 
-    told = OnlineClassifier().fit(X[:half], y[:half])
+    told = OnlineClassifier().partial_fit(X[:half], y[:half])
     told.rescale(dict.fromkeys(names, 1000))
     told.partial_fit(new, y[half:])
 
-    untold = OnlineClassifier().fit(X[:half], y[:half]).partial_fit(new, y[half:])
-    unchanged = OnlineClassifier().fit(X[:half], y[:half]).partial_fit(X[half:], y[half:])
+    untold = OnlineClassifier().partial_fit(X[:half], y[:half]).partial_fit(new, y[half:])
+    unchanged = OnlineClassifier().partial_fit(X[:half], y[:half]).partial_fit(X[half:], y[half:])
 
     print("accuracy on the second half, in which ten of thirty columns have different units")
     print(f"  no change of units     {accuracy(unchanged, y[half:]):.3f}")

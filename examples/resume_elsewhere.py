@@ -35,7 +35,7 @@ def load(path: Path) -> OnlineRegressor:
 def train(path: Path) -> None:
     """Run the first process."""
     X, y = load_diabetes(return_X_y=True, scaled=False)
-    save(OnlineRegressor().fit(X[:HALF], y[:HALF]), path)
+    save(OnlineRegressor().partial_fit(X[:HALF], y[:HALF]), path)
     print(f"first process: learned {HALF} patients, saved {path.stat().st_size / 1024:.0f} KB")
 
 
@@ -45,7 +45,7 @@ def resume(path: Path) -> None:
     model = load(path).partial_fit(X[HALF:], y[HALF:])
     error = np.abs(model.progressive_ - y[HALF:]).mean()
     print(f"second process: learned {len(y) - HALF} more, each predicted first, off by {error:.1f}")
-    straight = OnlineRegressor().fit(X, y)
+    straight = OnlineRegressor().partial_fit(X, y)
     same = np.array_equal(model.progressive_, straight.progressive_[HALF:])
     print(f"the same to the last bit as one process that learned all: {same}")
 
