@@ -61,7 +61,7 @@ def exp(x):
     return bounded_exp(min(max(x, -MAX_EXPONENT), MAX_EXPONENT))
 
 
-@shared
+@inlined
 def bounded_exp(x):
     """`exp` for an x known to lie within +-700; of a number or of lanes."""
     shifted = fma(x, _LOG2E, _ROUND)

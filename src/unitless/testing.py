@@ -1,0 +1,199 @@
+"""Check that a learner keeps its promises: `check_learner(MyLearner)`.
+
+The laws are those that every learner of this package is tested with, in short form. A learner
+written outside the package can be checked in one line of its tests::
+
+    from unitless.testing import check_learner
+
+    def test_laws():
+        check_learner(MyLearner)
+"""
+
+import pickle
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unitless import losses
+from unitless.learners.base import Diverged, Learner
+from unitless.rows import Rows, as_rows
+
+Float = NDArray[np.float64]
+ROWS, COLUMNS = 60, 5
+
+
+class Case(NamedTuple):
+    """A learner to be made and a stream for it."""
+
+    make: Callable[[], Learner]
+    X: Float
+    y: Float
+
+    def rows(self, span: slice = slice(None), X: Float | None = None) -> Rows:
+        """Some of the rows, with other values if given."""
+        return as_rows((self.X if X is None else X)[span], self.y[span])
+
+
+def check_learner(kind: type[Learner], **parameters: Any) -> None:
+    """Run the laws on a learner, with every loss that it accepts.
+
+    Parameters
+    ----------
+    kind : type of a Learner
+        Its constructor takes the loss first.
+    **parameters
+        Passed to the constructor.
+
+    Raises
+    ------
+    AssertionError
+        If a law does not hold; the message names the law, the learner and the loss.
+
+    Examples
+    --------
+    >>> from unitless.learners import Nag
+    >>> check_learner(Nag, rate=1.0)
+    """
+    cases = list(_cases(kind, parameters))
+    assert cases, f"{kind.__name__} accepts none of the losses {', '.join(losses.NAMES)}"
+    for loss, case in cases:
+        for law in LAWS:
+            try:
+                law(case)
+            except AssertionError as error:
+                message = f"{kind.__name__} with the {loss} loss: {law.__doc__}"
+                raise AssertionError(f"{message}\n{error}") from error
+
+
+def _cases(kind: type[Learner], parameters: dict[str, Any]) -> Iterator[tuple[str, Case]]:
+    for name in losses.NAMES:
+        loss = losses.get(name.partition("(")[0])
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(ROWS, COLUMNS))
+        X[rng.random(X.shape) < 0.3] = 0
+        y = rng.choice([-1.0, 1.0], ROWS) if loss.targets != "reals" else rng.normal(1, 2, ROWS)
+        try:
+            kind(loss, **parameters)
+        except ValueError:
+            continue
+        yield loss.name, Case(lambda loss=loss: kind(loss, **parameters), np.clip(X, -1, 1), y)
+
+
+def _same(a: Any, b: Any) -> None:
+    """Assert that two runs agree to the bit."""
+    np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def _close(a: Any, b: Any) -> None:
+    a, b = np.asarray(a), np.asarray(b)
+    size = np.maximum(np.abs(a), 0.01 * np.abs(a).max(initial=0))
+    assert (np.abs(a - b) <= 1e-9 * size).all(), f"scores differ by up to {np.abs(a - b).max()}"
+
+
+def prediction_is_what_learning_uses(case: Case) -> None:
+    """`predict` changes nothing and gives the score that `learn` uses."""
+    learner = case.make()
+    for t in range(ROWS):
+        row = case.rows(slice(t, t + 1))
+        first = learner.predict(row)
+        _same(learner.predict(row), first)
+        _same(learner.learn(row), first)
+
+
+def block_is_loop(case: Case) -> None:
+    """A block gives the same bits as its rows one by one."""
+    whole, single = case.make(), case.make()
+    scores = [single.learn(case.rows(slice(t, t + 1)))[0] for t in range(ROWS)]
+    _same(whole.learn(case.rows()), scores)
+    _same(whole.predict(case.rows()), single.predict(case.rows()))
+
+
+def storage_does_not_matter(case: Case) -> None:
+    """Dense rows, sparse rows and dict rows give the same scores: an absent value is zero."""
+    dense, sparse, named = case.make(), case.make(), case.make()
+    scores = dense.learn(case.rows())
+    _close(sparse.learn(as_rows(csr_array(case.X), case.y)), scores)
+    rows = [{f"x{j}": x for j, x in enumerate(row) if x != 0} for row in case.X.tolist()]
+    _close([named.learn_one(x, y) for x, y in zip(rows, case.y, strict=True)], scores)
+
+
+def a_copy_goes_on_alike(case: Case) -> None:
+    """A copy and a pickle of a learner continue like the learner itself."""
+    learner = case.make()
+    learner.learn(case.rows(slice(0, 30)))
+    copies = [deepcopy(learner), pickle.loads(pickle.dumps(learner))]
+    scores = learner.learn(case.rows(slice(30, ROWS)))
+    for other in copies:
+        _same(other.learn(case.rows(slice(30, ROWS))), scores)
+
+
+def units_do_not_matter(case: Case) -> None:
+    """A scale-invariant learner gives the same bits in units of other powers of two."""
+    if not case.make().scale_invariant:
+        return
+    straight = case.make().learn(case.rows())
+    for exponents in ([-3, 7, 0, 20, -20], [-900, 900, 0, 300, -300]):
+        factors = np.ldexp(1.0, exponents) * np.array([1, -1, 1, 1, -1])
+        _same(case.make().learn(case.rows(X=case.X * factors)), straight)
+        learner = case.make()
+        learner.learn(case.rows(slice(0, 30)))
+        learner.rescale(factors)
+        _same(learner.learn(case.rows(slice(30, ROWS), case.X * factors)), straight[30:])
+
+
+def weight_zero_is_left_out(case: Case) -> None:
+    """A row of weight 0 is scored and changes nothing."""
+    learner, other = case.make(), case.make()
+    v = np.where(np.arange(ROWS) % 3 == 0, 0.0, 1.0)
+    learner.learn(as_rows(case.X, case.y, v))
+    other.learn(as_rows(case.X[v > 0], case.y[v > 0]))
+    _same(learner.predict(case.rows()), other.predict(case.rows()))
+
+
+def bad_input_changes_nothing(case: Case) -> None:
+    """A block with an infinite value or a target that does not fit is refused as a whole."""
+    learner = case.make()
+    learner.learn(case.rows(slice(0, 30)))
+    before = learner.predict(case.rows())
+    X, y = case.X.copy(), case.y.copy()
+    X[-1, -1] = np.inf
+    y[-1] = np.nan
+    for rows in (as_rows(X, case.y), as_rows(case.X, y)):
+        try:
+            learner.learn(rows)
+        except ValueError:
+            _same(learner.predict(case.rows()), before)
+        else:
+            raise AssertionError("a bad block was not refused")
+
+
+def scores_stay_finite(case: Case) -> None:
+    """Scores and weights are finite on extreme rows, or the row is refused with `Diverged`."""
+    learner = case.make()
+    signs = np.sign(case.X)
+    for size in (1e-300, 1.0, 5e-324, 1e300, 1.7e308, 1.0):
+        before = learner.predict(case.rows())
+        try:
+            scores = learner.learn(case.rows(X=signs * size))
+            assert np.isfinite(scores).all(), f"a score is not finite on rows of {size}"
+        except Diverged:
+            assert not learner.scale_invariant, "a scale-invariant learner never diverges"
+            _same(learner.predict(case.rows()), before)
+        assert np.isfinite(learner.weights().features).all(), "a weight is not finite"
+
+
+LAWS = (
+    prediction_is_what_learning_uses,
+    block_is_loop,
+    storage_does_not_matter,
+    a_copy_goes_on_alike,
+    units_do_not_matter,
+    weight_zero_is_left_out,
+    bad_input_changes_nothing,
+    scores_stay_finite,
+)
+"""What `check_learner` checks, in this order."""
