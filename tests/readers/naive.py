@@ -5,7 +5,7 @@ import math
 import re
 
 from unitless.readers import open_blocks
-from unitless.readers.records import BEHIND, STRAY, UNCLOSED
+from unitless.readers.csv_scanner import BEHIND, STRAY, UNCLOSED
 
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WORD = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)

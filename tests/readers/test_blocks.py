@@ -17,9 +17,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from readers.test_bytes import drip
+from readers.test_source import drip
 from unitless.readers import FORMATS, ReadError, format_of, open_blocks
-from unitless.readers.ahead import ahead
+from unitless.readers.prefetch import prefetch
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -260,18 +260,18 @@ def test_errors_survive_pickling():
 # Reading ahead
 
 
-def test_ahead_passes_errors_on():
+def test_prefetch_passes_errors_on():
     def items():
         yield 1
         raise ReadError("late", file="f")
 
-    stream = ahead(items())
+    stream = prefetch(items())
     assert next(stream) == 1
     with pytest.raises(ReadError, match="late"):
         next(stream)
 
 
-def test_ahead_stops_when_the_reader_does():
+def test_prefetch_stops_when_the_reader_does():
     closed = threading.Event()
 
     def items():
@@ -280,13 +280,13 @@ def test_ahead_stops_when_the_reader_does():
         finally:
             closed.set()
 
-    stream = ahead(items())
+    stream = prefetch(items())
     assert next(stream) == 0
     stream.close()
     assert closed.is_set()
 
 
-def test_ahead_keeps_two_at_most():
+def test_prefetch_keeps_two_at_most():
     made = []
 
     def items():
@@ -294,7 +294,7 @@ def test_ahead_keeps_two_at_most():
             made.append(k)
             yield k
 
-    stream = ahead(items())
+    stream = prefetch(items())
     next(stream)
     time.sleep(0.2)
     assert len(made) <= 3

@@ -11,7 +11,7 @@ import pytest
 
 from readers.naive import read
 from readers.test_blocks import write_arrow
-from readers.test_bytes import drip
+from readers.test_source import drip
 from unitless.readers import ReadError, open_blocks, parquet
 
 FRAME = pl.DataFrame(

@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from unitless.readers import bytes as sources
 from unitless.readers import open_blocks
+from unitless.readers import source as sources
 
 LINES = {
     "vw": [b"1 | a:2 b\n", b"-1 | b c:0.5\n", b"1 'tag | d\n", b"-1 | a\n"],

@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Any
 from unitless.readers.blocks import Block, Options, Position, ReadError
 
 if TYPE_CHECKING:
-    from unitless.readers.bytes import File, Source
+    from unitless.readers.source import File, Source
 
 __all__ = ["FORMATS", "SPARSE", "Block", "Position", "ReadError", "format_of", "open_blocks"]
 
@@ -69,6 +69,9 @@ FORMATS = {
 SPARSE = ("svmlight", "vw")
 """Formats whose rows hold their labels and weights."""
 
+COMPRESSED = ("gz", "zst", "bz2", "xz")
+"""Endings that tell of compression."""
+
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
 _SPARSE_BYTES, _TABLE_BYTES = 3 << 18, 1 << 23
 
@@ -80,7 +83,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
     ('csv', 'svmlight')
     """
     name = os.path.basename(os.fspath(path)).lower()
-    parts = [part for part in name.split(".")[1:] if part not in ("gz", "zst")]
+    parts = [part for part in name.split(".")[1:] if part not in COMPRESSED]
     for known, endings in FORMATS.items():
         if parts and parts[-1] in endings:
             return known
@@ -179,17 +182,15 @@ def open_blocks(
     how = header, separator, quote, types or {}, coerce, skip_bad, names, max(1, block_bytes)
     options = Options(target, weight, *how, labels)
     start = _checked(resume, format)
-    from unitless.readers.bytes import Source
+    from unitless.readers.source import Source
 
     source = Source(file, settle)
     blocks = _blocks(source, format, options, start)
-    # Sparse text is parsed ahead anyway: one more thread is worth its turns where bytes are waited
-    # for, in a pipe or behind compression.
-    if not read_ahead or (format in SPARSE and source.plain and source.seekable):
+    if not read_ahead:
         return blocks
-    from unitless.readers.ahead import ahead
+    from unitless.readers.prefetch import prefetch
 
-    return ahead(blocks)
+    return prefetch(blocks)
 
 
 def _checked(resume: Position | None, known: str) -> Position:

@@ -5,26 +5,35 @@ lines unless given. A column is a number if every cell of the first block is one
 otherwise a string; that is settled once. Missing are the empty cell and NA, N/A, NaN, null (as
 written here, in capitals or in small letters). Empty lines are passed over. A line with too few or
 too many fields, a cell that does not fit its column, an infinite number: each makes a bad line.
+
+polars parses a block at once. A block with anything unusual in it is split here, cell by cell, and
+polars is asked about numbers only, so that a number is the same in either way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
 from unitless.readers import tables
-from unitless.readers.blocks import Bad, Block, Options, Position, ReadError
-from unitless.readers.bytes import Chunk, Source, Text, last_line
-from unitless.readers.cells import Cells
-from unitless.readers.layout import Layout, column_names, detect, plain, raw_fields
-from unitless.readers.records import BEHIND, STRAY, UNCLOSED, even_lines
+from unitless.readers.blocks import FINITE, NUMBER, Bad, Block, Options, Position, ReadError
+from unitless.readers.csv_scanner import BEHIND, UNCLOSED, Records
+from unitless.readers.dialect import Dialect, column_names, detect
+from unitless.readers.source import BYTE_ORDER_MARK, Source, whole_lines
+from unitless.readers.tables import REFUSED, TYPES, Int, Table, is_finite
 
-HEADER_BYTES = 1 << 16
+MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
+NOT_NUMBERS = [text for text in MISSING if text.lower() != "nan"]
+"""Those that polars does not take for a number by itself."""
 
-Int = NDArray[np.int64]
+EATEN = b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd", BYTE_ORDER_MARK
+"""What polars takes, at the beginning of a text, for compressed data or a mark: x^2 is text here.
+A record in front of it, which is then left out, keeps polars from it."""
+
+SAMPLE_BYTES = 1 << 16
+"""Bytes in which the header is looked for, and the types of columns, before the whole block."""
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -37,137 +46,273 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
     [(1.8, 'ann'), (None, 'bob')] [2 3] {'height': 'number', 'who': 'string'}
     """
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, "coerced": 0, **start}
-    layout, cells = _resumed(start), None
-
-    def cut(text: Text, begin: int, stop: int) -> int:
-        nonlocal layout
-        if layout is None and last_line(text, begin, stop) > begin:
-            layout = detect(text, begin, stop, options)
-        return layout.cut(text, begin, stop) if layout else begin
-
-    for chunk in source.chunks(options.block_bytes, cut):
-        layout = layout or detect(chunk.text, chunk.start, chunk.stop, options)
-        begin, line = place, place["line"]
-        if not layout.columns:
-            layout, chunk, line = _header(source.name, chunk, layout, options, line)
-        cells = cells or Cells(layout, source.name)
-        records = _whole_records(chunk, cells.layout, line + 1)
-        table = cells.read(records.data, records.lines, records.bad, coerce=options.coerce)
-        layout = cells.layout
+    reader = Reader(source.name, options, start)
+    for chunk in source.chunks(options.block_bytes, reader.whole_records):
+        data = reader.without_header(chunk.data, place["line"])
+        line = place["line"] + chunk.data.count(b"\n") - data.count(b"\n")
+        if not reader.dialect.columns:
+            place = {**place, "offset": chunk.end, "line": line}
+            continue
+        table = reader.read(data, line + 1)
         end = {
             "offset": chunk.end,
-            "line": line + records.newlines,
-            "separator": layout.separator,
-            "quote": layout.quote,
-            "columns": dict(layout.columns),
+            "line": line + data.count(b"\n"),
+            "separator": reader.dialect.separator,
+            "quote": reader.dialect.quote,
+            "columns": dict(reader.dialect.columns),
         }
-        block = tables.block(table, begin, end, source, options)
+        block = tables.block(table, place, end, source, options)
         place = block.position
         yield block
 
 
-def _resumed(position: Position) -> Layout | None:
-    """The layout that a position remembers."""
-    if "separator" not in position:
-        return None
-    return Layout(position["separator"], position["quote"], position["columns"])
+class Reader:
+    """Reads the records of a file; its dialect and the types of its columns are settled once."""
 
+    def __init__(self, file: str, options: Options, start: Position) -> None:
+        self.file = file
+        self.options = options
+        self.dialect = Dialect("", None)
+        if "separator" in start:
+            self.dialect = Dialect(start["separator"], start["quote"], start["columns"])
+        self.words_are_missing = False
+        """Whether a word like NA has been met: looking for such words takes polars some time."""
 
-def _header(
-    file: str, chunk: Chunk, layout: Layout, options: Options, line: int
-) -> tuple[Layout, Chunk, int]:
-    """The layout with named columns, the chunk behind the header, and the lines before that."""
-    for size in (HEADER_BYTES, chunk.stop):
-        stop = min(chunk.stop, chunk.start + size)
-        records = layout.records(chunk.text, chunk.start, stop, final=stop == chunk.stop)
-        filled = np.flatnonzero(_filled(chunk.text, records.starts))
-        if len(filled):
-            break
-    else:
-        return layout, chunk._replace(start=chunk.stop), line + records.newlines
-    first, behind = records.starts[filled[0] : filled[0] + 2].tolist()
-    line += int(records.lines[filled[0]])
-    record = chunk.text[first:behind].tobytes()
-    try:
-        fields = [plain(field, layout) for field in raw_fields(record, layout)]
-        names = column_names(fields, options.header)
-    except ValueError as error:
-        why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        why += "; if the first line is no header, say so (header=False)" * options.header
-        raise ReadError(why, file=file, line=line + 1) from None
-    layout = layout._replace(columns=_typed(file, names, options))
-    if not options.header:
-        return layout, chunk._replace(start=first), line
-    return layout, chunk._replace(start=behind), line + record.count(b"\n")
+    def whole_records(self, data: bytes) -> int:
+        """How many bytes are whole records; see `Source.chunks`."""
+        if not whole_lines(data) or data.isspace():
+            return whole_lines(data)
+        if not self.dialect.separator:
+            self.dialect = detect(data, self.options)
+        return self.dialect.whole_records(data)
 
+    # The header
 
-def _typed(file: str, names: list[str], options: Options) -> dict[str, str | None]:
-    """The columns with the types that are given."""
-    for name in options.types:
-        if name not in names:
-            raise ReadError(f"there is no column {name!r} among {names}", file=file)
-    return {name: options.types.get(name) for name in names}
+    def without_header(self, data: bytes, line: int) -> bytes:
+        """The records behind the header, if that is still to come; `line` lines came before."""
+        if self.dialect.columns:
+            return data
+        at = 0
+        while data.startswith((b"\n", b"\r\n"), at):
+            at = data.index(b"\n", at) + 1
+        line += data.count(b"\n", 0, at)
+        if at == len(data):
+            return b""
+        if not self.dialect.separator:
+            self.dialect = detect(data, self.options)
+        record = self._first_record(data[at:])
+        names = self._names(record, line + 1)
+        for name in self.options.types:
+            if name not in names:
+                raise ReadError(f"there is no column {name!r} among {names}", file=self.file)
+        columns = {name: self.options.types.get(name) for name in names}
+        self.dialect = self.dialect._replace(columns=columns)
+        if self.options.header:
+            at += len(record)
+        return data[at:]
 
+    def _first_record(self, data: bytes) -> bytes:
+        for size in (SAMPLE_BYTES, len(data)):
+            starts = self.dialect.records(data[:size], final=size >= len(data)).starts
+            if len(starts) > 1:
+                break
+        return data[: starts[1]]
 
-class _Whole(NamedTuple):
-    """Records that have all their fields: their bytes and lines; all newlines; the bad lines."""
+    def _names(self, record: bytes, line: int) -> list[str]:
+        try:
+            fields = [field.decode() for field in self.dialect.split(record)]
+            return column_names(fields, self.options.header)
+        except ValueError as error:
+            why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+            why += "; if the first line is no header, say so (header=False)" * self.options.header
+            raise ReadError(why, file=self.file, line=line) from None
 
-    data: bytes
-    lines: Int
-    newlines: int
-    bad: list[Bad]
+    # Records
 
+    def read(self, data: bytes, line: int) -> Table:
+        """The rows of a text whose first line has that number. No rows settle no types."""
+        records = None
+        if self._is_plain(data):
+            rows = data.count(b"\n")
+            lines = np.arange(line, line + rows)
+        else:
+            records = self.dialect.records(data)
+            lines = line + records.lines
+        frame = None
+        if records is None or self._is_simple(data, records):
+            attempt = self._quick if self._settled else self._guessed
+            frame = attempt(data, len(lines))
+        if frame is None:
+            records = records or self.dialect.records(data)
+            return self._careful(data, records, line)
+        return Table(_with_missing(frame), lines, [], 0)
 
-def _whole_records(chunk: Chunk, layout: Layout, line: int) -> _Whole:
-    """What of a chunk, whose first line has that number, polars can be given."""
-    text, start, stop, width = chunk.text, chunk.start, chunk.stop, len(layout.columns)
-    if width > 1:
-        chars = np.uint8(ord(layout.separator)), np.uint8(ord(layout.quote or "\n"))
-        n, even = even_lines(text, start, stop, *chars, width)
-        if even:
-            return _Whole(text[start:stop].tobytes(), np.arange(line, line + n), n, [])
-    records = layout.records(text, start, stop)
-    filled = _filled(text, records.starts)
-    wrong = (records.fields != width) | (records.flags & (BEHIND | UNCLOSED) > 0)
-    good, starts = np.flatnonzero(~wrong & filled), records.starts
-    bad = []
-    for i in np.flatnonzero(wrong & filled).tolist():
-        record = text[starts[i] : starts[i + 1]].tobytes().decode("utf-8", "backslashreplace")
-        why = _why(int(records.flags[i]), int(records.fields[i]), width)
-        bad.append(Bad(line + int(records.lines[i]), None, record.rstrip("\r\n"), why))
-    if len(good) == len(wrong) and not (records.flags & STRAY).any():
-        data = text[start:stop].tobytes()
-    else:
-        pieces = (text[starts[i] : starts[i + 1]].tobytes() for i in good)
-        stray = records.flags[good] & STRAY
-        data = b"".join(
-            _requoted(piece, layout) if odd else piece
-            for piece, odd in zip(pieces, stray, strict=True)
+    @property
+    def _settled(self) -> bool:
+        return None not in self.dialect.columns.values()
+
+    def _is_plain(self, data: bytes) -> bool:
+        """Whether there are no quotes, and as many separators as whole lines have.
+
+        polars refuses a line with too many, so that then none has too few.
+        """
+        width = len(self.dialect.columns)
+        if width < 2 or self.dialect.has_quotes(data) or _has_lone_return(data):
+            return False
+        text = np.frombuffer(data, dtype=np.uint8)
+        separators = np.count_nonzero(text == ord(self.dialect.separator))
+        return bool(separators == (width - 1) * np.count_nonzero(text == 10))
+
+    def _is_simple(self, data: bytes, records: Records) -> bool:
+        """Whether each record has its fields, and no quote or carriage return is out of place."""
+        good = (records.fields == len(self.dialect.columns)) & (records.flags == 0)
+        return bool(good.all()) and not _has_lone_return(data) and not _has_empty(data, records)
+
+    def _polars(self, data: bytes) -> pl.DataFrame:
+        """The frame as polars reads it, or one of its errors."""
+        columns = {name: TYPES[kind or "number"] for name, kind in self.dialect.columns.items()}
+        if not data:
+            return pl.DataFrame(schema=columns)
+        shielded = data.startswith(EATEN)
+        if shielded:
+            data = ("0" + self.dialect.separator * (len(columns) - 1) + "\n").encode() + data
+        frame = pl.read_csv(
+            data,
+            has_header=False,
+            schema=columns,
+            separator=self.dialect.separator,
+            quote_char=self.dialect.quote if self.dialect.has_quotes(data) else None,
+            null_values=NOT_NUMBERS if self.words_are_missing else None,
         )
-    return _Whole(data, line + records.lines[good], records.newlines, bad)
+        return frame[1:] if shielded else frame
+
+    def _quick(self, data: bytes, rows: int) -> pl.DataFrame | None:
+        """The frame if all is well, None if not."""
+        try:
+            frame = self._polars(data)
+        except REFUSED:
+            if self.words_are_missing:
+                return None
+            self.words_are_missing = True
+            return self._quick(data, rows)
+        return frame if frame.height == rows and is_finite(frame) else None
+
+    def _guessed(self, data: bytes, rows: int) -> pl.DataFrame | None:
+        """The frame if types that the first records tell are right for all, and so are settled.
+
+        A column is a number unless a cell tells otherwise: if polars can read every cell so, none
+        had more to tell.
+        """
+        if not rows:
+            return None
+        dialect = self.dialect
+        sample = dialect.records(data[:SAMPLE_BYTES], final=len(data) <= SAMPLE_BYTES)
+        self._careful(data[: sample.starts[-1]], sample, 0)
+        if not self._settled:
+            return None
+        frame = self._quick(data, rows)
+        if frame is None:
+            self.dialect = dialect
+        return frame
+
+    def _careful(self, data: bytes, records: Records, line: int) -> Table:
+        """The rows, cell by cell; the types of columns are settled if they were not."""
+        width = len(self.dialect.columns)
+        rows = []
+        lines = []
+        bad = []
+        starts = records.starts.tolist()
+        for k in range(len(records.lines)):
+            record = data[starts[k] : starts[k + 1]]
+            if record in (b"\n", b"\r\n"):
+                continue
+            number = line + int(records.lines[k])
+            why = _why(int(records.flags[k]), int(records.fields[k]), width)
+            if why is None:
+                try:
+                    rows.append([field.decode() for field in self.dialect.split(record)])
+                    lines.append(number)
+                    continue
+                except UnicodeDecodeError:
+                    why = "its bytes are not UTF-8"
+            shown = record.decode("utf-8", "backslashreplace").rstrip("\r\n")
+            bad.append(Bad(number, None, shown, why))
+        if not rows:
+            return Table(self._polars(b""), np.empty(0, dtype=np.int64), bad, 0)
+        schema = dict.fromkeys(self.dialect.columns, pl.String)
+        text = _with_missing(pl.DataFrame(rows, schema=schema, orient="row"))
+        table = self._typed(text, np.array(lines, dtype=np.int64))
+        return table._replace(bad=[*bad, *table.bad])
+
+    def _typed(self, text: pl.DataFrame, lines: Int) -> Table:
+        """The cells as numbers where columns are, without the rows that do not fit."""
+        known = self.dialect.columns
+        numbers = _numbers(text.select([name for name, kind in known.items() if kind != "string"]))
+        for name, kind in known.items():
+            if kind is None and (numbers[name].is_null() & text[name].is_not_null()).any():
+                numbers = numbers.drop(name)
+        kinds = {name: "number" if name in numbers.columns else "string" for name in known}
+        self.dialect = self.dialect._replace(columns=kinds)
+        frame = text.with_columns(numbers)
+        if not numbers.width:
+            return Table(frame, lines, [], 0)
+        unread = numbers.select(pl.all().is_null()).to_numpy()
+        held = text.select(pl.col(numbers.columns).is_not_null()).to_numpy()
+        wrong = (unread & held) | np.isinf(numbers.to_numpy())
+        if self.options.coerce:
+            fitting = [
+                pl.when(pl.Series(~wrong[:, k])).then(pl.col(name)).alias(name)
+                for k, name in enumerate(numbers.columns)
+            ]
+            return Table(frame.with_columns(fitting), lines, [], int(wrong.sum()))
+        kept = ~wrong.any(axis=1)
+        bad = []
+        for row in np.flatnonzero(~kept).tolist():
+            name = numbers.columns[int(wrong[row].argmax())]
+            why = NUMBER if numbers[name][row] is None else FINITE
+            bad.append(Bad(int(lines[row]), name, text[name][row], why))
+        return Table(frame.filter(kept), lines[kept], bad, 0)
 
 
-def _filled(text: Text, starts: Int) -> NDArray[np.bool_]:
-    """Whether each record is more than an empty line."""
-    sizes = np.diff(starts)
-    return (sizes > 2) | ((sizes == 2) & (text[starts[:-1]] != 13))
+def _has_lone_return(data: bytes) -> bool:
+    """Whether a carriage return stands elsewhere than at the end of a line."""
+    return b"\r" in data and data.count(b"\r") != data.count(b"\r\n")
 
 
-def _why(flags: int, fields: int, width: int) -> str:
+def _has_empty(data: bytes, records: Records) -> bool:
+    """Whether there are empty lines, which polars may take for records."""
+    text = np.frombuffer(data, dtype=np.uint8)
+    sizes = np.diff(records.starts)
+    return bool(((sizes == 1) | ((sizes == 2) & (text[records.starts[:-1]] == 13))).any())
+
+
+def _why(flags: int, fields: int, width: int) -> str | None:
+    """Why a record is bad, if it is."""
     if flags & UNCLOSED:
         return "a quote is opened and not closed"
     if flags & BEHIND:
         return "a separator was expected behind a closing quote"
-    return f"{width} fields were expected, there are {fields}"
+    return None if fields == width else f"{width} fields were expected, there are {fields}"
 
 
-def _requoted(record: bytes, layout: Layout) -> bytes:
-    """A record with quotes around the plain fields that hold some: polars needs them there."""
-    quote = (layout.quote or "").encode()
-    fields = [
-        field
-        if field.startswith(quote) or quote not in field
-        else quote + field.replace(quote, 2 * quote) + quote
-        for field in raw_fields(record, layout)
-    ]
-    return layout.separator.encode().join(fields) + b"\n"
+def _with_missing(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with null where a string tells that a value is missing."""
+    strings = pl.col(pl.String)
+    return frame.with_columns(pl.when(~strings.is_in([*MISSING, ""])).then(strings))
+
+
+def _numbers(text: pl.DataFrame) -> pl.DataFrame:
+    """The cells as numbers, null where polars would not read one in a CSV file.
+
+    >>> _numbers(pl.DataFrame({"a": ["1.5", " 2", "2 ", "x,y", None]})).to_series().to_list()
+    [1.5, 2.0, None, None, None]
+    """
+    cells = pl.all().str.replace(r'(?s)^.*[",\r\n].*$', "x").fill_null("")
+    written = text.select(pl.lit("0").alias(""), cells).write_csv(
+        include_header=False, quote_style="never"
+    )
+    columns = {f"c{k}": pl.Float64 for k in range(text.width + 1)}
+    frame = pl.read_csv(
+        written.encode(), has_header=False, schema=columns, quote_char=None, ignore_errors=True
+    )
+    return frame.drop("c0").rename(dict(zip(list(columns)[1:], text.columns, strict=True)))

@@ -1,11 +1,13 @@
-"""JSON lines: an object a line; the members of inner objects become columns `outer.inner`.
+"""JSON lines: one object per line; the members of inner objects become columns `outer.inner`.
 
 A name is a column of numbers, strings or booleans, settled on the first block in which it appears
 (strings, if there is one among its values). A number that is absent is 0, a boolean false; a null
-is missing, and so is an absent target or weight. Lists, infinite numbers and values that do not fit
-their column make a bad line; a number or a boolean fits a column of strings.
+is missing, and so is an absent target or weight. Lists, infinite numbers, keys that come twice and
+values that do not fit their column make a bad line; a number or a boolean fits a column of strings.
 
-polars parses a block at once. What it refuses or might bend is read line by line with `json`.
+polars parses a block at once. The tokens of the text are counted as well, and if the frame does
+not hold as many of each kind, or anything else is unusual, the block is read line by line with
+`json`.
 """
 
 from __future__ import annotations
@@ -14,11 +16,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from polars import selectors
 
 from unitless.numerics import kernel
 from unitless.readers import tables
@@ -29,19 +30,17 @@ from unitless.readers.blocks import (
     Block,
     Options,
     Position,
+    ReadError,
     is_pattern,
 )
-from unitless.readers.bytes import Chunk, Source
-from unitless.readers.frames import REFUSED, TYPES, flat, kind_of
-from unitless.readers.tables import Int, Table
-from unitless.readers.words import byte
+from unitless.readers.source import Source
+from unitless.readers.tables import REFUSED, TYPES, Int, Table, flat, is_finite, kind_of
 
 DEEPEST = 64
 """Objects within objects; polars overflows its stack at some hundred."""
 
-HIGH, LOW = re.compile(rb"\\u[dD][89abAB]"), re.compile(rb"\\u[dD][c-fC-F]")
-PAIR = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]")
-"""Halves of an escaped character beyond 16 bits, and both of them."""
+UNUSUAL = re.compile(rb'\\u[dD][89a-fA-F]|""\s*:')
+"""Halves of an escaped character beyond 16 bits, and keys without a name."""
 
 ZEROS = {"number": 0.0, "boolean": False, "string": None}
 
@@ -59,56 +58,126 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
     """
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, "coerced": 0, "columns": {}, **start}
     for chunk in source.chunks(options.block_bytes):
-        texts = chunk.text[chunk.start : chunk.stop].tobytes().split(b"\n")[:-1]
-        filled = [i for i, text in enumerate(texts) if text.strip()]
-        lines = np.array(filled, dtype=np.int64) + (place["line"] + 1)
         kinds = {**options.types, **place["columns"]}
         labels = options.target, options.weight, *options.labels
-        found = _Lines([texts[i] for i in filled], lines, kinds, labels)
+        lines = _Lines(chunk.data, place["line"] + 1, kinds, labels)
+        table = lines.quick() or lines.careful(options.coerce)
         end = {
             "offset": chunk.end,
-            "line": place["line"] + len(texts),
-            "columns": found.kinds,
+            "line": place["line"] + chunk.data.count(b"\n"),
+            "columns": lines.kinds,
         }
-        table = found.quick(chunk) or found.careful(options.coerce)
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block
+
+
+class Tokens(NamedTuple):
+    """What a text of JSON lines holds, outside of strings: how many of each, and how deep."""
+
+    keys: int
+    strings: int
+    """Keys included."""
+    nulls: int
+    booleans: int
+    objects: int
+    lists: int
+    depth: int
+
+
+@kernel
+def count_tokens(text):
+    """Count the tokens of a text that is JSON; of other texts the counts mean nothing."""
+    counts = np.zeros(256, dtype=np.int64)
+    depth = 0
+    deepest = 0
+    at = 0
+    while at < len(text):
+        char = text[at]
+        counts[char] += 1
+        if char == 34:
+            at += 1
+            while at < len(text) and text[at] != 34:
+                at += 2 if text[at] == 92 else 1
+        elif char == 123 or char == 91:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char == 125 or char == 93:
+            depth -= 1
+        elif char == 10:
+            depth = 0
+        at += 1
+    # Outside of strings an n begins a null, a t or f a boolean.
+    booleans = counts[116] + counts[102]
+    return counts[58], counts[34], counts[110], booleans, counts[123], counts[91], deepest
 
 
 class _Lines:
     """A block of lines on its way to a frame; `kinds` grows by the names that it settles."""
 
     def __init__(
-        self, texts: list[bytes], lines: Int, kinds: dict[str, str], labels: tuple[str | None, ...]
+        self, data: bytes, first: int, kinds: dict[str, str], labels: tuple[str | None, ...]
     ) -> None:
-        self.texts, self.lines, self.kinds, self.labels = texts, lines, kinds, labels
+        self.data = data
+        self.kinds = kinds
+        self.labels = labels
+        texts = data.split(b"\n")[:-1]
+        filled = [k for k, text in enumerate(texts) if text.strip()]
+        self.texts = [texts[k] for k in filled]
+        self.lines: Int = np.array(filled, dtype=np.int64) + first
         self.bad: list[Bad] = []
         self.coerced = 0
 
-    def quick(self, chunk: Chunk) -> Table | None:
+    # All lines at once
+
+    def quick(self) -> Table | None:
         """The table as polars reads it, if that is beyond doubt."""
-        if not self.texts or _depth(chunk.text, chunk.start, chunk.stop) > DEEPEST:
+        tokens = Tokens(*count_tokens(np.frombuffer(self.data, dtype=np.uint8)))
+        if not self.texts or tokens.depth > DEEPEST or tokens.lists or UNUSUAL.search(self.data):
             return None
         try:
-            data = chunk.text[chunk.start : chunk.stop].tobytes()
-            frame = pl.read_ndjson(data, infer_schema_length=None)
-            if any(map(_hollow, frame.dtypes)):
-                return None
-            frame = flat(frame)
-        except REFUSED:
+            nested = pl.read_ndjson(self.data, infer_schema_length=None)
+            frame = flat(nested)
+        except (*REFUSED, ReadError):
             return None
-        if frame.height != len(self.texts) or any(map(is_pattern, frame.columns)):
-            return None
-        if _doubtful(frame, data) or not self._agree(frame):
+        if not self._agrees(frame, tokens) or not self._settles(frame):
             return None
         columns = [
             (pl.col(name) if name in frame.columns else pl.lit(None)).cast(TYPES[kind]).alias(name)
             for name, kind in self.kinds.items()
         ]
-        return Table(self._absent_is_zero(frame.select(columns)), self.lines, [], 0)
+        frame = frame.select(columns)
+        if not tokens.nulls:  # what is null is absent
+            zeros = ((name, self._zero(name)) for name in self.kinds)
+            frame = frame.with_columns(
+                pl.col(name).fill_null(zero) for name, zero in zeros if zero is not None
+            )
+        return Table(frame, self.lines, [], 0)
 
-    def _agree(self, frame: pl.DataFrame) -> bool:
+    def _agrees(self, frame: pl.DataFrame, tokens: Tokens) -> bool:
+        """Whether the frame holds what the text does, and nulls are all written or all absent.
+
+        Each key has a value: a cell, a null or an object.
+        """
+        cells = dict.fromkeys(("number", "string", "boolean", "null", "other"), 0)
+        for column in frame:
+            cells[kind_of(column.dtype)] += column.len() - column.null_count()
+        nulls = sum(frame.null_count().row(0)) if frame.width else 0
+        rows = len(self.texts)
+        held = sum(cells.values())
+        return (
+            frame.height == rows
+            and cells["string"] == tokens.strings - tokens.keys
+            and cells["boolean"] == tokens.booleans
+            and tokens.keys == held + tokens.nulls + (tokens.objects - rows)
+            and tokens.nulls in (0, nulls)
+            and (tokens.nulls == 0 or set(frame.columns) >= set(self.kinds))
+            and not any(map(is_pattern, frame.columns))
+            and not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item()
+            and is_finite(frame)
+        )
+
+    def _settles(self, frame: pl.DataFrame) -> bool:
         """Whether the columns are of kinds we know, and settled if new; a null fits any kind."""
         kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
         for name, kind in kinds.items():
@@ -119,20 +188,10 @@ class _Lines:
         return True
 
     def _zero(self, name: str) -> float | bool | None:
-        """What stands in a column for a name that is absent."""
+        """The value in a column of a name that is absent."""
         return None if name in self.labels else ZEROS[self.kinds[name]]
 
-    def _absent_is_zero(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Tell a name that is absent, which becomes zero, from a null, which is missing."""
-        nulls: dict[str, list[int]] = {}
-        for row, text in enumerate(self.texts):
-            if b"null" in text:
-                for name, value in _members(json.loads(text, object_pairs_hook=_first_wins)):
-                    if value is None and name in self.kinds:
-                        nulls.setdefault(name, []).append(row)
-        zeros = {name: zero for name in self.kinds if (zero := self._zero(name)) is not None}
-        frame = frame.with_columns(pl.col(name).fill_null(zero) for name, zero in zeros.items())
-        return frame.with_columns(frame[name].scatter(where, None) for name, where in nulls.items())
+    # Line by line
 
     def careful(self, coerce: bool) -> Table:
         """The table, line by line; bad lines are left out and listed."""
@@ -166,21 +225,22 @@ class _Lines:
         outer = {name[:at] for name in (*self.kinds, *new) for at in _dots(name)}
         for name, found in new.items():
             kinds = [kind for kind in found if kind != "null"]
-            if kinds or name not in outer:
+            if kinds or name not in outer:  # otherwise null in the place of an object
                 self.kinds[name] = "string" if "string" in kinds else [*kinds, "number"][0]
 
     def _fitted(self, row: Row, coerce: bool) -> Row:
         """The row's members as their columns hold them."""
         fitted: Row = {}
         for name, value in row.items():
-            if name in self.kinds:  # otherwise a null in the place of an object
-                try:
-                    fitted[name] = _fit(value, self.kinds[name], name)
-                except _Problem:
-                    if not coerce:
-                        raise
-                    fitted[name] = None
-                    self.coerced += 1
+            if name not in self.kinds:
+                continue
+            try:
+                fitted[name] = _fit(value, self.kinds[name], name)
+            except _Problem:
+                if not coerce:
+                    raise
+                fitted[name] = None
+                self.coerced += 1
         return fitted
 
 
@@ -188,54 +248,20 @@ class _Problem(ValueError):
     """Column, text, why."""
 
 
-@kernel
-def _depth(text, start, stop):
-    """How deep objects and lists are nested."""
-    depth, deepest, inside, at = 0, 0, False, start
-    while at < stop:
-        char = byte(text, at)
-        if inside:
-            at += char == 92
-            inside = char != 34
-        elif char == 34:
-            inside = True
-        elif char == 123 or char == 91:
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char == 125 or char == 93:
-            depth -= 1
-        elif char == 10:
-            depth = 0
-        at += 1
-    return deepest
-
-
-def _hollow(dtype: Any) -> bool:
-    """Whether an object has no members: polars before 2.0 drops the numbers in its place."""
-    if not isinstance(dtype, pl.Struct):
-        return False
-    return not dtype.fields or any(_hollow(field.dtype) for field in dtype.fields)
-
-
-def _doubtful(frame: pl.DataFrame, data: bytes) -> bool:
-    """Whether a string may have been an object, a list or no Unicode, or a row without members."""
-    if len(HIGH.findall(data)) != len(PAIR.findall(data)) or len(LOW.findall(data)) != len(
-        PAIR.findall(data)
-    ):
-        return True
-    strings = frame.select(selectors.string().str.contains(r"^[\[{]").any())
-    empty = frame.select(pl.all_horizontal(pl.all().is_null()).any())
-    return any(strings.row(0) if strings.width else ()) or bool(empty.item())
+class _Twice(ValueError):
+    """The key that comes twice."""
 
 
 def _parsed(text: bytes) -> Row:
     """The members of the object on a line."""
     try:
-        found = json.loads(text.decode(), object_pairs_hook=_first_wins)
+        found = json.loads(text.decode(), object_pairs_hook=_unique)
+    except _Twice as twice:
+        raise _Problem(str(twice), _shown(text), "the key comes twice in an object") from None
     except UnicodeDecodeError:
         raise _Problem(None, _shown(text), "its bytes are not UTF-8") from None
     except RecursionError:
-        raise _Problem(None, _shown(text), f"more than {DEEPEST} levels") from None
+        raise _Problem(None, _shown(text), f"nested more than {DEEPEST} deep") from None
     except ValueError as error:
         raise _Problem(None, _shown(text), f"no JSON object ({error})") from None
     if not isinstance(found, dict):
@@ -246,7 +272,7 @@ def _parsed(text: bytes) -> Row:
             raise _Problem(name, _shown(text), "the name comes twice")
         if is_pattern(name):
             raise _Problem(name, _shown(text), PATTERN)
-        if isinstance(value, list) or (isinstance(value, str) and not _unicode(value)):
+        if isinstance(value, list) or (isinstance(value, str) and not _is_unicode(value)):
             why = "a number, string, boolean or object was expected"
             raise _Problem(name, json.dumps(value), why)
         row[name] = value
@@ -255,9 +281,13 @@ def _parsed(text: bytes) -> Row:
     return row
 
 
-def _first_wins(pairs: list[tuple[str, Any]]) -> Row:
-    """As polars has it."""
-    return dict(reversed(pairs)) if len(dict(pairs)) < len(pairs) else dict(pairs)
+def _unique(pairs: list[tuple[str, Any]]) -> Row:
+    """The members of an object whose keys are different."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _Twice(next(key for key in keys if keys.count(key) > 1))
+    return row
 
 
 def _members(found: Row, outer: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
@@ -300,7 +330,7 @@ def _dots(name: str) -> Iterator[int]:
     return (at for at, char in enumerate(name) if char == ".")
 
 
-def _unicode(value: str) -> bool:
+def _is_unicode(value: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in value)
 
 

@@ -2,9 +2,9 @@
 
 Numbers of any width become Float64; strings, categories, dates and times become String; booleans
 stay; members of structs become columns `outer.inner`. An infinite number makes a bad row, which
-is reported as a line; columns of lists, bytes or objects are refused. Memory is that of a row group
-(Parquet) or of some batches (Arrow). A stream or a compressed file is copied to a temporary file.
-What a Parquet file promises is checked before polars believes it (`pages`).
+is reported as a line; columns of lists, bytes or objects, and dates before the year 1 or behind the
+year 9999, are refused. Memory is that of a row group (Parquet) or of some batches (Arrow). A stream
+or a compressed file is copied to a temporary file.
 A position to start from may say `until`: the row behind which reading ends.
 """
 
@@ -15,12 +15,13 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import polars as pl
 from polars import selectors
 
-from unitless.readers import pages, tables
+from unitless.readers import tables
 from unitless.readers.blocks import (
     FINITE,
     PATTERN,
@@ -31,9 +32,14 @@ from unitless.readers.blocks import (
     ReadError,
     is_pattern,
 )
-from unitless.readers.bytes import Source
-from unitless.readers.frames import REFUSED, TYPES, finite, flat, kind_of
-from unitless.readers.tables import Int, Table
+from unitless.readers.source import Source
+from unitless.readers.tables import REFUSED, TYPES, Int, Table, flat, is_finite, kind_of
+
+EPOCH = date(1970, 1, 1)
+FIRST_DAY = (date.min - EPOCH).days
+LAST_DAY = (date.max - EPOCH).days
+DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+"""A day in the units of times."""
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -53,10 +59,10 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
         until = place.pop("until", None)
         total, batches = _scanned(source.name, path, place["line"], until, options)
         for batch in batches:
-            frame = _plain(batch, source.name)
+            frame = plain_frame(batch, source.name)
             lines = np.arange(place["line"] + 1, place["line"] + 1 + frame.height)
             table = Table(frame, lines, [], 0)
-            if not finite(frame):
+            if not is_finite(frame):
                 table = _without_infinity(frame, lines, options.coerce)
             end = {"line": place["line"] + frame.height}
             block = tables.block(table, place, end, source, options)
@@ -89,8 +95,6 @@ def _scanned(
         arrow = opened.read(6) == b"ARROW1"
     scan = pl.scan_ipc if arrow else pl.scan_parquet
     try:
-        if not arrow:
-            pages.check(path)
         table = scan(path, glob=False, hive_partitioning=False)
         width = len(table.collect_schema())
         total = table.select(pl.len()).collect().item()
@@ -98,7 +102,7 @@ def _scanned(
         wanted = table.slice(rows, None if until is None else max(0, total - rows))
         size = max(1, options.block_bytes // (8 * max(1, width)))
         return total, _batches(file, wanted.collect_batches(chunk_size=size))
-    except (*REFUSED, pages.Damaged, OSError) as error:
+    except (*REFUSED, OSError) as error:
         raise ReadError(f"no Parquet or Arrow IPC file ({error})", file=file) from None
 
 
@@ -109,17 +113,40 @@ def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
         raise ReadError(f"the file is damaged ({error})", file=file) from None
 
 
-def _plain(batch: pl.DataFrame, file: str) -> pl.DataFrame:
-    """The batch with columns of the three types."""
-    frame = flat(batch)
-    kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
-    for name, found in kinds.items():
-        if is_pattern(name):
-            raise ReadError(PATTERN, file=file, column=name)
-        if found == "other":
-            why = f"columns of {frame.schema[name]} cannot be read: leave it out of the file"
+def plain_frame(batch: pl.DataFrame, file: str) -> pl.DataFrame:
+    """The batch with columns of numbers, strings and booleans, or a ReadError with the column."""
+    try:
+        frame = flat(batch)
+    except ReadError as error:
+        raise error.of_file(file) from None
+    return pl.DataFrame([_plain(column, file) for column in frame])
+
+
+def _plain(column: pl.Series, file: str) -> pl.Series:
+    name = column.name
+    if is_pattern(name):
+        raise ReadError(PATTERN, file=file, column=name)
+    kind = kind_of(column.dtype)
+    if kind == "other":
+        why = f"columns of {column.dtype} cannot be read: leave it out of the file"
+        raise ReadError(why, file=file, column=name)
+    try:
+        if not _has_calendar_days(column):
+            why = "its dates are not all in the years 1 to 9999"
             raise ReadError(why, file=file, column=name)
-    return frame.cast({name: TYPES.get(found, pl.Float64) for name, found in kinds.items()})
+        return column.cast(TYPES.get(kind, pl.Float64))
+    except REFUSED as error:
+        raise ReadError(f"polars cannot read it ({error})", file=file, column=name) from None
+
+
+def _has_calendar_days(column: pl.Series) -> bool:
+    """Whether dates are in the years 1 to 9999; polars panics over others, or writes nonsense."""
+    if column.dtype not in (pl.Date, pl.Datetime) or column.null_count() == column.len():
+        return True
+    day = 1 if column.dtype == pl.Date else DAY[column.dtype.time_unit]  # type: ignore[attr-defined]
+    numbers = column.to_physical()
+    low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
+    return FIRST_DAY * day <= low and high < (LAST_DAY + 1) * day
 
 
 def _without_infinity(frame: pl.DataFrame, lines: Int, coerce: bool) -> Table:

@@ -1,4 +1,4 @@
-"""svmlight (libsvm) text: `label index:value index:value ... # comment`, a row a line.
+"""svmlight (libsvm) text: `label index:value index:value ... # comment`, one row per line.
 
 The index is the column: index 7 is column 7, whether a file counts from 0 or from 1 (a stream
 cannot know; column 0 then stays empty and costs nothing). Indices rise within a row, as the
@@ -8,22 +8,36 @@ format asks. `qid:` is left out; several labels (`1,2 3:4`) are refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, ClassVar
 
-import numpy as np
-
-from unitless.lanes import LANES, bits, store
-from unitless.numerics import flat, inner
-from unitless.readers import eights, sparse
+from unitless.numerics import inner, kernel
+from unitless.readers import sparse_text
 from unitless.readers.blocks import Block, Options, Position
-from unitless.readers.bytes import Source, Text
-from unitless.readers.decimals import integer, short_decimal
-from unitless.readers.sparse import AT, BAD, BREAK, LATE, LINE, ROW, VALUE, Int, Part, Piece
-from unitless.readers.words import byte, load8
+from unitless.readers.numbers import is_digit
+from unitless.readers.source import Source
+from unitless.readers.sparse_text import (
+    ANSWERED,
+    ASK,
+    ASKED,
+    AT,
+    CONTROL,
+    DONE,
+    LINE,
+    NOT_FINITE,
+    NOT_NUMBER,
+    OWN,
+    PLACE,
+    ROW,
+    Arrays,
+    number_at,
+    skip_line,
+)
 
-U = np.uint64
-HASH = np.uint8(35)
-LARGEST = 2**31 - 2
-_QID, _THREE = np.uint64(0x646971), np.uint64(0xFFFFFF)
+LARGEST_INDEX = 2**31 - 2
+LONGEST_INDEX = 18
+"""Digits of an index, leading zeros included."""
+
+NO_LABEL, MANY_LABELS, NO_PAIR, NO_INDEX, TOO_LARGE, NOT_RISING = range(OWN, OWN + 6)
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -35,130 +49,163 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
     ...     print(block.rows.targets, block.rows.indices, block.rows.values, block.rows.columns)
     [ 1. -1.] [3 7 1] [0.5 2.  4. ] 8
     """
-    return sparse.blocks(source, options, start, Svmlight(start.get("columns", 0)))
+    return sparse_text.blocks(source, options, start, Svmlight(start.get("columns", 0)))
 
 
 class Svmlight:
     """The format, with the number of columns so far."""
 
-    name = "svmlight"
-    extra = HASH
+    columns_are_named = False
+    reasons: ClassVar[dict[int, str]] = {
+        NO_LABEL: "a row begins with its label, a number",
+        MANY_LABELS: "a row has one label (files of several labels are not supported)",
+        NO_PAIR: "index:value was expected",
+        NO_INDEX: "an index is a whole number",
+        TOO_LARGE: f"an index is at most {LARGEST_INDEX}",
+        NOT_RISING: "the indices of a row rise and do not repeat",
+    }
 
     def __init__(self, columns: int) -> None:
         self.columns = columns
 
-    def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
-        _parse(text, stop, piece, counts)
+    def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
+        return int(_parse(text, state, hard, arrays))
 
-    def why(self, token: str, before: str, behind: str) -> str:
-        if not before.strip() and "," in token:
-            return "a row has one label (files of several labels are not supported)"
-        if not before.strip():
-            return "a row begins with its label, a number"
-        index, colon, value = token.partition(":")
-        if not colon or ":" in value:
-            return "index:value was expected"
-        if not (index.isascii() and index.isdigit()):
-            return "an index is a whole number"
-        if int(index) > LARGEST:
-            return f"an index is at most {LARGEST}"
-        return "the indices of a row rise and do not repeat"
+    def grow(self) -> None:
+        """There is no vocabulary."""
 
-    def alone(self, part: Part) -> bool:
-        return False
-
-    def finish(self, part: Part) -> None:
-        used = part.piece.indices[: part.counts[VALUE]]
-        self.columns = max(self.columns, int(used.max(initial=-1)) + 1)
-        part.columns = self.columns
-
-    def tidy(self, part: Part) -> None:
-        """Rows are in order, or have been refused."""
+    def finish(self, arrays: Arrays) -> list[str]:
+        self.columns = max(self.columns, int(arrays.indices.max(initial=-1)) + 1)
+        return []
 
 
-@flat
-def _parse(text, stop, piece, counts):
-    at, b, row = counts[AT], counts[BREAK], counts[ROW]
-    counts[BAD] = -1
-    while at < stop and counts[BAD] < 0:
-        late = counts[LATE]
-        at, b, k, labelled = _row(text, at, b, row, piece, counts)
-        if counts[BAD] >= 0:
-            counts[LATE] = late
-        elif labelled:
-            piece.lines[row], piece.marks[2 * row + 1] = counts[LINE], 1.0
-            row += 1
-            piece.starts[row] = counts[VALUE] = k
-        counts[LINE] += 1
-    counts[AT], counts[BREAK], counts[ROW] = at, b, row
+@kernel
+def _parse(text, state, hard, arrays):
+    """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`."""
+    starts = arrays[2]
+    while state[AT] < len(text):
+        row = state[ROW]
+        state[ASKED] = 0
+        status, filled, behind = _read_line(text, state, hard, arrays)
+        if status == DONE and state[ASKED] > state[ANSWERED]:
+            return ASK
+        state[ANSWERED] = 0
+        state[AT] = behind if status == DONE else skip_line(text, state[AT])
+        state[LINE] += 1
+        if status != DONE:
+            return status
+        if filled >= 0:
+            starts[row + 1] = filled
+            state[ROW] = row + 1
+    return DONE
 
 
 @inner
-def _row(text, at, b, row, piece, counts):
-    """One line, from break b on: (place and break behind it, values so far, is it a row)."""
-    values, indices, breaks, k = piece.values, piece.indices, piece.breaks, counts[VALUE]
-    previous, labelled, char = np.int64(-1), False, np.int64(0)
-    while char != 10:
-        end, b = np.int64(breaks[b]), b + 1
-        char = byte(text, end)
-        if char == 58:
-            index, begin = integer(text, at, end), end + 1
-            end, b = np.int64(breaks[b]), b + 1
-            char = byte(text, end)
-            found, value = short_decimal(text, begin, end)
-            if previous < index <= LARGEST and labelled and char != 58:
-                values[k], indices[k], previous = value, index, index
-                if not found:
-                    values[k] = 1.0
-                    sparse.later(piece, counts, begin, end, k)
-                k += 1
-            elif not (labelled and _is_query(text, at, begin, end)):
-                sparse.refuse(counts, at)
-        elif end > at:
-            if labelled:
-                sparse.refuse(counts, at)
-            found, piece.marks[2 * row] = short_decimal(text, at, end)
-            if not found:
-                piece.marks[2 * row] = 1.0
-                sparse.later(piece, counts, at, end, -1 - 2 * row)
-            labelled = True
-        if char < 32 and char != 10:
-            sparse.refuse_control(text, end, counts)
-        while char == 35 or (
-            counts[BAD] >= 0 and char != 10
-        ):  # a comment; what follows a bad token
-            end, b = np.int64(breaks[b]), b + 1
-            char = 35 if byte(text, end) != 10 else np.int64(10)
-        at = end + 1
-        if char == 32 and labelled and counts[BAD] < 0:
-            done = _eights(text, b, k, previous, values, indices, breaks)
-            if done > 0:
-                k, b, previous = k + done, b + 2 * done, np.int64(indices[k + done - 1])
-                at = np.int64(breaks[b - 1]) + 1
-                char = byte(text, at - 1)
-    return at, b, k, labelled
+def _read_line(text, state, hard, arrays):
+    """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
+    values, indices, starts, marks, spans = arrays
+    row = state[ROW]
+    filled = starts[row]
+    previous = -1
+    at = _skip_blanks(text, state[AT])
+    if _ends_line(text, at):
+        return DONE, -1, skip_line(text, at)
+    status, label, behind = number_at(text, at, state, hard)
+    if status != DONE or not _ends_field(text, behind):
+        state[PLACE] = at
+        return _bad_label(text, at, behind, status), filled, behind
+    marks[row, 0] = label
+    marks[row, 1] = 1.0
+    spans[row, 0] = state[LINE]
+    spans[row, 1] = 0
+    spans[row, 2] = 0
+    at = _skip_blanks(text, behind)
+    while not _ends_line(text, at):
+        state[PLACE] = at
+        index = 0
+        colon = at
+        while is_digit(text[colon]):
+            index = index * 10 + (text[colon] - 48)
+            colon += 1
+        if text[colon] != 58 or colon == at or colon - at > LONGEST_INDEX or index <= previous:
+            behind = _query(text, at)
+            if behind < 0:
+                return _bad_index(text, at, colon), filled, behind
+            at = _skip_blanks(text, behind)
+            continue
+        if index > LARGEST_INDEX:
+            return TOO_LARGE, filled, colon
+        status, value, behind = number_at(text, colon + 1, state, hard)
+        if status != DONE or not _ends_field(text, behind):
+            if text[behind] == 58:
+                return NO_PAIR, filled, behind
+            control = status == DONE and text[behind] < 32
+            state[PLACE] = behind if control else colon + 1
+            if status == DONE:
+                status = CONTROL if control else NOT_NUMBER
+            return status, filled, behind
+        values[filled] = value
+        indices[filled] = index
+        filled += 1
+        previous = index
+        at = _skip_blanks(text, behind)
+    return DONE, filled, skip_line(text, at)
 
 
 @inner
-def _eights(text, b, k, previous, values, indices, breaks):
-    """Read `index:value ` from break b on, eight at a time; how many were as simple as that."""
-    first, m, newline = k, np.int64(LANES), U(0)
-    while m == LANES and newline == U(0):
-        last = eights.load_chars(text, breaks, b + 1, 0)
-        digits, number = eights.integers(text, breaks, b)
-        good, value = eights.decimals(text, breaks, b)
-        rising = bits(eights.moved_on(number + U(1), U(previous + 1)) < number + U(1))
-        newline = bits(last == eights.NEWLINE)
-        good &= digits & rising & (newline | bits(last == eights.SPACE))
-        m = eights.how_many(good, newline)
-        store(values, k, value)
-        eights.store_words(indices, k, number)
-        if m > 0:
-            k, b, previous = k + m, b + 2 * m, np.int64(indices[k + m - 1])
-    return k - first
+def _skip_blanks(text, at):
+    while text[at] == 32 or text[at] == 9:
+        at += 1
+    return at
 
 
 @inner
-def _is_query(text, at, begin, end):
-    """Whether text[at:end] is `qid:` and a whole number; `begin` is behind the colon."""
-    return begin - at == 4 and load8(text, at) & _THREE == _QID and integer(text, begin, end) >= 0
+def _ends_line(text, at):
+    """Whether nothing more is to be read: a newline or a comment."""
+    char = text[at]
+    return char == 10 or char == 35 or (char == 13 and text[at + 1] == 10)
+
+
+@inner
+def _ends_field(text, at):
+    return text[at] == 32 or text[at] == 9 or _ends_line(text, at)
+
+
+@inner
+def _query(text, at):
+    """The place behind `qid:` and a whole number; -1 if that is not there."""
+    if text[at] != 113 or text[at + 1] != 105 or text[at + 2] != 100 or text[at + 3] != 58:
+        return -1
+    first = at + 4
+    at = first
+    while is_digit(text[at]):
+        at += 1
+    whole = 1 <= at - first <= LONGEST_INDEX
+    return at if whole and _ends_field(text, at) else -1
+
+
+@inner
+def _bad_label(text, at, behind, status):
+    if status == NOT_FINITE and _ends_field(text, behind):
+        return NOT_FINITE
+    while text[at] > 32 and text[at] != 44:
+        at += 1
+    return MANY_LABELS if text[at] == 44 else NO_LABEL
+
+
+@inner
+def _bad_index(text, at, behind):
+    """Why the token is no index and value, or in the wrong place; digits end at `behind`."""
+    if text[at] < 32:
+        return CONTROL
+    colons = 0
+    whole = behind > at and text[behind] == 58
+    end = at
+    while text[end] > 32 and text[end] != 35:
+        colons += text[end] == 58
+        end += 1
+    if colons != 1:
+        return NO_PAIR
+    if not whole:
+        return NO_INDEX
+    return TOO_LARGE if behind - at > LONGEST_INDEX else NOT_RISING

@@ -1,17 +1,27 @@
-"""What the readers of tables (CSV, JSON lines, Parquet, Arrow) share: a frame -> a block."""
+"""What the readers of tables (CSV, JSON lines, Parquet, Arrow) share: a frame -> a block.
+
+Frames have columns of Float64, String and Boolean.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
 from unitless.readers.blocks import WEIGHT, Bad, Block, Options, Position, ReadError, allowed
-from unitless.readers.bytes import Source
+from unitless.readers.source import Source
 
 Int = NDArray[np.int64]
+
+TYPES = {"number": pl.Float64, "string": pl.String, "boolean": pl.Boolean}
+REFUSED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What polars raises over a file it cannot read."""
 
 
 class Table(NamedTuple):
@@ -21,6 +31,59 @@ class Table(NamedTuple):
     lines: Int
     bad: list[Bad]
     coerced: int
+
+
+def kind_of(dtype: pl.DataType) -> str:
+    """What a column holds: numbers, strings, booleans, nulls only, or something other."""
+    if dtype.is_numeric():
+        return "number"
+    if dtype.is_temporal() or dtype in (pl.String, pl.Categorical, pl.Enum):
+        return "string"
+    if dtype == pl.Boolean:
+        return "boolean"
+    return "null" if dtype == pl.Null else "other"
+
+
+def flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with the members of structs as columns of their own; a ReadError if names clash.
+
+    >>> flat(pl.DataFrame({"a": [{"b": 1, "c": {"d": 2}}]})).columns
+    ['a.b', 'a.c.d']
+    """
+    columns: dict[str, pl.Series] = {}
+    paths: dict[str, tuple[str, ...]] = {}
+    for path, column in _leaves(list(frame), ()):
+        name = ".".join(path)
+        if name in columns:
+            one, other = (" > ".join(map(repr, each)) for each in (paths[name], path))
+            why = f"{one} and {other} would both be the column {name!r}: rename one"
+            raise ReadError(why, file="the file", column=name)
+        columns[name] = column.alias(name)
+        paths[name] = path
+    return pl.DataFrame(list(columns.values()))
+
+
+def _leaves(
+    columns: Iterable[pl.Series], outer: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], pl.Series]]:
+    """The columns that are no structs, with the names that lead to them.
+
+    polars makes a member without name or type of {}, which is left out.
+    """
+    for column in columns:
+        path = (*outer, column.name)
+        if isinstance(column.dtype, pl.Struct):
+            yield from _leaves(column.struct.unnest(), path)
+        elif column.name or column.dtype != pl.Null or not outer:
+            yield path, column
+
+
+def is_finite(frame: pl.DataFrame) -> bool:
+    """Whether no number is infinite; the sums tell at once, unless they overflow or one is NaN."""
+    sums = frame.select(selectors.float().sum())
+    if sums.width == 0 or all(map(math.isfinite, filter(None, sums.row(0)))):
+        return True
+    return not any(frame.select(selectors.float().is_infinite().any()).row(0))
 
 
 def block(table: Table, begin: Position, end: Position, source: Source, options: Options) -> Block:
@@ -33,7 +96,8 @@ def block(table: Table, begin: Position, end: Position, source: Source, options:
             why = f"there is no column {name!r} among {table.frame.columns}"
             raise ReadError(why, file=source.name)
     table, weights = _weighed(table, options.weight, source.name)
-    frame, target = table.frame, options.target
+    frame = table.frame
+    target = options.target
     place = {
         **begin,
         **end,
@@ -76,5 +140,6 @@ def _weighed(table: Table, name: str | None, file: str) -> tuple[Table, NDArray[
         Bad(int(table.lines[row]), name, str(column[row]), WEIGHT)
         for row in np.flatnonzero(~good).tolist()
     ]
-    frame, lines = table.frame.filter(good), table.lines[good]
+    frame = table.frame.filter(good)
+    lines = table.lines[good]
     return table._replace(frame=frame, lines=lines, bad=[*table.bad, *bad]), weights[good]

@@ -13,59 +13,40 @@ label or importance that is no number, a base prediction (third number), `name:`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.lanes import LANES, bits, store
-from unitless.numerics import flat, inner
-from unitless.readers import eights, names, sparse
-from unitless.readers.blocks import FINITE, WEIGHT, Block, Options, Position
-from unitless.readers.bytes import Source, Text
-from unitless.readers.decimals import NO, ODD, YES, decimal, number_word, short_decimal
-from unitless.readers.names import (
-    DIRECT,
-    WHOLE,
-    Columns,
-    column_at_home,
-    find,
-    home,
-    is_doubtful,
-    mask_of,
-    name_words,
-    prints,
-    space_hashes,
-    whole_number,
-)
-from unitless.readers.order import INFINITE, in_order
-from unitless.readers.sparse import (
+from unitless.numerics import inner, kernel
+from unitless.readers import sparse_text
+from unitless.readers.blocks import Block, Options, Position
+from unitless.readers.numbers import is_digit
+from unitless.readers.source import Source
+from unitless.readers.sparse_text import (
+    ANSWERED,
+    ASK,
+    ASKED,
     AT,
-    BAD,
-    BATCH,
-    BREAK,
-    DOUBT,
-    FOUND,
-    HALF,
-    LATE,
+    CONTROL,
+    DONE,
+    GROW,
     LINE,
-    MIDDLE,
-    ROOM,
+    NOT_FINITE,
+    NOT_NUMBER,
+    NOT_WEIGHT,
+    OWN,
+    PLACE,
     ROW,
-    UNKNOWN,
-    VALUE,
-    Int,
-    Part,
-    Piece,
+    Arrays,
+    number_at,
+    skip_line,
 )
-from unitless.readers.words import ask, byte
+from unitless.readers.vocabulary import Vocabulary, column_of, forget, has_room
 
-U = np.uint64
-BAR = np.uint8(124)
-TEXT, NUMBER, NOTHING = 0, 1, 2
-FIRST, SECOND, NAME, SPACE, MISSED = range(0, sparse.RING, 2 * ROOM)
-"""The fields of the ring: both prints of a name, where it stands, where its namespace stands; and
-the values whose names are not where they are looked for first."""
+NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, BAD_SUM = range(OWN, OWN + 5)
 
-UTF8 = "names are written in UTF-8"
+SPARE = 24
+"""Letters of a name that are not in the file: ^, and the number of a feature without a name."""
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -77,351 +58,324 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
     ...     print(block.new_names, block.rows.values, block.rows.weights, block.tags)
     ['size^h', 'c^red', 'c^blue'] [18.  1.  2.  1.] [2.5 1. ] ['', 'b']
     """
-    return sparse.blocks(source, options, start, VowpalWabbit(options.names))
+    return sparse_text.blocks(source, options, start, VowpalWabbit(options.names))
 
 
 class VowpalWabbit:
     """The format, with the columns of its names."""
 
-    name = "vw"
-    extra = BAR
+    columns_are_named = True
+    reasons: ClassVar[dict[int, str]] = {
+        NO_BAR: "a line has a | before its features",
+        BAD_HEAD: "label, importance and 'tag were expected before the |",
+        BAD_SPACE: "|namespace or |namespace:number was expected",
+        BAD_FEATURE: "name, name:number or name:text was expected",
+        BAD_SUM: "the values of a name that comes more than once add up to no finite number",
+    }
 
     def __init__(self, known: Sequence[str]) -> None:
-        self.columns = Columns(known)
+        self.vocabulary = Vocabulary(known)
+        self.columns = len(known)
+        self.count = np.array([len(known)], dtype=np.int64)
 
-    def parse(self, text: Text, stop: int, piece: Piece, counts: Int) -> None:
-        _parse(text, stop, piece, counts, self.columns.table, self.columns.direct)
+    def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
+        return int(_parse(text, state, hard, arrays, self.vocabulary.words, self.count))
 
-    def why(self, token: str, before: str, behind: str) -> str:
-        if "|" not in before + token + behind:
-            return "a line has a | before its features"
-        if token.startswith("|"):
-            return "|namespace or |namespace:number was expected"
-        if "|" in before:
-            return "name, name:number or name:text was expected"
-        return "label, importance and 'tag were expected before the |"
+    def grow(self) -> None:
+        self.vocabulary.grow(int(self.count[0]))
 
-    def alone(self, part: Part) -> bool:
-        return bool(part.counts[DOUBT]) or not self.columns.simple
-
-    def finish(self, part: Part) -> None:
-        piece, n = part.piece, part.counts[UNKNOWN]
-        unknown, found = piece.unknown[:n], piece.unknown_prints[:n]
-        sure = not self.alone(part)
-        part.new_names = self.columns.add(part.text, unknown, found, piece.indices, sure)
-        part.columns = self.columns.count
-
-    def tidy(self, part: Part) -> None:
-        piece, rows = part.piece, int(part.counts[ROW])
-        if isinstance(part.new_names, names.Spelt):
-            _ = part.new_names.lines  # spelt now: the text serves another part soon
-        why = in_order(piece.values, piece.indices, piece.starts, rows)
-        for row in np.flatnonzero(why).tolist():
-            text = "an infinite value" if why[row] == INFINITE else "a name in other bytes"
-            part.refuse(row, FINITE if why[row] == INFINITE else UTF8, text)
-        weights = piece.marks[1 : 2 * rows : 2]
-        for row in np.flatnonzero(~((weights >= 0) & (weights < np.inf))).tolist():
-            part.refuse(row, WEIGHT, str(weights[row]))
+    def finish(self, arrays: Arrays) -> list[str]:
+        known = self.columns
+        self.columns = int(self.count[0])
+        return self.vocabulary.names(known, self.columns)
 
 
-@flat
-def _parse(text, stop, piece, counts, table, direct):
-    at, b, row = counts[AT], counts[BREAK], counts[ROW]
-    counts[BAD] = -1
-    while at < stop and counts[BAD] < 0:
-        late = counts[LATE]
-        at, b, char = _label(text, at, b, row, piece, counts)
-        value = piece.starts[row]
+@kernel
+def _parse(text, state, hard, arrays, words, count):
+    """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`.
+
+    `count` holds the number of names so far.
+    """
+    starts = arrays[2]
+    while state[AT] < len(text):
+        row = state[ROW]
+        known = count[0]
+        state[ASKED] = 0
+        status, filled, behind = _read_line(text, state, hard, arrays, words, count)
+        if status == DONE and state[ASKED] > state[ANSWERED]:
+            status = ASK
+        if status == DONE and filled >= 0:
+            filled = _in_order(arrays, starts[row], filled)
+            if filled < 0:
+                status = BAD_SUM
+                state[PLACE] = -1
+        if status != DONE:
+            forget(words, known, count[0])
+            count[0] = known
+        if status in (ASK, GROW):
+            return status
+        state[ANSWERED] = 0
+        state[AT] = behind if status == DONE else skip_line(text, state[AT])
+        state[LINE] += 1
+        if status != DONE:
+            return status
+        if filled >= 0:
+            starts[row + 1] = filled
+            state[ROW] = row + 1
+    return DONE
+
+
+@inner
+def _read_line(text, state, hard, arrays, words, count):
+    """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
+    begin = state[AT]
+    bar = begin
+    while text[bar] != 124 and text[bar] != 10:
+        bar += 1
+    if text[bar] == 10:
+        state[PLACE] = begin
+        while text[state[PLACE]] == 32 or text[state[PLACE]] == 9 or text[state[PLACE]] == 13:
+            state[PLACE] += 1
+        status = DONE if state[PLACE] == bar else NO_BAR
+        return status, -1, bar + 1
+    status = _read_head(text, begin, bar, state, hard, arrays)
+    if status != DONE:
+        return status, -1, bar
+    status, filled, behind = _read_features(text, bar, state, hard, arrays, words, count)
+    return status, filled, behind
+
+
+@inner
+def _read_head(text, at, bar, state, hard, arrays):
+    """Read label, importance and tag.
+
+    As in VW, the last word is a tag if it touches the bar or begins with ', and what stands before
+    the first tab is dropped.
+    """
+    marks, spans = arrays[3], arrays[4]
+    row = state[ROW]
+    marks[row, 0] = np.nan
+    marks[row, 1] = 1.0
+    spans[row, 0] = state[LINE]
+    spans[row, 1] = bar
+    spans[row, 2] = bar
+    for tab in range(at, bar):
+        if text[tab] == 9:
+            at = tab + 1
+            break
+    number = 0
+    while True:
+        while at < bar and text[at] == 32:
+            at += 1
+        if at == bar:
+            return DONE
+        end = at
+        while end < bar and text[end] != 32:
+            if text[end] < 32 and text[end] != 9:
+                state[PLACE] = end
+                return CONTROL
+            end += 1
+        behind = end
+        while behind < bar and text[behind] == 32:
+            behind += 1
+        if behind == bar and (end == bar or text[at] == 39):
+            spans[row, 1] = at + (text[at] == 39)
+            spans[row, 2] = end
+            return DONE
+        state[PLACE] = at
+        if number == 2:
+            return BAD_HEAD
+        status, value, stop = number_at(text, at, state, hard)
+        if status == NOT_NUMBER or stop != end:
+            return BAD_HEAD
+        if status != DONE:
+            return status
+        if number == 1 and not value >= 0:
+            return NOT_WEIGHT
+        marks[row, number] = value
+        number += 1
+        at = end
+
+
+@inner
+def _read_features(text, at, state, hard, arrays, words, count):
+    """Read namespaces and features from the first bar on: (status, values so far, place behind)."""
+    values, indices, starts = arrays[0], arrays[1], arrays[2]
+    filled = starts[state[ROW]]
+    space = at
+    space_to = at
+    weight = 1.0
+    nameless = 0
+    while True:
+        char = text[at]
+        state[PLACE] = at
+        if char == 10 or (char == 13 and text[at + 1] == 10):
+            return DONE, filled, skip_line(text, at)
+        if char == 32 or char == 9:
+            at += 1
+            continue
         if char == 124:
-            at, b = _features(text, at, b, piece, counts, table, direct)
-        if counts[BAD] >= 0:
-            counts[VALUE], counts[LATE] = value, late
-        elif char == 124:
-            piece.lines[row] = counts[LINE]
-            row += 1
-            piece.starts[row] = counts[VALUE]
-        counts[LINE] += 1
-    _look_up_all(text, piece, counts, table, direct)
-    counts[AT], counts[BREAK], counts[ROW] = at, b, row
+            space = at + 1
+            nameless = 0
+            status, space_to, weight, at = _read_space(text, space, state, hard)
+            if status != DONE:
+                return status, filled, at
+            continue
+        status, value, name_to, behind = _read_feature(text, at, weight, state, hard)
+        if status != DONE:
+            return status, filled, at
+        if not has_room(words, count[0], name_to - at + space_to - space + SPARE):
+            return GROW, filled, at
+        size = _spell(text, space, space_to, at, name_to, nameless, words, count[0])
+        nameless += at == name_to
+        column = column_of(words, count[0], size)
+        count[0] += column == count[0]
+        values[filled] = value
+        indices[filled] = column
+        filled += 1
+        at = behind
 
 
 @inner
-def _label(text, at, b, row, piece, counts):
-    """The part before the first bar: (place and break behind the bar, its last character)."""
-    line, begin, char = at, at, np.int64(0)
-    while char != 124 and char != 10:
-        at, b = np.int64(piece.breaks[b]), b + 1
-        char = byte(text, at)
-        if char == 9 and begin == line:  # as VW: what stands before the first tab is dropped
-            begin = at + 1
-        elif char < 32 and char != 10:
-            sparse.refuse_control(text, at, counts)
-    if char == 124:
-        _words(text, begin, at, row, piece, counts)
-    else:
-        while line < at and byte(text, line) <= 32:
-            line += 1
-        if line < at:
-            sparse.refuse(counts, line)
-    return at + 1, b, char
-
-
-@inner
-def _words(text, at, bar, row, piece, counts):
-    """Label, importance, tag; the last word is a tag if it touches the bar or begins with '."""
-    marks, tags = piece.marks, piece.tags
-    marks[2 * row], marks[2 * row + 1], tags[row, 0], tags[row, 1] = np.nan, 1.0, bar, bar
-    words, start, stop = 0, bar, bar
-    while at < bar:
-        if byte(text, at) != 32:
-            if start < bar:
-                words = _mark(text, start, stop, row, words, piece, counts)
-            start = at
-            while at < bar and byte(text, at) != 32:
-                at += 1
-            stop = at
+def _word_end(text, at, bar, colon):
+    """Where a word ends: at a blank, a control character, and at a bar or a colon if asked."""
+    while text[at] > 32 and text[at] != bar and text[at] != colon:
         at += 1
-    if start < bar and (stop == bar or byte(text, start) == 39):
-        tags[row, 0], tags[row, 1] = start + (byte(text, start) == 39), stop
-    elif start < bar:
-        _mark(text, start, stop, row, words, piece, counts)
+    return at
 
 
 @inner
-def _mark(text, start, stop, row, words, piece, counts):
-    """Keep the label (words = 0) or the importance (1) of a row; the number of words, then."""
-    if words > 1:
-        sparse.refuse(counts, start)
-        return words
-    found, value = short_decimal(text, start, stop)
-    piece.marks[2 * row + words] = value
-    if not found:
-        piece.marks[2 * row + words] = 1.0
-        sparse.later(piece, counts, start, stop, -1 - 2 * row - words)
-    return words + 1
+def _is_end(text, at):
+    """Whether a blank, a bar or the end of the line is there, and no other control character."""
+    char = text[at]
+    return char in (32, 9, 10, 124) or (char == 13 and text[at + 1] == 10)
 
 
 @inner
-def _features(text, at, b, piece, counts, table, direct):
-    """The namespaces and features of a row, up to its newline: (place and break behind it)."""
-    breaks, k = piece.breaks, counts[VALUE]
-    spaces, weight, nameless, char = (U(0), U(0), U(0)), 1.0, 0, np.int64(124)
-    space_from, space_to, odd_from, odd_to = at, at, at, at
-    while char != 10:
-        opens = char == 124
-        end, b = np.int64(breaks[b]), b + 1
-        char = byte(text, end)
-        if opens:
-            spaces, space_from, space_to = space_hashes(text, at, end, table), at, end
-            weight, nameless, odd_from, odd_to = 1.0, 0, at, at
-            counts[DOUBT] |= is_doubtful(text, at, end)
-            if char == 58:
-                begin, end, b = end + 1, np.int64(breaks[b]), b + 1
-                char = byte(text, end)
-                kind, weight = decimal(text, begin, end)
-                if kind == ODD and not _is_word(text, begin, end):  # many digits: left to Python
-                    kind, weight, odd_from, odd_to = YES, 1.0, begin, end
-                if kind != YES or space_from == space_to or char == 58:
-                    sparse.refuse(counts, at - 1)
-        elif end > at or char == 58:
-            name_to, begin, value = end, end + 1, weight
-            if char == 58:
-                end, b = np.int64(breaks[b]), b + 1
-                char = byte(text, end)
-                found, value = short_decimal(text, begin, end)
-                value *= weight
-                if not found or char == 58:
-                    form = _form(text, begin, end)
-                    if form == TEXT:
-                        while char == 58 or char == 124:
-                            end, b = np.int64(breaks[b]), b + 1
-                            char = byte(text, end)
-                        value, name_to = 1.0, end
-                    elif form == NUMBER and char != 58:
-                        value = weight
-                        sparse.later(piece, counts, begin, end, k)
-                    else:
-                        sparse.refuse(counts, at)
-            piece.values[k] = value
-            if odd_from < odd_to and name_to <= begin:
-                sparse.later(piece, counts, odd_from, odd_to, k)
-            nameless += at == name_to
-            start, stop = (at, name_to) if at < name_to else (-nameless, -nameless)
-            space = space_from, space_to
-            _ask(text, start, stop, space, spaces, piece, k, counts, table, direct)
-            k = _one_more(text, k, 1, piece, counts, table, direct)
-        if char < 32 and char != 10:
-            sparse.refuse_control(text, end, counts)
-        at = end + 1
-        m = np.int64(LANES if odd_from == odd_to else 0)
-        while m == LANES and char == 32 and byte(text, np.int64(breaks[b])) == 58:
-            space = space_from, space_to
-            m = _ask_eight(text, b, weight, space, spaces, piece, k, counts, table, direct)
-            if m > 0:
-                k, b = _one_more(text, k, m, piece, counts, table, direct), b + 2 * m
-                at = np.int64(breaks[b - 1]) + 1
-                char = byte(text, at - 1)
-    counts[VALUE] = k
-    return at, b
+def _read_space(text, at, state, hard):
+    """Read a namespace behind its bar: (status, where its name ends, weight, the place behind)."""
+    name_to = _word_end(text, at, 124, 58)
+    if text[name_to] != 58:
+        if not _is_end(text, name_to):
+            state[PLACE] = name_to
+            return CONTROL, name_to, 1.0, name_to
+        return DONE, name_to, 1.0, name_to
+    status, weight, behind = number_at(text, name_to + 1, state, hard)
+    digits = is_digit(text[behind - 1]) or text[behind - 1] == 46  # not nan or inf
+    if status == NOT_NUMBER or not digits or not _is_end(text, behind) or name_to == at:
+        return BAD_SPACE, name_to, weight, behind
+    return DONE, name_to, weight, behind  # an infinite weight is bad where it is used
 
 
 @inner
-def _form(text, start, stop):
-    """What follows a colon, if it is no short number: a longer NUMBER, a TEXT, NOTHING."""
-    if start == stop:
-        return NOTHING
-    if _is_word(text, start, stop):
-        return NUMBER
-    start += byte(text, start) == 43 or byte(text, start) == 45
-    start += byte(text, start) == 46
-    return NUMBER if start < stop and 48 <= byte(text, start) <= 57 else TEXT
+def _read_feature(text, at, weight, state, hard):
+    """Read name, name:number or name:text: (status, value, where its name ends, place behind)."""
+    name_to = _word_end(text, at, 124, 58)
+    value = 1.0
+    behind = name_to
+    if text[name_to] == 58:
+        begin = name_to + 1
+        status, value, behind = number_at(text, begin, state, hard)
+        if status == NOT_NUMBER or not _is_end(text, behind):
+            return _read_text(text, at, begin, behind, state)
+        if status != DONE:
+            state[PLACE] = begin
+            return status, value, name_to, behind
+    elif not _is_end(text, name_to):
+        state[PLACE] = name_to
+        return CONTROL, value, name_to, behind
+    value *= weight
+    if np.isinf(value) or np.isinf(weight):
+        return NOT_FINITE, value, name_to, behind
+    return DONE, value, name_to, behind
 
 
 @inner
-def _is_word(text, start, stop):
-    """Whether it is nan, inf or infinity, with or without a sign."""
-    sign = byte(text, start) == 43 or byte(text, start) == 45
-    return number_word(text, start + sign, stop) != NO
-
-
-# Names wait in a ring of two halves. While one fills, the memory answers for the other; then that
-# one is looked up, and they change places.
-
-
-@inner
-def _slot(k, counts):
-    """Where value k is in the half that fills."""
-    return counts[HALF] * ROOM + k - counts[MIDDLE]
-
-
-@inner
-def _ask(text, start, stop, space, spaces, piece, k, counts, table, direct):
-    """Keep the fingerprint of a name, and ask the memory for where its column will stand."""
-    number = whole_number(text, start, stop) if space[0] == space[1] else np.int64(-1)
-    first, second = U(number), WHOLE
-    if number < 0:
-        low, high = name_words(text, start, stop, table)
-        first, second = prints(low, high, spaces, table)
-        ask(table, home(first, table))
-    else:
-        ask(direct, number)  # beyond the end it asks for what is not there, and gets nothing
-    ring, slot = piece.ring, _slot(k, counts)
-    ring[FIRST + slot], ring[SECOND + slot] = first, second
-    ring[NAME + slot], ring[SPACE + slot] = _span(start, stop), _span(space[0], space[1])
+def _read_text(text, at, begin, number_to, state):
+    """Read the text behind a colon, which is part of the name and has the value 1."""
+    end = _word_end(text, begin, 32, 32)
+    first = begin
+    if text[first] == 43 or text[first] == 45:
+        first += 1
+    if text[first] == 46:
+        first += 1
+    if not _is_end(text, end):
+        state[PLACE] = end
+        return CONTROL, 1.0, end, end
+    if is_digit(text[first]) and text[number_to] != 58:
+        state[PLACE] = begin
+        return NOT_NUMBER, 1.0, end, end
+    if is_digit(text[first]) or begin == end or text[begin] == 58 or text[begin] == 124:
+        return BAD_FEATURE, 1.0, end, end
+    return DONE, 1.0, end, end
 
 
 @inner
-def _ask_eight(text, b, weight, space, spaces, piece, k, counts, table, direct):
-    """Eight features `name:number` from break b on; how many of them were as simple as that.
+def _spell(text, space, space_to, at, name_to, nameless, words, count):
+    """Write the name of a feature behind the last one of the vocabulary; its size."""
+    letters = words[2]
+    begin = words[1][count]
+    end = begin
+    if space < space_to:
+        for k in range(space, space_to):
+            letters[end] = text[k]
+            end += 1
+        letters[end] = 94
+        end += 1
+    if at == name_to:
+        return _spell_number(letters, end, nameless) - begin
+    colon = False
+    for k in range(at, name_to):
+        letters[end] = text[k]
+        if text[k] == 58 and not colon:
+            letters[end] = 94
+            colon = True
+        end += 1
+    return end - begin
 
-    They are all whole numbers, or all other names of at most 16 bytes.
+
+@inner
+def _spell_number(letters, end, number):
+    """Write [number]; where it ends."""
+    digits = 1
+    while number >= 10**digits:
+        digits += 1
+    letters[end] = 91
+    letters[end + digits + 1] = 93
+    for k in range(digits):
+        letters[end + digits - k] = 48 + number % 10
+        number //= 10
+    return end + digits + 2
+
+
+@kernel
+def _in_order(arrays, start, stop):
+    """Sort a row by column, add up equal columns, leave out zeros: its end, -1 if not finite.
+
+    Equal columns are added in the order in which they stand.
     """
-    breaks, ring, slot = piece.breaks, piece.ring, _slot(k, counts)
-    last = eights.load_chars(text, breaks, b + 1, 0)
-    newline = bits(last == eights.NEWLINE)
-    good, value = eights.decimals(text, breaks, b)
-    good &= newline | bits(last == eights.SPACE)
-    plain = space[0] == space[1]
-    if plain and U(byte(text, np.int64(breaks[b - 1]) + 1) - 48) < U(10):
-        digits, number = eights.integers(text, breaks, b)
-        sizes = eights.every_other(breaks, b) - eights.every_other(breaks, b - 1)
-        zero = (eights.load_chars(text, breaks, b - 1, 1) == U(48)) & (sizes != U(2))
-        good &= digits & ~bits(zero) & bits(number < U(DIRECT))
-        eights.store_words(ring, FIRST + slot, number)
-        eights.ask_eight(direct, ring, FIRST + slot, eights.FULL, U(1))
-        eights.store_words(ring, SECOND + slot, eights.every_word(WHOLE))
-    else:
-        short, low, high = eights.names(text, breaks, b)
-        first, second = prints(low, high, spaces, table)
-        digit = bits((low & U(255)) - U(48) < U(10)) if plain else U(0)
-        good &= short & ~digit
-        eights.store_words(ring, FIRST + slot, first)
-        eights.ask_eight(table, ring, FIRST + slot, mask_of(table), U(names.LINE))
-        eights.store_words(ring, SECOND + slot, second)
-    starts, colons = eights.every_other(breaks, b - 1) + U(1), eights.every_other(breaks, b)
-    eights.store_words(ring, NAME + slot, starts | (colons << U(32)))
-    eights.store_words(ring, SPACE + slot, eights.every_word(_span(space[0], space[1])))
-    store(piece.values, k, value * weight)
-    return eights.how_many(good, newline)
-
-
-@inner
-def _span(start, stop):
-    """Two places as one number."""
-    return (U(start) & U(0xFFFFFFFF)) | (U(stop) << U(32))
-
-
-@inner
-def _one_more(text, k, m, piece, counts, table, direct):
-    """m values more: their number. Where a half is full, the other one is looked up."""
-    if k + m - counts[MIDDLE] >= BATCH:
-        _look_up(text, piece, counts, table, direct, 1 - counts[HALF], counts[MIDDLE])
-        counts[MIDDLE], counts[HALF] = k + m, 1 - counts[HALF]
-    return k + m
-
-
-@flat
-def _look_up_all(text, piece, counts, table, direct):
-    """Look up all names that wait, but for those of a bad line."""
-    n, k, middle = counts[UNKNOWN], counts[VALUE], counts[MIDDLE]
-    while n > 0 and piece.unknown[n - 1, 2] >= k:
-        n -= 1
-    counts[UNKNOWN] = n
-    _look_up(text, piece, counts, table, direct, 1 - counts[HALF], min(middle, k))
-    counts[FOUND] = middle
-    _look_up(text, piece, counts, table, direct, counts[HALF], k)
-    counts[FOUND] = counts[MIDDLE] = k
-
-
-@flat
-def _look_up(text, piece, counts, table, direct, half, stop):
-    """Find the columns of the values before `stop` whose names wait in that half.
-
-    One in 25 or so is not in its first line: of these the next line is asked for, and they are
-    looked up when all others are.
-    """
-    ring, missed = piece.ring, U(MISSED)
-    slot = U(half * ROOM - counts[FOUND])
-    stop = max(stop, counts[FOUND])  # of a bad line, names may have been looked up already
-    for i in range(U(counts[FOUND]), U(stop)):
-        first, second = ring[U(FIRST) + slot + i], ring[U(SECOND) + slot + i]
-        if second != WHOLE:
-            column = column_at_home(table, first, second)
-        else:
-            column = np.int64(direct[first]) if first < U(len(direct)) else np.int64(-1)
-        piece.indices[i] = column
-        if column < 0:
-            ask(table, home(first, table) + names.LINE)
-            ring[missed] = i
-            missed += U(1)
-    _look_again(text, piece, counts, table, slot, missed)
-    counts[FOUND] = stop
-
-
-@inner
-def _look_again(text, piece, counts, table, slot, end):
-    """Find the columns of the values that were missed, or list their names as unknown."""
-    ring, unknown, n = piece.ring, piece.unknown, counts[UNKNOWN]
-    for j in range(U(MISSED), end):
-        i = ring[j]
-        first, second = ring[U(FIRST) + slot + i], ring[U(SECOND) + slot + i]
-        column = find(table, first, second)[1] if second != WHOLE else np.int64(-1)
-        piece.indices[i] = column
-        if column < 0:
-            name, space = ring[U(NAME) + slot + i], ring[U(SPACE) + slot + i]
-            unknown[n, 0], unknown[n, 1], unknown[n, 2] = _from(name), _to(name), i
-            unknown[n, 3], unknown[n, 4] = _from(space), _to(space)
-            piece.unknown_prints[n, 0], piece.unknown_prints[n, 1] = first, second
-            counts[DOUBT] |= is_doubtful(text, _from(name), _to(name))
-            n += 1
-    counts[UNKNOWN] = n
-
-
-@inner
-def _from(span):
-    return np.int64(np.int32(span & U(0xFFFFFFFF)))
-
-
-@inner
-def _to(span):
-    return np.int64(np.int32(span >> U(32)))
+    values, indices = arrays[0], arrays[1]
+    sorted_already = True
+    for k in range(start, stop):
+        rising = k == start or indices[k - 1] < indices[k]
+        sorted_already &= rising and values[k] != 0.0
+    if sorted_already:
+        return stop
+    order = np.argsort(indices[start:stop], kind="mergesort")
+    row_values = values[start:stop][order]
+    row_indices = indices[start:stop][order]
+    filled = start
+    k = 0
+    while k < len(order):
+        column = row_indices[k]
+        total = row_values[k]
+        k += 1
+        while k < len(order) and row_indices[k] == column:
+            total += row_values[k]
+            k += 1
+        if np.isinf(total):
+            return -1
+        values[filled] = total
+        indices[filled] = column
+        filled += total != 0.0
+    return filled

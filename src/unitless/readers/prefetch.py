@@ -1,4 +1,4 @@
-"""Read ahead: the next item of an iterator is made in another thread while one is worked on."""
+"""Prefetch: a thread makes the next item of an iterator while the caller works on the last one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PATIENCE = 1.0
 """Seconds to wait for the other thread when the reading stops early; it may hang in a pipe."""
 
 
-def ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
+def prefetch(items: Generator[Item, None, None]) -> Iterator[Item]:
     """The same items; one is ready and one in the making while the caller works.
 
-    >>> list(ahead(letter for letter in "abc"))
+    >>> list(prefetch(letter for letter in "abc"))
     ['a', 'b', 'c']
     """
     ready: queue.Queue[tuple[bool, Any]] = queue.Queue(maxsize=1)
