@@ -2,15 +2,14 @@
 
 An open hash table with linear probing. A slot holds a fingerprint of 96 bits under a random key,
 and the column: a look-up touches one place in memory, and two of a million names have the same
-fingerprint with a probability below 1e-16. A kernel writes a name behind the last one in `letters`
-and looks it up; if it is new, it stays there and gets the next column.
+fingerprint with a probability below 1e-16. The names themselves stand one behind another in
+`letters`, each with a newline.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,47 +27,38 @@ SLOTS = 1 << 12
 
 
 @inner
-def _fingerprint(letters, start, stop, key):
-    """Two words made of letters[start:stop]; of the second, only the upper half counts."""
-    first = key[0]
-    second = key[1]
-    for at in range(start, stop):
-        char = U(letters[at])
-        first = (first ^ char) * U(0x9E3779B97F4A7C15)
-        second = (second ^ char) * U(0xD1B54A32D192ED03)
-        first ^= first >> U(29)
-        second ^= second >> U(31)
-    return first, second & ~COLUMN
+def extended(first, second, char):
+    """The two words of a fingerprint, behind one more character; of none they are the key."""
+    first = (first ^ U(char)) * U(0x9E3779B97F4A7C15)
+    second = (second ^ U(char)) * U(0xD1B54A32D192ED03)
+    return first ^ (first >> U(29)), second ^ (second >> U(31))
 
 
 @inner
-def _find(slots, first, second):
+def find(slots, first, second):
     """The slot that holds a fingerprint, or the free one in which to put it."""
     mask = U(len(slots) - 1)
     place = first & mask
     while slots[place, 1] != EMPTY:
-        if slots[place, 0] == first and slots[place, 1] & ~COLUMN == second:
+        if slots[place, 0] == first and (slots[place, 1] ^ second) & ~COLUMN == U(0):
             return place
         place = (place + U(1)) & mask
     return place
 
 
 @inner
-def column_of(words, count, size):
-    """The column of the name written behind the last of `count` names; `count` if it is new.
+def column_in(slots, place):
+    """The column in a slot; -1 if it is free."""
+    if slots[place, 1] == EMPTY:
+        return np.int64(-1)
+    return np.int64(slots[place, 1] & COLUMN)
 
-    A new name stays. There has to be room: see `has_room`.
-    """
-    slots, starts, letters, key = words
-    begin = starts[count]
-    first, second = _fingerprint(letters, begin, begin + size, key)
-    place = _find(slots, first, second)
-    if slots[place, 1] != EMPTY:
-        return np.int64(slots[place, 1] & COLUMN)
+
+@inner
+def put(slots, place, first, second, column):
+    """Enter a name into a free slot."""
     slots[place, 0] = first
-    slots[place, 1] = second | U(count)
-    starts[count + 1] = begin + size
-    return count
+    slots[place, 1] = (second & ~COLUMN) | U(column)
 
 
 @inner
@@ -79,24 +69,31 @@ def has_room(words, count, size):
 
 
 @inner
+def _find_name(words, column):
+    """(slot, fingerprint) of a name that is written in `letters`."""
+    slots, starts, letters, key = words
+    first = key[0]
+    second = key[1]
+    for at in range(starts[column], starts[column + 1] - 1):
+        first, second = extended(first, second, letters[at])
+    return find(slots, first, second), first, second
+
+
+@inner
 def forget(words, first, count):
     """Take the names from column `first` on out again, the last one first."""
-    slots, starts, letters, key = words
     for column in range(count - 1, first - 1, -1):
-        one, two = _fingerprint(letters, starts[column], starts[column + 1], key)
-        slots[_find(slots, one, two), 1] = EMPTY
+        place, _, _ = _find_name(words, column)
+        words[0][place, 1] = EMPTY
 
 
 @kernel
 def _enter(words, count):
     """Enter the first `count` names, which are written already, into slots that are empty."""
-    slots, starts, letters, key = words
     for column in range(count):
-        first, second = _fingerprint(letters, starts[column], starts[column + 1], key)
-        place = _find(slots, first, second)
-        if slots[place, 1] == EMPTY:
-            slots[place, 0] = first
-            slots[place, 1] = second | U(column)
+        place, first, second = _find_name(words, column)
+        if column_in(words[0], place) < 0:
+            put(words[0], place, first, second, column)
 
 
 class Vocabulary:
@@ -108,7 +105,7 @@ class Vocabulary:
     """
 
     def __init__(self, names: Sequence[str] = ()) -> None:
-        written = [name.encode() for name in names]
+        written = [name.encode() + b"\n" for name in names]
         count = len(written)
         slots = SLOTS
         while slots < 4 * count:
@@ -139,10 +136,5 @@ class Vocabulary:
 
     def names(self, first: int, stop: int) -> list[str]:
         """The names of the columns from `first` to `stop`."""
-        places = self.starts[first : stop + 1].tolist()
-        letters = self.letters[places[0] : places[-1]].tobytes()
-        cuts = pairwise(place - places[0] for place in places)
-        if letters.isascii():
-            text = letters.decode()
-            return [text[start:end] for start, end in cuts]
-        return [letters[start:end].decode() for start, end in cuts]
+        letters = self.letters[self.starts[first] : self.starts[stop]]
+        return letters.tobytes().decode().split("\n")[:-1]

@@ -41,12 +41,24 @@ from unitless.readers.sparse_text import (
     number_at,
     skip_line,
 )
-from unitless.readers.vocabulary import Vocabulary, column_of, forget, has_room
+from unitless.readers.vocabulary import (
+    Vocabulary,
+    column_in,
+    extended,
+    find,
+    forget,
+    has_room,
+    put,
+)
 
 NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, BAD_SUM = range(OWN, OWN + 5)
 
+SHORT_ROW = 256
+"""Rows up to this size are sorted by counting."""
+
+COLON, CARET, OPENING, CLOSING = (np.uint8(ord(char)) for char in ":^[]")
 SPARE = 24
-"""Letters of a name that are not in the file: ^, and the number of a feature without a name."""
+"""Letters of a name that are not in the file: ^, a newline, the number of a nameless feature."""
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -77,9 +89,18 @@ class VowpalWabbit:
         self.vocabulary = Vocabulary(known)
         self.columns = len(known)
         self.count = np.array([len(known)], dtype=np.int64)
+        self.prints = np.empty((0, 2), dtype=np.uint64)
+        self.tokens = np.empty((0, 5), dtype=np.int64)
 
     def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
-        return int(_parse(text, state, hard, arrays, self.vocabulary.words, self.count))
+        if len(self.prints) < len(arrays[0]):
+            self.prints = np.empty((len(arrays[0]), 2), dtype=np.uint64)
+            self.tokens = np.empty((len(arrays[0]), 5), dtype=np.int64)
+            self.keys = np.empty(len(arrays[0]), dtype=np.int64)
+            self.ranked = np.empty_like(self.keys)
+            self.given = np.empty(len(arrays[0]))
+        row = self.prints, self.tokens, self.keys, self.ranked, self.given
+        return int(_parse(text, state, hard, arrays, row, self.vocabulary.words, self.count))
 
     def grow(self) -> None:
         self.vocabulary.grow(int(self.count[0]))
@@ -91,42 +112,44 @@ class VowpalWabbit:
 
 
 @kernel
-def _parse(text, state, hard, arrays, words, count):
+def _parse(text, state, hard, arrays, row, words, count):
     """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`.
 
     `count` holds the number of names so far.
     """
     starts = arrays[2]
     while state[AT] < len(text):
-        row = state[ROW]
+        start = starts[state[ROW]]
         known = count[0]
         state[ASKED] = 0
-        status, filled, behind = _read_line(text, state, hard, arrays, words, count)
+        status, filled, behind = _read_line(text, state, hard, arrays, row, words[3])
         if status == DONE and state[ASKED] > state[ANSWERED]:
-            status = ASK
+            return ASK
         if status == DONE and filled >= 0:
-            filled = _in_order(arrays, starts[row], filled)
-            if filled < 0:
-                status = BAD_SUM
-                state[PLACE] = -1
-        if status != DONE:
-            forget(words, known, count[0])
-            count[0] = known
-        if status in (ASK, GROW):
-            return status
+            status = _find_columns(text, row, words, count, arrays[1], start, filled)
+            if status == DONE:
+                filled = _in_order(arrays, start, filled, row)
+                if filled < 0:
+                    status = BAD_SUM
+                    state[PLACE] = -1
+            if status != DONE:
+                forget(words, known, count[0])
+                count[0] = known
+            if status == GROW:
+                return status
         state[ANSWERED] = 0
         state[AT] = behind if status == DONE else skip_line(text, state[AT])
         state[LINE] += 1
         if status != DONE:
             return status
         if filled >= 0:
-            starts[row + 1] = filled
-            state[ROW] = row + 1
+            state[ROW] += 1
+            starts[state[ROW]] = filled
     return DONE
 
 
 @inner
-def _read_line(text, state, hard, arrays, words, count):
+def _read_line(text, state, hard, arrays, row, key):
     """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
     begin = state[AT]
     bar = begin
@@ -141,7 +164,7 @@ def _read_line(text, state, hard, arrays, words, count):
     status = _read_head(text, begin, bar, state, hard, arrays)
     if status != DONE:
         return status, -1, bar
-    status, filled, behind = _read_features(text, bar, state, hard, arrays, words, count)
+    status, filled, behind = _read_features(text, bar, state, hard, arrays, row, key)
     return status, filled, behind
 
 
@@ -198,12 +221,20 @@ def _read_head(text, at, bar, state, hard, arrays):
 
 
 @inner
-def _read_features(text, at, state, hard, arrays, words, count):
-    """Read namespaces and features from the first bar on: (status, values so far, place behind)."""
-    values, indices, starts = arrays[0], arrays[1], arrays[2]
-    filled = starts[state[ROW]]
+def _read_features(text, at, state, hard, arrays, row, key):
+    """Read namespaces and features from the first bar on: (status, values so far, place behind).
+
+    Of each feature the fingerprint of its name goes to the row's prints, and where its name and its
+    namespace stand to its tokens; columns are looked up when all are read, for then the memory
+    answers many of them at a time.
+    """
+    values = arrays[0]
+    prints, tokens = row[0], row[1]
+    start = arrays[2][state[ROW]]
+    filled = start
     space = at
     space_to = at
+    space_print = (key[0], key[1])
     weight = 1.0
     nameless = 0
     while True:
@@ -213,27 +244,107 @@ def _read_features(text, at, state, hard, arrays, words, count):
             return DONE, filled, skip_line(text, at)
         if char == 32 or char == 9:
             at += 1
-            continue
-        if char == 124:
+        elif char == 124:
             space = at + 1
-            nameless = 0
             status, space_to, weight, at = _read_space(text, space, state, hard)
             if status != DONE:
                 return status, filled, at
-            continue
-        status, value, name_to, behind = _read_feature(text, at, weight, state, hard)
-        if status != DONE:
-            return status, filled, at
-        if not has_room(words, count[0], name_to - at + space_to - space + SPARE):
-            return GROW, filled, at
-        size = _spell(text, space, space_to, at, name_to, nameless, words, count[0])
-        nameless += at == name_to
-        column = column_of(words, count[0], size)
-        count[0] += column == count[0]
-        values[filled] = value
-        indices[filled] = column
-        filled += 1
-        at = behind
+            space_print = _print_of(text, space, space_to, key[0], key[1])
+            if space < space_to:
+                space_print = extended(space_print[0], space_print[1], CARET)
+            nameless = 0
+        else:
+            status, value, name_to, behind = _read_feature(text, at, weight, state, hard)
+            if status != DONE:
+                return status, filled, at
+            first, second = space_print
+            if at < name_to:
+                first, second = _print_of(text, at, name_to, first, second)
+            else:
+                first, second = _print_of_number(nameless, first, second)
+            k = filled - start
+            prints[k, 0] = first
+            prints[k, 1] = second
+            tokens[k, 0] = space
+            tokens[k, 1] = space_to
+            tokens[k, 2] = at
+            tokens[k, 3] = name_to
+            tokens[k, 4] = nameless
+            nameless += at == name_to
+            values[filled] = value
+            filled += 1
+            at = behind
+
+
+@inner
+def _print_of(text, start, stop, first, second):
+    """A fingerprint behind the name text[start:stop], whose first colon counts as ^."""
+    colon = COLON
+    for at in range(start, stop):
+        char = text[at]
+        if char == colon:
+            char = CARET
+            colon = CARET
+        first, second = extended(first, second, char)
+    return first, second
+
+
+@inner
+def _print_of_number(number, first, second):
+    """A fingerprint behind [number]."""
+    first, second = extended(first, second, OPENING)
+    power = 1
+    while number >= 10 * power:
+        power *= 10
+    while power > 0:
+        first, second = extended(first, second, number // power % 10 + 48)
+        power //= 10
+    return extended(first, second, CLOSING)
+
+
+@inner
+def _find_columns(text, row, words, count, indices, start, stop):
+    """Fill in the columns of a row, new ones for new names; GROW if the vocabulary is full."""
+    prints, tokens = row[0], row[1]
+    slots = words[0]
+    for k in range(stop - start):
+        place = find(slots, prints[k, 0], prints[k, 1])
+        column = column_in(slots, place)
+        if column < 0:
+            column = count[0]
+            size = tokens[k, 1] - tokens[k, 0] + tokens[k, 3] - tokens[k, 2] + SPARE
+            if not has_room(words, column, size):
+                return GROW
+            _spell(text, tokens, k, words, column)
+            put(slots, place, prints[k, 0], prints[k, 1], column)
+            count[0] += 1
+        indices[start + k] = column
+    return DONE
+
+
+@inner
+def _spell(text, tokens, k, words, column):
+    """Write the name of feature k behind the last one, as that of a column."""
+    starts = words[1]
+    letters = words[2]
+    end = starts[column]
+    for at in range(tokens[k, 0], tokens[k, 1]):
+        letters[end] = text[at]
+        end += 1
+    if tokens[k, 0] < tokens[k, 1]:
+        letters[end] = CARET
+        end += 1
+    colon = COLON
+    for at in range(tokens[k, 2], tokens[k, 3]):
+        letters[end] = text[at]
+        if text[at] == colon:
+            letters[end] = CARET
+            colon = CARET
+        end += 1
+    if tokens[k, 2] == tokens[k, 3]:
+        end = _spell_number(letters, end, tokens[k, 4])
+    letters[end] = 10
+    starts[column + 1] = end + 1
 
 
 @inner
@@ -311,37 +422,13 @@ def _read_text(text, at, begin, number_to, state):
 
 
 @inner
-def _spell(text, space, space_to, at, name_to, nameless, words, count):
-    """Write the name of a feature behind the last one of the vocabulary; its size."""
-    letters = words[2]
-    begin = words[1][count]
-    end = begin
-    if space < space_to:
-        for k in range(space, space_to):
-            letters[end] = text[k]
-            end += 1
-        letters[end] = 94
-        end += 1
-    if at == name_to:
-        return _spell_number(letters, end, nameless) - begin
-    colon = False
-    for k in range(at, name_to):
-        letters[end] = text[k]
-        if text[k] == 58 and not colon:
-            letters[end] = 94
-            colon = True
-        end += 1
-    return end - begin
-
-
-@inner
 def _spell_number(letters, end, number):
     """Write [number]; where it ends."""
     digits = 1
     while number >= 10**digits:
         digits += 1
-    letters[end] = 91
-    letters[end + digits + 1] = 93
+    letters[end] = OPENING
+    letters[end + digits + 1] = CLOSING
     for k in range(digits):
         letters[end + digits - k] = 48 + number % 10
         number //= 10
@@ -349,29 +436,30 @@ def _spell_number(letters, end, number):
 
 
 @kernel
-def _in_order(arrays, start, stop):
+def _in_order(arrays, start, stop, row):
     """Sort a row by column, add up equal columns, leave out zeros: its end, -1 if not finite.
 
     Equal columns are added in the order in which they stand.
     """
     values, indices = arrays[0], arrays[1]
-    sorted_already = True
-    for k in range(start, stop):
-        rising = k == start or indices[k - 1] < indices[k]
-        sorted_already &= rising and values[k] != 0.0
-    if sorted_already:
+    size = stop - start
+    keys, ranked, given = row[2], row[3], row[4]
+    in_order = True
+    for k in range(size):
+        given[k] = values[start + k]
+        keys[k] = np.int64(indices[start + k]) << 32 | k
+        rising = k == 0 or keys[k - 1] >> 32 < keys[k] >> 32
+        in_order &= rising and given[k] != 0.0
+    if in_order:
         return stop
-    order = np.argsort(indices[start:stop], kind="mergesort")
-    row_values = values[start:stop][order]
-    row_indices = indices[start:stop][order]
+    _sort(keys, ranked, size)
     filled = start
     k = 0
-    while k < len(order):
-        column = row_indices[k]
-        total = row_values[k]
-        k += 1
-        while k < len(order) and row_indices[k] == column:
-            total += row_values[k]
+    while k < size:
+        column = keys[k] >> 32
+        total = 0.0
+        while k < size and keys[k] >> 32 == column:
+            total += given[keys[k] & 0xFFFFFFFF]
             k += 1
         if np.isinf(total):
             return -1
@@ -379,3 +467,17 @@ def _in_order(arrays, start, stop):
         indices[filled] = column
         filled += total != 0.0
     return filled
+
+
+@kernel
+def _sort(keys, ranked, size):
+    """Sort keys[:size]; of few, each is counted how many are below it, which vectors do fast."""
+    if size > SHORT_ROW:
+        keys[:size].sort()
+        return
+    for k in range(size):
+        rank = 0
+        for other in range(size):
+            rank += keys[other] < keys[k]
+        ranked[rank] = keys[k]
+    keys[:size] = ranked[:size]
