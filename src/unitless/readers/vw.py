@@ -246,22 +246,26 @@ def _read_features(text, at, state, hard, arrays, row, key):
             at += 1
         elif char == 124:
             space = at + 1
-            status, space_to, weight, at = _read_space(text, space, state, hard)
-            if status != DONE:
-                return status, filled, at
-            space_print = _print_of(text, space, space_to, key[0], key[1])
-            if space < space_to:
-                space_print = extended(space_print[0], space_print[1], CARET)
             nameless = 0
-        else:
-            status, value, name_to, behind = _read_feature(text, at, weight, state, hard)
+            space_to, first, second = _read_name(text, space, key[0], key[1])
+            if space < space_to:
+                first, second = extended(first, second, CARET)
+            space_print = (first, second)
+            status, weight, at = _read_weight(text, space, space_to, state, hard)
             if status != DONE:
                 return status, filled, at
-            first, second = space_print
-            if at < name_to:
-                first, second = _print_of(text, at, name_to, first, second)
-            else:
+        else:
+            name_to, first, second = _read_name(text, at, space_print[0], space_print[1])
+            status, value, behind, is_text = _read_value(text, name_to, weight, state, hard)
+            if status != DONE:
+                return status, filled, at
+            if at == name_to and not is_text:
                 first, second = _print_of_number(nameless, first, second)
+            if is_text:
+                first, second = extended(first, second, CARET)
+                for k in range(name_to + 1, behind):
+                    first, second = extended(first, second, text[k])
+                name_to = behind
             k = filled - start
             prints[k, 0] = first
             prints[k, 1] = second
@@ -277,16 +281,14 @@ def _read_features(text, at, state, hard, arrays, row, key):
 
 
 @inner
-def _print_of(text, start, stop, first, second):
-    """A fingerprint behind the name text[start:stop], whose first colon counts as ^."""
-    colon = COLON
-    for at in range(start, stop):
-        char = text[at]
-        if char == colon:
-            char = CARET
-            colon = CARET
+def _read_name(text, at, first, second):
+    """Read a name: (where it ends, at a blank, a bar or a colon; a fingerprint behind it)."""
+    char = text[at]
+    while char > 32 and char != 124 and char != 58:
         first, second = extended(first, second, char)
-    return first, second
+        at += 1
+        char = text[at]
+    return at, first, second
 
 
 @inner
@@ -348,14 +350,6 @@ def _spell(text, tokens, k, words, column):
 
 
 @inner
-def _word_end(text, at, bar, colon):
-    """Where a word ends: at a blank, a control character, and at a bar or a colon if asked."""
-    while text[at] > 32 and text[at] != bar and text[at] != colon:
-        at += 1
-    return at
-
-
-@inner
 def _is_end(text, at):
     """Whether a blank, a bar or the end of the line is there, and no other control character."""
     char = text[at]
@@ -363,48 +357,48 @@ def _is_end(text, at):
 
 
 @inner
-def _read_space(text, at, state, hard):
-    """Read a namespace behind its bar: (status, where its name ends, weight, the place behind)."""
-    name_to = _word_end(text, at, 124, 58)
-    if text[name_to] != 58:
-        if not _is_end(text, name_to):
-            state[PLACE] = name_to
-            return CONTROL, name_to, 1.0, name_to
-        return DONE, name_to, 1.0, name_to
-    status, weight, behind = number_at(text, name_to + 1, state, hard)
+def _read_weight(text, space, space_to, state, hard):
+    """Read the weight of a namespace behind its name: (status, weight, the place behind)."""
+    if text[space_to] != 58:
+        if not _is_end(text, space_to):
+            state[PLACE] = space_to
+            return CONTROL, 1.0, space_to
+        return DONE, 1.0, space_to
+    status, weight, behind = number_at(text, space_to + 1, state, hard)
     digits = is_digit(text[behind - 1]) or text[behind - 1] == 46  # not nan or inf
-    if status == NOT_NUMBER or not digits or not _is_end(text, behind) or name_to == at:
-        return BAD_SPACE, name_to, weight, behind
-    return DONE, name_to, weight, behind  # an infinite weight is bad where it is used
+    if status == NOT_NUMBER or not digits or not _is_end(text, behind) or space_to == space:
+        return BAD_SPACE, weight, behind
+    return DONE, weight, behind  # an infinite weight is bad where it is used
 
 
 @inner
-def _read_feature(text, at, weight, state, hard):
-    """Read name, name:number or name:text: (status, value, where its name ends, place behind)."""
-    name_to = _word_end(text, at, 124, 58)
+def _read_value(text, at, weight, state, hard):
+    """Read what follows a name, :number, :text or nothing: (status, value, behind, is it text)."""
     value = 1.0
-    behind = name_to
-    if text[name_to] == 58:
-        begin = name_to + 1
-        status, value, behind = number_at(text, begin, state, hard)
+    behind = at
+    if text[at] == 58:
+        status, value, behind = number_at(text, at + 1, state, hard)
         if status == NOT_NUMBER or not _is_end(text, behind):
-            return _read_text(text, at, begin, behind, state)
+            status, behind = _read_text(text, at + 1, behind, state)
+            return status, 1.0, behind, True
         if status != DONE:
-            state[PLACE] = begin
-            return status, value, name_to, behind
-    elif not _is_end(text, name_to):
-        state[PLACE] = name_to
-        return CONTROL, value, name_to, behind
+            state[PLACE] = at + 1
+            return status, value, behind, False
+    elif not _is_end(text, at):
+        state[PLACE] = at
+        return CONTROL, value, behind, False
     value *= weight
     if np.isinf(value) or np.isinf(weight):
-        return NOT_FINITE, value, name_to, behind
-    return DONE, value, name_to, behind
+        return NOT_FINITE, value, behind, False
+    return DONE, value, behind, False
 
 
 @inner
-def _read_text(text, at, begin, number_to, state):
-    """Read the text behind a colon, which is part of the name and has the value 1."""
-    end = _word_end(text, begin, 32, 32)
+def _read_text(text, begin, number_to, state):
+    """Read the text behind a colon, which is part of the name: (status, the place behind)."""
+    end = begin
+    while text[end] > 32:
+        end += 1
     first = begin
     if text[first] == 43 or text[first] == 45:
         first += 1
@@ -412,13 +406,13 @@ def _read_text(text, at, begin, number_to, state):
         first += 1
     if not _is_end(text, end):
         state[PLACE] = end
-        return CONTROL, 1.0, end, end
+        return CONTROL, end
     if is_digit(text[first]) and text[number_to] != 58:
         state[PLACE] = begin
-        return NOT_NUMBER, 1.0, end, end
+        return NOT_NUMBER, end
     if is_digit(text[first]) or begin == end or text[begin] == 58 or text[begin] == 124:
-        return BAD_FEATURE, 1.0, end, end
-    return DONE, 1.0, end, end
+        return BAD_FEATURE, end
+    return DONE, end
 
 
 @inner
