@@ -304,3 +304,26 @@ def test_a_first_block_without_rows_settles_no_types(line, block_bytes):
     frame = pl.concat([block.frame for block in blocks])
     assert frame.rows() == [(1.0, "x"), (2.0, "y")] * 3
     assert blocks[-1].position["columns"] == {"a": "number", "b": "string"}
+
+
+MARK = "\ufeff"
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("block_bytes", [12, 1 << 20])
+def test_a_byte_order_mark_in_a_cell_is_text(header, block_bytes):
+    lines = ["a,b"] * header + [f"{MARK},1", f"{MARK},2", f"x,{3}", f"{MARK},4"]
+    data = (MARK * (not header) + "\n".join(lines)).encode()
+    _, rows = table(data, header=header, block_bytes=block_bytes)
+    assert rows == [(MARK, 1.0), (MARK, 2.0), ("x", 3.0), (MARK, 4.0)]
+
+
+@pytest.mark.parametrize("cell", ["1\r", "\r1", "1\r2", '"1\r"'])
+def test_a_carriage_return_in_a_number_makes_it_none(cell):
+    data = f"a,b\n1,2\n{cell},3\n"
+    options = {"types": {"a": "number"}, "quote": '"', "separator": ","}
+    with pytest.raises(ReadError, match="a number was expected") as caught:
+        table(data, **options)
+    assert (caught.value.line, caught.value.column) == (3, "a")
+    assert table(data, **options, skip_bad=1)[1] == [(1.0, 2.0)]
+    assert table(data, separator=",", quote='"')[1] == [("1", 2.0), (cell.strip('"'), 3.0)]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from readers.naive import read
-from unitless.readers import ReadError
+from unitless.readers import ReadError, jsonl
 
 
 def rows(data, **options):
@@ -111,6 +111,9 @@ def test_empty_lines_and_line_ends():
         ('{"a": 1' + "0" * 400 + "}", "a", "finite"),
         ('{"z": "\\ud800"}', "z", "was expected"),
         ('{"a.c": 1, "a": {"c": 2}}', "a.c", "twice"),
+        ('{"a": 1, "a": 2}', "a", "key comes twice"),
+        ('{"z": {"b": 1}, "z": {"c": 2}}', "z", "key comes twice"),
+        ('{"z": {"b": 1, "b": 1}}', "b", "key comes twice"),
         ('{"a":' * 70 + "1" + "}" * 70, None, "nested"),
         ('{"a":' * 700 + "1" + "}" * 700, None, "."),
         ('{"a":' * 99999, None, "."),
@@ -187,3 +190,48 @@ def flattened(one, outer=""):
         else:
             flat[outer + name] = value
     return flat
+
+
+@pytest.mark.parametrize("text", ['{"": 1, "column_0": 2}', '{"column_0": 2, "": 1}'])
+def test_a_name_that_is_empty(text):
+    """polars would call it column_0."""
+    found = rows(f'{{"b": 5}}\n{text}\n{{"": 7}}\n')
+    assert found == [
+        {"b": 5.0, "": 0.0, "column_0": 0.0},
+        {"b": 0.0, "": 1.0, "column_0": 2.0},
+        {"b": 0.0, "": 7.0, "column_0": 0.0},
+    ]
+
+
+TYPED = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.text('ab"\\\u00e9{[:,nt', max_size=4),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(["a", "b", "", "c.d"]),
+            TYPED | st.dictionaries(st.sampled_from("xy"), TYPED, max_size=2),
+            max_size=4,
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_all_lines_at_once_or_one_by_one(objects):
+    """Whatever polars makes of a block, it is taken only if it is what `json` makes of it."""
+    data = "".join(json.dumps(one) + "\n" for one in objects).encode()
+    quick = jsonl._Lines(data, 1, {}, ())
+    table = quick.quick()
+    if table is not None:
+        slow = jsonl._Lines(data, 1, {}, ())
+        wanted = slow.careful(coerce=False)
+        assert quick.kinds == slow.kinds
+        assert table.frame.equals(wanted.frame)
+        assert not wanted.bad

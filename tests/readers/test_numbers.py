@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from readers.naive import DECIMAL, WORD
-from unitless.numerics import kernel
+from unitless.kernels.decorators import kernel
 from unitless.readers import numbers
 
 

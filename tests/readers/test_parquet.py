@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from readers.naive import read
@@ -134,3 +136,69 @@ def test_fewer_rows_than_promised(monkeypatch):
     monkeypatch.setattr(parquet, "_scanned", one_more)
     with pytest.raises(ReadError, match="4 rows are promised, 3 can be read"):
         read(written(FRAME, "parquet"), format="parquet")
+
+
+def written_by_arrow(table, format):
+    file = io.BytesIO()
+    if format == "parquet":
+        pyarrow.parquet.write_table(table, file)
+    else:
+        with pyarrow.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+    return file.getvalue()
+
+
+def stored(numbers, integer, kind):
+    """A column of these numbers, which stand for dates or times."""
+    return pa.array(numbers, integer).view(kind)
+
+
+@formats
+@pytest.mark.parametrize(
+    "column",
+    [
+        stored([0, 2**31 - 1], pa.int32(), pa.date32()),
+        stored([-(2**31)], pa.int32(), pa.date32()),
+        stored([2932897], pa.int32(), pa.date32()),  # 10000-01-01
+        stored([2**62], pa.int64(), pa.timestamp("us")),
+        stored([-(2**62)], pa.int64(), pa.timestamp("ms")),
+        stored([2**40], pa.int64(), pa.timestamp("s")),
+        stored([5], pa.int64(), pa.duration("us")),
+        pa.array([{"d": 2**31 - 1}], pa.struct([("d", pa.int32())])).cast(
+            pa.struct([("d", pa.date32())])
+        ),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_dates_and_times_out_of_range_are_refused(format, column):
+    """polars panics over them, writes nonsense or drops them."""
+    data = written_by_arrow(pa.table({"a": pa.array([1] * len(column)), "day": column}), format)
+    with pytest.raises(ReadError) as caught:
+        read(data, format=format)
+    assert caught.value.column in ("day", "day.d")
+    assert caught.value.file == "the stream"
+
+
+@formats
+def test_first_and_last_day(format):
+    days = [datetime.date.min, datetime.date(1969, 12, 31), datetime.date.max]
+    times = [datetime.datetime.min, datetime.datetime(1969, 1, 1), datetime.datetime.max]
+    table = pa.table({"day": days, "time": pa.array(times, pa.timestamp("us"))})
+    (block,) = read(written_by_arrow(table, format), format=format)
+    assert block.frame["day"].to_list() == [str(day) for day in days]
+    found = [datetime.datetime.fromisoformat(text) for text in block.frame["time"].to_list()]
+    assert found == times
+
+
+@formats
+@pytest.mark.parametrize(
+    ("table", "name", "both"),
+    [
+        ({"s": [{"u": 1}], "s.u": [2]}, "s.u", "'s' > 'u' and 's.u' would both"),
+        ({"a": [{"b": {"c": 1}, "b.c": 2}]}, "a.b.c", "'a' > 'b' > 'c' and 'a' > 'b.c' would both"),
+    ],
+)
+def test_members_that_meet_a_column_of_their_name(format, table, name, both):
+    with pytest.raises(ReadError, match=both) as caught:
+        read(written_by_arrow(pa.table(table), format), format=format)
+    assert caught.value.column == name

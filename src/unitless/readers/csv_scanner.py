@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import inner, kernel
+from unitless.kernels.decorators import inlined, kernel
 
 STRAY, BEHIND, UNCLOSED = 1, 2, 4
 """A quote inside a plain field; text behind a closing quote; a quote never closed."""
@@ -74,7 +74,7 @@ def _scan(text, separator, quote, final, found):
     return n, line
 
 
-@inner
+@inlined
 def _record(text, at, separator, quote):
     """(end, -1 if the record is not whole; fields, flags, newlines inside)."""
     fields = 1
@@ -104,7 +104,7 @@ def _record(text, at, separator, quote):
     return -1, fields, flags, inside
 
 
-@inner
+@inlined
 def _closing(text, at, quote):
     """The place of the quote that closes the one at a place, and the newlines between them."""
     inside = 0

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from unitless.numerics import kernel
+from unitless.kernels.decorators import kernel
 from unitless.readers import tables
 from unitless.readers.blocks import (
     FINITE,
@@ -170,12 +170,16 @@ class _Lines:
             and cells["string"] == tokens.strings - tokens.keys
             and cells["boolean"] == tokens.booleans
             and tokens.keys == held + tokens.nulls + (tokens.objects - rows)
-            and tokens.nulls in (0, nulls)
-            and (tokens.nulls == 0 or set(frame.columns) >= set(self.kinds))
+            and (tokens.nulls == 0 or self._writes_all(frame, tokens, nulls))
             and not any(map(is_pattern, frame.columns))
             and not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item()
             and is_finite(frame)
         )
+
+    def _writes_all(self, frame: pl.DataFrame, tokens: Tokens, nulls: int) -> bool:
+        """Whether each line has all names, in no objects: then what is null is missing."""
+        flat_lines = tokens.objects == len(self.texts)
+        return flat_lines and tokens.nulls == nulls and {*frame.columns} >= {*self.kinds}
 
     def _settles(self, frame: pl.DataFrame) -> bool:
         """Whether the columns are of kinds we know, and settled if new; a null fits any kind."""
@@ -183,9 +187,16 @@ class _Lines:
         for name, kind in kinds.items():
             if kind == "other" or (kind != "null" and self.kinds.get(name, kind) != kind):
                 return False
-        for name, kind in kinds.items():
-            self.kinds.setdefault(name, "number" if kind == "null" else kind)
+        for name in self._in_order_of_appearance(frame):
+            self.kinds[name] = "number" if kinds[name] == "null" else kinds[name]
         return True
+
+    def _in_order_of_appearance(self, frame: pl.DataFrame) -> list[str]:
+        """The names that are new; polars has an order of its own."""
+        new = [name for name in frame.columns if name not in self.kinds]
+        rows = {int(frame[name].is_not_null().arg_max() or 0) for name in new}
+        found = [name for row in sorted(rows) for name in _parsed(self.texts[row])]
+        return [name for name in dict.fromkeys(found) if name in new]
 
     def _zero(self, name: str) -> float | bool | None:
         """The value in a column of a name that is absent."""
@@ -208,10 +219,10 @@ class _Lines:
             except _Problem as problem:
                 del rows[line]
                 self.bad.append(Bad(line, *problem.args))
-        columns = [
-            pl.Series(name, [row.get(name, self._zero(name)) for row in rows.values()], TYPES[kind])
-            for name, kind in self.kinds.items()
-        ]
+        columns = {}
+        for name, kind in self.kinds.items():
+            cells = [row.get(name, self._zero(name)) for row in rows.values()]
+            columns[name] = pl.Series(cells, dtype=TYPES[kind])
         lines = np.array(list(rows), dtype=np.int64)
         return Table(pl.DataFrame(columns), lines, self.bad, self.coerced)
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from unitless.numerics import inner, kernel
+from unitless.kernels.decorators import inlined, kernel
 
 NO, YES, INFINITE, HARD = 0, 1, 2, 3
 """Not a number; a number or nan; inf or an overflow; a number that Python has to compute."""
@@ -44,13 +44,13 @@ _FIVES = np.array(
 )
 
 
-@inner
+@inlined
 def is_digit(char):
     """Whether a byte is 0 to 9."""
     return 48 <= char <= 57
 
 
-@inner
+@inlined
 def read_number(text, at):
     """Read the number that begins at a place: (kind, value, the place behind it).
 
@@ -93,7 +93,7 @@ def read_number(text, at):
     return kind, -value if negative else value, at
 
 
-@inner
+@inlined
 def _exponent(text, at):
     """Read e and a whole number: (the place behind it, its value); without digits it is none."""
     begin = at
@@ -123,7 +123,7 @@ def _read_word(text, begin, at):
     return NO, 0.0, begin
 
 
-@inner
+@inlined
 def _spells(text, at, letters):
     """Whether these letters, small or capital, stand there."""
     for k in range(len(letters)):  # noqa: SIM110  (a loop is what Numba compiles)
@@ -154,7 +154,7 @@ def _many_digits(text, at, stop, power):
     return kind, value
 
 
-@inner
+@inlined
 def _high_product(a, b):
     """The upper half of the 128-bit product of two 64-bit integers."""
     half = U(32)
@@ -164,7 +164,7 @@ def _high_product(a, b):
     return (a >> half) * (b >> half) + (middle >> half) + (other >> half)
 
 
-@inner
+@inlined
 def _scaled(digits, power):
     """(kind, digits * 10**power, rounded once)."""
     if digits == U(0):

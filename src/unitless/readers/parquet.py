@@ -38,6 +38,7 @@ from unitless.readers.tables import REFUSED, TYPES, Int, Table, flat, is_finite,
 EPOCH = date(1970, 1, 1)
 FIRST_DAY = (date.min - EPOCH).days
 LAST_DAY = (date.max - EPOCH).days
+OUT_OF_RANGE = "its dates are not all in the years 1 to 9999"
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 """A day in the units of times."""
 
@@ -103,7 +104,8 @@ def _scanned(
         size = max(1, options.block_bytes // (8 * max(1, width)))
         return total, _batches(file, wanted.collect_batches(chunk_size=size))
     except (*REFUSED, OSError) as error:
-        raise ReadError(f"no Parquet or Arrow IPC file ({error})", file=file) from None
+        why = f"polars cannot read it as Parquet or Arrow IPC ({error})"
+        raise ReadError(why, file=file) from None
 
 
 def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -119,7 +121,7 @@ def plain_frame(batch: pl.DataFrame, file: str) -> pl.DataFrame:
         frame = flat(batch)
     except ReadError as error:
         raise error.of_file(file) from None
-    return pl.DataFrame([_plain(column, file) for column in frame])
+    return pl.DataFrame({column.name: _plain(column, file) for column in frame})
 
 
 def _plain(column: pl.Series, file: str) -> pl.Series:
@@ -130,10 +132,9 @@ def _plain(column: pl.Series, file: str) -> pl.Series:
     if kind == "other":
         why = f"columns of {column.dtype} cannot be read: leave it out of the file"
         raise ReadError(why, file=file, column=name)
+    if not _has_calendar_days(column):
+        raise ReadError(OUT_OF_RANGE, file=file, column=name)
     try:
-        if not _has_calendar_days(column):
-            why = "its dates are not all in the years 1 to 9999"
-            raise ReadError(why, file=file, column=name)
         return column.cast(TYPES.get(kind, pl.Float64))
     except REFUSED as error:
         raise ReadError(f"polars cannot read it ({error})", file=file, column=name) from None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import inner
+from unitless.kernels.decorators import inlined
 from unitless.readers.blocks import (
     FINITE,
     NUMBER,
@@ -85,13 +85,13 @@ class Parser(Protocol):
         """Count the columns behind a chunk; the names that are new in it."""
 
 
-@inner
+@inlined
 def ends_token(char):
     """Whether a byte stands behind a token: a blank, a newline or another control character."""
     return char <= 32
 
 
-@inner
+@inlined
 def number_at(text, at, state, hard):
     """(status, value, the place behind) of a number; one that is hard is asked for."""
     kind, value, behind = read_number(text, at)
@@ -110,7 +110,7 @@ def number_at(text, at, state, hard):
     return DONE, value, behind
 
 
-@inner
+@inlined
 def skip_line(text, at):
     """The place behind the line."""
     while text[at] != 10:

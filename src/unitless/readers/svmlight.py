@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from unitless.numerics import inner, kernel
+from unitless.kernels.decorators import inlined, kernel
 from unitless.readers import sparse_text
 from unitless.readers.blocks import Block, Options, Position
 from unitless.readers.numbers import is_digit
@@ -100,7 +100,7 @@ def _parse(text, state, hard, arrays):
     return DONE
 
 
-@inner
+@inlined
 def _read_line(text, state, hard, arrays):
     """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
     values, indices, starts, marks, spans = arrays
@@ -152,26 +152,26 @@ def _read_line(text, state, hard, arrays):
     return DONE, filled, skip_line(text, at)
 
 
-@inner
+@inlined
 def _skip_blanks(text, at):
     while text[at] == 32 or text[at] == 9:
         at += 1
     return at
 
 
-@inner
+@inlined
 def _ends_line(text, at):
     """Whether nothing more is to be read: a newline or a comment."""
     char = text[at]
     return char == 10 or char == 35 or (char == 13 and text[at + 1] == 10)
 
 
-@inner
+@inlined
 def _ends_field(text, at):
     return text[at] == 32 or text[at] == 9 or _ends_line(text, at)
 
 
-@inner
+@inlined
 def _query(text, at):
     """The place behind `qid:` and a whole number; -1 if that is not there."""
     if text[at] != 113 or text[at + 1] != 105 or text[at + 2] != 100 or text[at + 3] != 58:
@@ -184,7 +184,7 @@ def _query(text, at):
     return at if whole and _ends_field(text, at) else -1
 
 
-@inner
+@inlined
 def _bad_label(text, at, behind, status):
     if status == NOT_FINITE and _ends_field(text, behind):
         return NOT_FINITE
@@ -193,7 +193,7 @@ def _bad_label(text, at, behind, status):
     return MANY_LABELS if text[at] == 44 else NO_LABEL
 
 
-@inner
+@inlined
 def _bad_index(text, at, behind):
     """Why the token is no index and value, or in the wrong place; digits end at `behind`."""
     if text[at] < 32:

@@ -60,7 +60,7 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
             raise ReadError(why, file="the file", column=name)
         columns[name] = column.alias(name)
         paths[name] = path
-    return pl.DataFrame(list(columns.values()))
+    return pl.DataFrame(columns)
 
 
 def _leaves(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import inner, kernel
+from unitless.kernels.decorators import inlined, kernel
 
 U = np.uint64
 EMPTY = U(0xFFFFFFFFFFFFFFFF)
@@ -26,7 +26,7 @@ SLOTS = 1 << 12
 """Slots of an empty vocabulary: a power of two, at least twice the number of names."""
 
 
-@inner
+@inlined
 def extended(first, second, char):
     """The two words of a fingerprint, behind one more character; of none they are the key."""
     first = (first ^ U(char)) * U(0x9E3779B97F4A7C15)
@@ -34,7 +34,7 @@ def extended(first, second, char):
     return first ^ (first >> U(29)), second ^ (second >> U(31))
 
 
-@inner
+@inlined
 def find(slots, first, second):
     """The slot that holds a fingerprint, or the free one in which to put it."""
     mask = U(len(slots) - 1)
@@ -46,7 +46,7 @@ def find(slots, first, second):
     return place
 
 
-@inner
+@inlined
 def column_in(slots, place):
     """The column in a slot; -1 if it is free."""
     if slots[place, 1] == EMPTY:
@@ -54,21 +54,21 @@ def column_in(slots, place):
     return np.int64(slots[place, 1] & COLUMN)
 
 
-@inner
+@inlined
 def put(slots, place, first, second, column):
     """Enter a name into a free slot."""
     slots[place, 0] = first
     slots[place, 1] = (second & ~COLUMN) | U(column)
 
 
-@inner
+@inlined
 def has_room(words, count, size):
     """Whether one more name of at most that size fits."""
     slots, starts, letters, _ = words
     return 2 * count + 2 < len(slots) and starts[count] + size <= len(letters)
 
 
-@inner
+@inlined
 def _find_name(words, column):
     """(slot, fingerprint) of a name that is written in `letters`."""
     slots, starts, letters, key = words
@@ -79,7 +79,7 @@ def _find_name(words, column):
     return find(slots, first, second), first, second
 
 
-@inner
+@inlined
 def forget(words, first, count):
     """Take the names from column `first` on out again, the last one first."""
     for column in range(count - 1, first - 1, -1):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.numerics import inner, kernel
+from unitless.kernels.decorators import inlined, kernel
 from unitless.readers import sparse_text
 from unitless.readers.blocks import Block, Options, Position
 from unitless.readers.numbers import is_digit
@@ -148,7 +148,7 @@ def _parse(text, state, hard, arrays, row, words, count):
     return DONE
 
 
-@inner
+@inlined
 def _read_line(text, state, hard, arrays, row, key):
     """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
     begin = state[AT]
@@ -168,7 +168,7 @@ def _read_line(text, state, hard, arrays, row, key):
     return status, filled, behind
 
 
-@inner
+@inlined
 def _read_head(text, at, bar, state, hard, arrays):
     """Read label, importance and tag.
 
@@ -220,7 +220,7 @@ def _read_head(text, at, bar, state, hard, arrays):
         at = end
 
 
-@inner
+@inlined
 def _read_features(text, at, state, hard, arrays, row, key):
     """Read namespaces and features from the first bar on: (status, values so far, place behind).
 
@@ -280,7 +280,7 @@ def _read_features(text, at, state, hard, arrays, row, key):
             at = behind
 
 
-@inner
+@inlined
 def _read_name(text, at, first, second):
     """Read a name: (where it ends, at a blank, a bar or a colon; a fingerprint behind it)."""
     char = text[at]
@@ -291,7 +291,7 @@ def _read_name(text, at, first, second):
     return at, first, second
 
 
-@inner
+@inlined
 def _print_of_number(number, first, second):
     """A fingerprint behind [number]."""
     first, second = extended(first, second, OPENING)
@@ -304,7 +304,7 @@ def _print_of_number(number, first, second):
     return extended(first, second, CLOSING)
 
 
-@inner
+@inlined
 def _find_columns(text, row, words, count, indices, start, stop):
     """Fill in the columns of a row, new ones for new names; GROW if the vocabulary is full."""
     prints, tokens = row[0], row[1]
@@ -324,7 +324,7 @@ def _find_columns(text, row, words, count, indices, start, stop):
     return DONE
 
 
-@inner
+@inlined
 def _spell(text, tokens, k, words, column):
     """Write the name of feature k behind the last one, as that of a column."""
     starts = words[1]
@@ -349,14 +349,14 @@ def _spell(text, tokens, k, words, column):
     starts[column + 1] = end + 1
 
 
-@inner
+@inlined
 def _is_end(text, at):
     """Whether a blank, a bar or the end of the line is there, and no other control character."""
     char = text[at]
     return char in (32, 9, 10, 124) or (char == 13 and text[at + 1] == 10)
 
 
-@inner
+@inlined
 def _read_weight(text, space, space_to, state, hard):
     """Read the weight of a namespace behind its name: (status, weight, the place behind)."""
     if text[space_to] != 58:
@@ -371,7 +371,7 @@ def _read_weight(text, space, space_to, state, hard):
     return DONE, weight, behind  # an infinite weight is bad where it is used
 
 
-@inner
+@inlined
 def _read_value(text, at, weight, state, hard):
     """Read what follows a name, :number, :text or nothing: (status, value, behind, is it text)."""
     value = 1.0
@@ -393,7 +393,7 @@ def _read_value(text, at, weight, state, hard):
     return DONE, value, behind, False
 
 
-@inner
+@inlined
 def _read_text(text, begin, number_to, state):
     """Read the text behind a colon, which is part of the name: (status, the place behind)."""
     end = begin
@@ -415,7 +415,7 @@ def _read_text(text, begin, number_to, state):
     return DONE, end
 
 
-@inner
+@inlined
 def _spell_number(letters, end, number):
     """Write [number]; where it ends."""
     digits = 1
