@@ -129,7 +129,7 @@ def coordinate_growth() -> None:
 
 def full() -> None:
     A = rng.standard_normal((800, 800))
-    for d, rows, limit in ((10, 20_000, 0), (100, 4000, 30), (1000, 120, 55)):
+    for d, rows, limit in ((10, 20_000, 0), (100, 4000, 25), (1000, 120, 30)):
         learner = Full(intercept=False)
         learner.learn(as_rows(rng.standard_normal((d + 8, d)), _labels(d + 8)))
         block = as_rows(rng.standard_normal((rows, d)), _labels(rows))

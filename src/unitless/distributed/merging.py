@@ -36,7 +36,6 @@ from unitless.learners.triangular_factor import (
     E,
     FactorState,
     T,
-    with_room,
 )
 from unitless.learners.vaw import COUNT, FIRST, HIGH, LOW, UNIT, Vaw
 from unitless.numerics import flat, kernel
@@ -128,7 +127,7 @@ def aligned(one: Vaw, two: Vaw) -> tuple[Factor, Factor]:
     new = coordinates[one.state.places[coordinates] < 0]
     first_new = int(one.state.totals[ACTIVE])
     active = first_new + len(new)
-    one.state = with_room(one.state, active)
+    one.state = one.state.with_room(active)
     state = one.state
     state.coordinates[first_new:active] = new
     state.places[new] = np.arange(first_new, active)

@@ -28,6 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.learners.base import EMPTY, Block, Learner, Sums, checked_wealth
 from unitless.learners.givens import rotate
+from unitless.learners.linear_map import check_invertible, mapped
+from unitless.learners.old_files import upgrade_factor
 from unitless.learners.triangular_factor import (
     ACTIVE,
     RANK,
@@ -39,12 +41,7 @@ from unitless.learners.triangular_factor import (
     empty_state,
     find_pivot,
     load,
-    mapped,
     open_row,
-    rescale,
-    solved,
-    upgrade,
-    with_room,
 )
 from unitless.losses import Loss, derivative
 from unitless.numerics import fma, inner, kernel
@@ -124,14 +121,6 @@ def run(block, targets, weights, scores, first, state, intercept, settings):
     return scores.size
 
 
-def _matrix_rank(matrix: Float) -> int:
-    """The rank of a matrix, whatever the units of its rows and columns."""
-    for axis in (1, 0):
-        largest = np.abs(matrix).max(axis=axis, keepdims=True, initial=0)
-        matrix = matrix / np.where(largest > 0, largest, 1)
-    return int(np.linalg.matrix_rank(matrix))
-
-
 class Full(Learner):
     """Algorithm 2 of the paper, invariant to every invertible linear map of the features.
 
@@ -178,8 +167,13 @@ class Full(Learner):
             )
         self.alpha = float(alpha)
         self.wealth = checked_wealth(wealth)
-        slope = (self.loss.code, self.loss.parameter, self.loss.lipschitz)
-        self._settings = (self.alpha, self.wealth, *slope)
+        self._settings = (
+            self.alpha,
+            self.wealth,
+            self.loss.code,
+            self.loss.parameter,
+            self.loss.lipschitz,
+        )
         self.state = empty_state(1, 0)
 
     @property
@@ -198,20 +192,31 @@ class Full(Learner):
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
         row = self._run(block, targets, weights, scores, 0)
         while row < len(scores):
-            one = block.cut(row, row + 1)
-            columns = one.indices if len(one.starts) else np.arange(one.columns)
-            new = (self.state.places[columns + 1] < 0) & (np.abs(one.values) > 0)
-            self.state = with_room(self.state, int(self.state.totals[ACTIVE]) + int(new.sum()))
+            self._make_room(block.cut(row, row + 1))
             row = self._run(block, targets, weights, scores, row)
         return scores
 
     def _run(self, block: Block, targets: Float, weights: Float, scores: Float, first: int) -> int:
-        state = tuple(self.state)
-        rows = tuple(block), targets, weights, scores
-        return run(*rows, first, state, self.intercept, self._settings)
+        return run(
+            tuple(block),
+            targets,
+            weights,
+            scores,
+            first,
+            tuple(self.state),
+            self.intercept,
+            self._settings,
+        )
+
+    def _make_room(self, row: Block) -> None:
+        """Make room in U for the features that are nonzero for the first time in this row."""
+        columns = row.indices if len(row.starts) else np.arange(row.columns)
+        new = (self.state.places[columns + 1] < 0) & (np.abs(row.values) > 0)
+        active = int(self.state.totals[ACTIVE])
+        self.state = self.state.with_room(active + int(new.sum()))
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
-        rescale(self.state, columns, factors)
+        self.state.rescale(columns, factors)
 
     def _seen(self) -> NDArray[np.bool_]:
         return self.state.places >= 0
@@ -224,19 +229,13 @@ class Full(Learner):
         if isinstance(factors, Mapping) or np.ndim(factors) != 2:
             return super().rescale(factors)
         matrix = np.asarray(factors, dtype=np.float64)
-        columns = self._columns
-        if matrix.shape != (columns, columns):
-            raise ValueError(
-                f"{columns} features need a {columns} x {columns} matrix, got {matrix.shape}"
-            )
-        if not np.isfinite(matrix).all() or _matrix_rank(matrix) < columns:
-            raise ValueError("the matrix is not invertible, so the features cannot be recovered")
+        check_invertible(matrix, self._columns)
         self.state, self._units = mapped(self.state, self._units, matrix)
         return self
 
     def _coefficients(self) -> Float:
         """eps/alpha exp(E/(2 alpha)) S^+ h, zero where a feature adds no direction."""
-        return self.potential() / self.alpha * solved(self.state)
+        return self.potential() / self.alpha * self.state.solution()
 
     def sums(self) -> Sums:
         """A, h / s and s, of the loss itself rather than of loss / L."""
@@ -246,14 +245,16 @@ class Full(Learner):
         coordinates = state.coordinates[:active]
         norms = np.sqrt(state.squares[:active])
         h = (state.R[:, :active] * state.q[:, None]).sum(axis=0)
-        z = np.zeros(len(state.places))
-        s = np.zeros(len(state.places))
-        z[coordinates] = np.divide(h, norms, out=np.zeros(active), where=norms > 0) * lipschitz
-        s[coordinates] = norms
+        ratios = np.divide(h, norms, out=np.zeros(active), where=norms > 0)
         if len(self._units):
             with np.errstate(over="ignore"):  # a norm may exceed the largest float
-                s[coordinates] /= self._units[coordinates]
-        return Sums(int(state.totals[T]), active, float(state.totals[A]) * lipschitz, z, s)
+                norms /= self._units[coordinates]
+        z = np.zeros(len(state.places))
+        s = np.zeros(len(state.places))
+        z[coordinates] = ratios * lipschitz
+        s[coordinates] = norms
+        a = float(state.totals[A]) * lipschitz
+        return Sums(int(state.totals[T]), active, a, z, s)
 
     def potential(self) -> float:
         """psi = eps exp((h'S^+h - Gamma) / (2 alpha)): the wealth still to be lost."""
@@ -268,6 +269,4 @@ class Full(Learner):
         return float((self.state.q**2).sum() - self.state.totals[E])
 
     def _upgrade(self, path: str, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
-        """Read a file of 0.1.0, where every position had a unit."""
-        if f"{path}state.units" in arrays:
-            upgrade(path, arrays)
+        upgrade_factor(path, arrays)

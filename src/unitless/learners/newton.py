@@ -59,6 +59,7 @@ from unitless.learners.gaussian import (
     step,
     workspace,
 )
+from unitless.learners.old_files import upgrade_newton
 from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
 from unitless.numerics import LANES, fma, inner, kernel
 
@@ -292,10 +293,5 @@ class Newton(Learner):
     def _seen(self) -> NDArray[np.bool_]:
         return self._s2[: 1 + self._columns] > 0
 
-    def _upgrade(self, path: str, arrays: dict[str, Float], facts: dict[str, Any]) -> None:
-        """Read a file of 0.1.0, where the units of the columns told how many there are."""
-        if f"{path}_columns" not in facts:
-            units = arrays[f"{path}_units"]
-            facts[f"{path}_columns"] = len(units) - 1
-            if not units[1:].any():  # a member of a Blend: no units of its own
-                arrays[f"{path}_units"] = EMPTY
+    def _upgrade(self, path: str, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+        upgrade_newton(path, arrays, facts)

@@ -1,8 +1,7 @@
-"""Ridge regression in one pass, O(d^2) a row: online Newton for the squared loss.
+"""Ridge regression in one pass, O(d^2) per row: online Newton for the squared loss.
 
 The loss is its own quadratic approximation, so `newton` with curvature c = 1 is exact recursive
-least squares, with the prior lambda mean(x_i^2) on each weight in place of a ridge that would be a
-unit.
+least squares. The prior lambda mean(x_i^2) takes the place of a ridge, which would have a unit.
 """
 
 from typing import ClassVar

@@ -6,13 +6,12 @@ per position, pivots first. h = U'Dz is a sum over the same rows.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.givens import rotate
-from unitless.numerics import fma, inner, kernel
+from unitless.numerics import inner
 
 Float = NDArray[np.float64]
 
@@ -63,6 +62,50 @@ class FactorState(NamedTuple):
         """h = R'q; |q| is the norm of h."""
         return np.sqrt(self.D) * self.z
 
+    def with_room(self, positions: int) -> "FactorState":
+        """The same state with room for at least so many positions."""
+        size = len(self.D)
+        if positions <= size:
+            return self
+        new = empty_state(max(positions, size + size // 5), 0)
+        new.U[:size, :size] = self.U
+        for name in ("D", "z", "squares", "coordinates"):
+            getattr(new, name)[:size] = getattr(self, name)
+        return new._replace(places=self.places, totals=self.totals)
+
+    def rescale(self, columns: NDArray[np.int64], factors: Float) -> None:
+        """Let U, D, z and squares follow columns that are multiplied by nonzero factors.
+
+        D stays at MIN_D at least, as if the past of the column had been larger: that is still far
+        below the last digit of the value for which a unit changes that much.
+        """
+        U, D, z, squares, places, _, totals = self
+        rank = int(totals[RANK])
+        positions = places[columns + 1]
+        seen = positions >= 0
+        factor = np.ones(len(D))
+        factor[positions[seen]] = factors[seen]
+        squares[:] = squares * factor * factor
+        _, exponents = np.frexp(D[:rank])
+        least = np.ldexp(math.sqrt(MIN_D), -(exponents // 2))
+        pivots = factor.copy()
+        pivots[:rank] = np.maximum(np.abs(factor[:rank]), least)
+        pivots = np.copysign(pivots, factor)
+        D[:] = D * pivots * pivots
+        z[:] /= pivots
+        U[:] *= factor / pivots[:, None]
+        np.fill_diagonal(U[:rank], 1.0)
+
+    def solution(self) -> Float:
+        """S^+ h by coordinate, zero where a feature adds no direction."""
+        rank = int(self.totals[RANK])
+        w = self.z[:rank].copy()
+        for k in range(rank - 1, 0, -1):
+            w[:k] -= self.U[:k, k] * w[k]
+        by_coordinate = np.zeros(len(self.places))
+        by_coordinate[self.coordinates[:rank]] = w
+        return by_coordinate
+
 
 def empty_state(positions: int, columns: int) -> FactorState:
     """The state before the first row, with room for so many positions and columns."""
@@ -75,18 +118,6 @@ def empty_state(positions: int, columns: int) -> FactorState:
         coordinates=np.full(positions, -1),
         totals=np.zeros(5),
     )
-
-
-def with_room(state: FactorState, positions: int) -> FactorState:
-    """The same state with room for at least so many positions."""
-    size = len(state.D)
-    if positions <= size:
-        return state
-    new = empty_state(max(positions, size + size // 5), 0)
-    new.U[:size, :size] = state.U
-    for name in ("D", "z", "squares", "coordinates"):
-        getattr(new, name)[:size] = getattr(state, name)
-    return new._replace(places=state.places, totals=state.totals)
 
 
 @inner
@@ -176,107 +207,3 @@ def open_row(state, pivot, w, delta):
     for n in range(rank, w.size):
         U[rank, n] = w[n] / w[rank] + 0.0  # no -0
     totals[RANK] += 1
-
-
-def rescale(state: FactorState, columns: NDArray[np.int64], factors: Float) -> None:
-    """Let U, D, z and squares follow columns that are multiplied by nonzero factors.
-
-    D stays at MIN_D at least, as if the past of the column had been larger: that is still far below
-    the last digit of the value for which a unit changes that much.
-    """
-    rank = int(state.totals[RANK])
-    positions = state.places[columns + 1]
-    seen = positions >= 0
-    factor = np.ones(len(state.D))
-    factor[positions[seen]] = factors[seen]
-    state.squares[:] = state.squares * factor * factor
-    least = np.ldexp(math.sqrt(MIN_D), -(np.frexp(state.D[:rank])[1] // 2))
-    own = factor.copy()
-    own[:rank] = np.copysign(np.maximum(np.abs(factor[:rank]), least), factor[:rank])
-    state.D[:] = state.D * own * own
-    state.z[:] /= own
-    state.U[:] *= factor / own[:, None]
-    np.fill_diagonal(state.U[:rank], 1.0)
-
-
-@kernel
-def _refactor(W, q, state):
-    """Factor W'W, with h = W'q, from an empty state."""
-    U, D, z, squares, places, _, totals = state
-    active = W.shape[1]
-    a = np.zeros(active)
-    c2 = np.zeros(active)
-    for row in range(W.shape[0]):
-        rank = int(totals[RANK])
-        w = W[row].copy()
-        for n in range(active):
-            c2[n] = fma(w[n], w[n], squares[n])
-        delta, wz, _ = rotate(U, D, z, w, (1.0, q[row]), rank, a, True)
-        pivot = find_pivot(w, delta, squares, c2, rank, places[0])
-        for n in range(active):
-            squares[n] = c2[n]
-        if pivot >= 0:
-            open_row(state, pivot, w, delta)
-            z[rank] = wz / w[rank]
-            for later in range(row + 1, W.shape[0]):
-                exchange(W[later], rank, pivot)
-
-
-def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState, Float]:
-    """(state, units) for features M x; each gets the power of two that fits its row of M."""
-    rank, active = int(state.totals[RANK]), int(state.totals[ACTIVE])
-    here = np.flatnonzero(state.coordinates[:active] > 0)
-    column = state.coordinates[here] - 1
-    mantissas, exponents = np.frexp(matrix[:, column])
-    if len(units):
-        exponents = exponents - (np.frexp(units[column + 1])[1] - 1)
-    used = np.flatnonzero((mantissas != 0).any(axis=1))
-    largest = np.where(mantissas != 0, exponents, -(2**20)).max(axis=1, initial=-(2**20))[used]
-    M = np.ldexp(mantissas[used], exponents[used] - largest[:, None])
-    W = np.einsum("kn,in->ki", state.R[:rank, here], M)
-    coordinates = used + 1
-    if state.places[0] >= 0:
-        W = np.column_stack([state.R[:rank, state.places[0]], W])
-        coordinates = np.append(0, coordinates)
-    new_units = np.zeros(len(state.places))
-    new_units[0] = 1.0
-    new_units[used + 1] = np.ldexp(1.0, -largest)
-    new = empty_state(max(len(coordinates), 1), len(matrix))
-    new.coordinates[: len(coordinates)] = coordinates
-    new.places[coordinates] = np.arange(len(coordinates))
-    new.totals[:] = state.totals
-    new.totals[[RANK, ACTIVE]] = 0, len(coordinates)
-    _refactor(np.ascontiguousarray(W), state.q[:rank], tuple(new))
-    return new, new_units
-
-
-def solved(state: FactorState) -> Float:
-    """S^+ h by coordinate, zero where a feature adds no direction."""
-    rank = int(state.totals[RANK])
-    w = state.z[:rank].copy()
-    for k in range(rank - 1, 0, -1):
-        w[:k] -= state.U[:k, k] * w[k]
-    by_coordinate = np.zeros(len(state.places))
-    by_coordinate[state.coordinates[:rank]] = w
-    return by_coordinate
-
-
-def upgrade(path: str, arrays: dict[str, Any]) -> None:
-    """Turn the arrays of a state of 0.1.0, which had a unit per position, into today's form.
-
-    Units that float64 has room for go into the state, exactly; others become those of the columns.
-    """
-    units = arrays.pop(f"{path}state.units")
-    old = FactorState(*(arrays[f"{path}state.{name}"] for name in FactorState._fields))
-    state = old._replace(U=np.ascontiguousarray(old.U[:, : len(old.D)]))
-    taken = state.coordinates[: int(state.totals[ACTIVE])]
-    by_coordinate = np.zeros(len(state.places))
-    by_coordinate[taken] = units[: len(taken)]
-    by_coordinate[0] = 1.0
-    if np.abs(np.frexp(units)[1]).max() <= 256:
-        features = taken[taken > 0]
-        rescale(state, features - 1, 1 / by_coordinate[features])
-        by_coordinate = np.empty(0)
-    arrays[f"{path}_units"] = by_coordinate
-    for name, array in state._asdict().items():
-        arrays[f"{path}state.{name}"] = array

@@ -7,9 +7,8 @@ exponential there is 1, and a linear loss with slope -y makes h = b. So this fil
 has the targets. They are counted from the first one, predictions are clipped to the range of those
 seen, and the very first prediction is 0.
 
-A sample weight v multiplies the row's square: (x, y) enters as sqrt(v) (x, y).
-
-The state is that of Algorithm 2 (`FactorState`), with h = b, and:
+A sample weight v multiplies the row's square: (x, y) enters as sqrt(v) (x, y). The state is that of
+Algorithm 2 (`FactorState`), with h = b, and:
 
 ===== ========== ======================================================= =====
 paper field      meaning                                                 unit
@@ -32,6 +31,7 @@ from unitless.learners.full import Full
 from unitless.losses import LINEAR, SQUARED, Loss
 from unitless.units import MAX_VALUE, unit_of
 
+Bool = NDArray[np.bool_]
 COUNT, FIRST, UNIT, LOW, HIGH = range(5)
 LIMIT = 2.0**1000
 """alpha and eps: every exponent divided by it is 0, and eps / alpha = 1."""
@@ -72,71 +72,79 @@ class Vaw(Full):
 
     def _clipped(self, s: Float, known: Any, low: Any, high: Any) -> Float:
         """Predictions in the unit of the target, from those that count from the first target."""
+        unit = self._targets[UNIT] or 1.0
         with np.errstate(over="ignore"):
-            p = np.clip(self._targets[FIRST] + s / (self._targets[UNIT] or 1.0), low, high)
+            p = self._targets[FIRST] + s / unit
+        p = np.clip(p, low, high)
         return np.where(known, p, 0.0) + 0.0  # no -0
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        counts = weights > 0 if len(weights) else np.ones(len(scores), dtype=bool)
+        roots = np.sqrt(weights)
+        learns = weights > 0 if len(weights) else np.ones(len(scores), dtype=bool)
         first = 0
         while first < len(scores):
-            last = first + self._choose_unit(targets[first:], counts[first:])
+            last = first + self._choose_unit(targets[first:], learns[first:])
             own = slice(first, last)
-            y, counted = targets[own], counts[own]
-            roots = np.sqrt(weights[own])
-            slopes = -self._in_unit(y, counted) * (roots if len(roots) else 1.0)
-            super()._learn(block.cut(first, last), slopes, roots, scores[own])
-            scores[own] = self._clipped(scores[own], *self._count(y, counted))
+            part = block.cut(first, last)
+            self._learn_cut(part, targets[own], learns[own], roots[own], scores[own])
             first = last
         return scores
 
-    def _choose_unit(self, y: Float, counts: NDArray[np.bool_]) -> int:
+    def _learn_cut(self, block: Block, y: Float, learns: Bool, roots: Float, scores: Float) -> None:
+        """Learn rows whose targets fit their unit, with the square roots of their weights."""
+        slopes = -self._in_unit(y, learns)
+        if len(roots):
+            slopes *= roots
+        super()._learn(block, slopes, roots, scores)
+        seen, lows, highs = self._ranges(y, learns)
+        scores[:] = self._clipped(scores, seen[:-1] > 0, lows[:-1], highs[:-1])
+        if seen[-1]:
+            self._targets[[COUNT, LOW, HIGH]] = seen[-1], lows[-1], highs[-1]
+
+    def _choose_unit(self, y: Float, learns: Bool) -> int:
         """Choose the unit of the targets, if need be; for how many rows it will do."""
         known = self._targets
-        if known[COUNT] == 0 and counts.any():
-            known[FIRST] = y[np.argmax(counts)]
+        if known[COUNT] == 0 and learns.any():
+            known[FIRST] = y[np.argmax(learns)]
         with np.errstate(over="ignore"):
-            deviations = np.clip(y - known[FIRST], -LARGEST, LARGEST) * counts
+            deviations = np.clip(y - known[FIRST], -LARGEST, LARGEST)
+        deviations *= learns
         if known[UNIT] == 0 and deviations.any():
             known[UNIT] = unit_of(deviations[np.argmax(deviations != 0)])
-        outgrown = np.abs(self._in_unit(y, counts)) > MAX_VALUE
+        outgrown = np.abs(self._in_unit(y, learns)) > MAX_VALUE
         if outgrown[0]:
             unit = unit_of(deviations[0])
             self.state.z[:] *= unit / known[UNIT]
             known[UNIT] = unit
-            return self._choose_unit(y, counts)
+            return self._choose_unit(y, learns)
         return int(np.argmax(outgrown)) if outgrown.any() else len(y)
 
-    def _in_unit(self, y: Float, counts: NDArray[np.bool_]) -> Float:
+    def _in_unit(self, y: Float, learns: Bool) -> Float:
         """Targets from the first one on, in their unit; 0 in rows that are not learned."""
         unit = self._targets[UNIT]
         with np.errstate(over="ignore"):
-            return np.where(counts, y * unit - self._targets[FIRST] * unit, 0.0)
+            scaled = y * unit - self._targets[FIRST] * unit
+        return np.where(learns, scaled, 0.0)
 
-    def _count(self, y: Float, counts: NDArray[np.bool_]) -> tuple[Any, Float, Float]:
-        """Before each row: whether a target was seen, the lowest and the highest; then count."""
-        known = self._targets
-        none = np.inf if known[COUNT] == 0 else 0.0
-        lows = np.minimum.accumulate(np.append(known[LOW] + none, np.where(counts, y, np.inf)))
-        highs = np.maximum.accumulate(np.append(known[HIGH] - none, np.where(counts, y, -np.inf)))
-        seen = known[COUNT] + np.append(0, np.cumsum(counts))
-        if seen[-1]:
-            known[[COUNT, LOW, HIGH]] = seen[-1], lows[-1], highs[-1]
-        return seen[:-1] > 0, lows[:-1], highs[:-1]
+    def _ranges(self, y: Float, learns: Bool) -> tuple[Float, Float, Float]:
+        """How many targets were seen, the lowest and the highest, before each row and after."""
+        count, _, _, low, high = self._targets
+        if count == 0:
+            low = np.inf
+            high = -np.inf
+        seen = count + np.append(0, np.cumsum(learns))
+        lows = np.append(low, np.where(learns, y, np.inf))
+        highs = np.append(high, np.where(learns, y, -np.inf))
+        return seen, np.minimum.accumulate(lows), np.maximum.accumulate(highs)
 
     def _coefficients(self) -> Float:
         """S^+ b by coordinate, and the first target; clipping is left out."""
+        unit = self._targets[UNIT] or 1.0
         with np.errstate(over="ignore"):
-            w = super()._coefficients() / (self._targets[UNIT] or 1.0)
+            w = super()._coefficients() / unit
         w[0] += self._targets[FIRST]
         return np.clip(w, -LARGEST, LARGEST)
 
     def sums(self) -> None:
         """None: no regret certificate is made of VAW."""
         return
-
-    def _upgrade(self, path: str, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
-        """Read a file of 0.1.0, where the state was that of a part."""
-        for name in [name for name in arrays if name.startswith(f"{path}_full.")]:
-            arrays[path + name.removeprefix(f"{path}_full.")] = arrays.pop(name)
-        super()._upgrade(path, arrays, facts)
