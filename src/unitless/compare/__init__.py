@@ -1,17 +1,17 @@
-"""Many learners, one stream, one table: what each of them lost, and what a change of units does.
+"""Several learners on one stream: the loss of each, and the effect of other units.
 
-Every learner passes once over the rows, in their order, and predicts each before it learns it. What
-a method must know beforehand (its declared `needs`) is taken from the stream in hindsight, which
-flatters it, and the table says so:
+Every learner passes once over the rows and predicts each row before it learns it. What a method
+must know in advance (its declared `needs`) is taken from the stream in hindsight, which favours it;
+the table says so:
 
 ========= ======================================================================================
-bound     the largest |g x| that slopes |g| <= 1 allow; of methods for each feature, |g x_i|
+bound     the largest |g x| for gradients |g| <= 1; for coordinate-wise methods |g x_i|
 horizon   the number of rows
-radius    |u|_1 of the best weights in hindsight; the default where none are best
-C         their largest |prediction|; likewise
+radius    |u|_1 of the best weights in hindsight; the default if they do not exist
+C         their largest |prediction|; the default if they do not exist
 ========= ======================================================================================
 
-A learner that diverges says in which row, ranks last, and the others go on.
+A learner that diverges ranks last, with the row in which it happened; the others go on.
 """
 
 from unitless.compare.comparing import compare

@@ -1,4 +1,4 @@
-"""The comparison itself."""
+"""`compare`: several learners on the same rows."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -21,8 +21,8 @@ from unitless.rows import Rows
 
 Float = NDArray[np.float64]
 
-FARTHEST = 12
-"""Random units are powers of two, up to this one and down to its inverse."""
+MAX_EXPONENT = 12
+"""Random units are powers of two from 2^-12 to 2^12."""
 
 
 def compare(
@@ -38,31 +38,32 @@ def compare(
     best: Comparator | None = None,
     told: Callable[[str], object] = lambda name: None,
 ) -> Comparison:
-    """Let learners pass over the rows, one after another.
+    """Run several learners over the rows, one after the other.
 
     Parameters
     ----------
     rows : Rows
-        With targets, in the order in which they are to be learned.
+        Rows with targets, in the order in which they are learned.
     learners : names or learners, optional
-        By default all that take the loss. A learner of one's own is copied and used as it is.
+        By default all that support the loss. A learner instance is copied and used as it is.
     loss : str or Loss
         With "softmax" the targets are 0, 1, 2, ...
     intercept : bool
-    units : "random" or one factor a column, optional
-        Repeat everything on columns multiplied by these: powers of two from 2^-12 to 2^12.
+    units : "random" or one factor per column, optional
+        Repeat the comparison with columns multiplied by these; "random": powers of two from
+        2^-12 to 2^12.
     tune : bool or rates
-        Add a line "best rate" for each method with a rate: the best in hindsight, of `RATES` or of
-        those given.
+        Add a line for the best learning rate in hindsight, among `RATES` or those given, for each
+        method that has one.
     seed : int
-        Of random units.
+        Seed of the random units.
     regret : bool
-        Whether the best weights in hindsight are looked for. With tens of thousands of rows and
-        hundreds of columns that takes minutes; without, there is neither regret nor bound.
+        Whether to compute the best weights in hindsight, and regret and bounds from them. With tens
+        of thousands of rows and hundreds of columns this takes minutes.
     best : Comparator, optional
-        What `best_comparator` found for these rows, if that is known already.
+        The result of `best_comparator` for these rows, if it is known.
     told : function of a name
-        Called before each learner starts, and before the best weights are looked for.
+        Called before each learner starts, and before the best weights are computed.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
@@ -99,9 +100,9 @@ def compare(
 def _factors(units: Any, columns: int, seed: int) -> Float:
     if isinstance(units, str):
         if units != "random":
-            raise ValueError(f"units = {units!r}: give 'random', or one factor a column")
+            raise ValueError(f"units = {units!r}: use 'random', or one factor per column")
         random = np.random.default_rng(seed)
-        return np.ldexp(1.0, random.integers(-FARTHEST, FARTHEST + 1, columns))
+        return np.ldexp(1.0, random.integers(-MAX_EXPONENT, MAX_EXPONENT + 1, columns))
     factors = np.asarray(units, dtype=np.float64)
     if factors.shape != (columns,) or not np.isfinite(factors).all() or not factors.all():
         raise ValueError(f"units: {columns} columns need {columns} finite factors, none of them 0")
@@ -109,7 +110,7 @@ def _factors(units: Any, columns: int, seed: int) -> Float:
 
 
 def _entries(pairs: list[tuple[Run, Run | None]], stream: Stream) -> list[Entry]:
-    """The lines of the table, best first."""
+    """Return the lines of the table, best first."""
     averages = [average(stream, run) for run, _ in pairs]
     ranks = rankdata([math.inf if math.isnan(x) else x for x in averages], method="min")
     entries = [
@@ -123,7 +124,7 @@ def _entries(pairs: list[tuple[Run, Run | None]], stream: Stream) -> list[Entry]
 
 
 def _regret(run: Run, stream: Stream) -> tuple[float | None, float | None]:
-    """The regret, and its bound."""
+    """Return the regret and its bound."""
     best = stream.best
     if run.scores is None or best is None:
         return None, None
@@ -139,7 +140,7 @@ def _elsewhere(run: Run, other: Run, stream: Stream) -> Elsewhere:
 
 
 def _bound(run: Run, scores: Float, stream: Stream, best: Comparator) -> float | None:
-    """What was promised about the regret against the best weights in hindsight."""
+    """Return the bound on the regret against the best weights in hindsight."""
     learner: Any = run.learner
     promise = None
     with np.errstate(over="ignore", invalid="ignore"), suppress(OverflowError):
@@ -151,7 +152,7 @@ def _bound(run: Run, scores: Float, stream: Stream, best: Comparator) -> float |
                 promise *= stream.loss.lipschitz
     if promise is None or not math.isfinite(promise):
         return None
-    # where no weights are best, theirs are nearly so, and the regret is against the infimum
+    # The infimum of the loss may not be attained; the regret is against the infimum.
     return promise + best.loss - best.infimum
 
 

@@ -1,4 +1,4 @@
-"""What a comparison gives: entries, and the table they make."""
+"""The result of a comparison, and its table."""
 
 import math
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from unitless.regret import Comparator
 Float = NDArray[np.float64]
 
 TUNED = ", best rate"
-"""What the names of tuned lines end in."""
+"""End of the names of lines with a tuned learning rate."""
 
 
 class Elsewhere(NamedTuple):
-    """How an entry fared on the same rows in other units."""
+    """The result of an entry on the same rows in other units."""
 
     loss: float
     """Average loss; NaN if it diverged."""
@@ -35,11 +35,11 @@ class Entry(NamedTuple):
     regret: float | None
     """Total loss above that of the best fixed weights in hindsight, where these are known."""
     bound: float | None
-    """What a theorem promised in advance about that regret, where there is one."""
+    """The bound of a theorem on that regret, if there is one."""
     rank: int
-    """By loss; equals share the better rank."""
+    """Rank by loss; equal losses share the better rank."""
     seconds: float
-    """Of the pass, without the time to compile."""
+    """Time of the pass, without compiling."""
     given: dict[str, float]
     """Parameters that were taken from the stream in hindsight."""
     rates: dict[float, float]
@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The table, best first; print it, or take its `cells`."""
+    """The table, best first; print it, or use its `cells`."""
 
     loss: str
     rows: int
@@ -64,15 +64,15 @@ class Comparison(NamedTuple):
     """Learners that could not take part, and why."""
 
     def entry(self, learner: str) -> Entry:
-        """The line of that name."""
+        """Return the entry of a learner."""
         return next(entry for entry in self.entries if entry.learner == learner)
 
     def cells(self) -> list[list[str]]:
-        """The table as text, the first row its headings."""
+        """Return the table as text; the first row has the headings."""
         return [_headings(self), *(_line(self, entry) for entry in self.entries)]
 
     def notes(self) -> list[str]:
-        """What is to be said below the table."""
+        """Return the notes below the table."""
         return list(_notes(self))
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Comparison(NamedTuple):
 def _headings(made: Comparison) -> list[str]:
     known = ["regret", "bound"] if made.best else []
     units = ["other units", "moved"] if made.factors is not None else []
-    return ["rank", "learner", "loss", *known, *units, "µs a row", "given"]
+    return ["rank", "learner", "loss", *known, *units, "µs/row", "given"]
 
 
 def _line(made: Comparison, entry: Entry) -> list[str]:
@@ -124,15 +124,16 @@ def _number(value: float | None) -> str:
 
 
 def _notes(made: Comparison) -> Iterator[str]:
-    yield f"{made.rows} rows, {made.columns} columns, {made.loss} loss, each row predicted first"
+    size = f"{made.rows} rows, {made.columns} columns, {made.loss} loss"
+    yield f"{size}; each row is predicted before it is learned"
     if made.best is not None:
         yield f"regret: total loss above that of the best fixed weights, {made.best}"
     else:
-        yield "no regret is shown: the best fixed weights in hindsight are not known"
+        yield "no regret: the best fixed weights in hindsight were not computed"
     if made.factors is not None:
         low, high = np.abs(made.factors).min(initial=1), np.abs(made.factors).max(initial=1)
         yield f"other units: columns times {low:g} to {high:g}; moved: largest change of a score"
     if any(entry.given for entry in made.entries):
-        yield "given: parameters that were taken from the rows in hindsight"
+        yield "given: parameters taken from the rows in hindsight, which favours these methods"
     for name, why in made.left_out.items():
         yield f"left out: {name} ({why})"

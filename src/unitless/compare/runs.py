@@ -1,4 +1,4 @@
-"""One pass of one learner, or one a rate, of which the best in hindsight counts."""
+"""One pass of a learner, or one pass per learning rate, of which the best counts."""
 
 import inspect
 import math
@@ -19,16 +19,16 @@ from unitless.learners.one_vs_rest import OneAClass
 Float = NDArray[np.float64]
 
 RATES = tuple(float(f"1e{k}") * m for k in range(-10, 3) for m in (1, 3))
-"""The rates among which the best in hindsight is looked for."""
+"""The learning rates that are tried to find the best in hindsight."""
 
 
 class Plan(NamedTuple):
-    """A line of the table before it is run."""
+    """A line of the table that is to be computed."""
 
     label: str
     choice: str | Learner
     rates: tuple[float, ...] = ()
-    """To choose from in hindsight; none: as it comes."""
+    """Learning rates to try; none: the default."""
 
 
 class Run(NamedTuple):
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
 
 def plans(choices: list[str | Learner], rates: tuple[float, ...]) -> list[Plan]:
-    """The lines; an unknown name is an error before anything runs."""
+    """Return the lines; an unknown name is an error before anything runs."""
     plans = []
     for choice in choices:
         label = choice if isinstance(choice, str) else choice.name
@@ -53,13 +53,13 @@ def plans(choices: list[str | Learner], rates: tuple[float, ...]) -> list[Plan]:
 
 
 def warm_up(plan: Plan, stream: Stream) -> None:
-    """Compile what must be compiled, so that it does not count as time."""
+    """Compile the kernels, so that this is not part of the time."""
     with suppress(Diverged):
         _made(plan.choice, stream, {}).learn(stream.rows[:1])
 
 
 def _rate(kind: type[Learner]) -> str:
-    """The parameter that is the method's rate, or one over it; empty if it has none."""
+    """Return the parameter that is the learning rate or its inverse; empty if there is none."""
     return "rate" if "rate" in inspect.signature(kind).parameters else _inverse_rate(kind)
 
 
@@ -68,7 +68,7 @@ def _inverse_rate(kind: Any) -> str:
 
 
 def _made(choice: str | Learner, stream: Stream, parameters: dict[str, float]) -> Learner:
-    """A fresh learner for the stream's loss."""
+    """Return a new learner for the loss of the stream."""
     if isinstance(choice, Learner):
         if choice.loss != stream.loss:
             raise ValueError(f"it has the {choice.loss.name} loss, not {stream.loss.name}")
@@ -83,7 +83,7 @@ def _made(choice: str | Learner, stream: Stream, parameters: dict[str, float]) -
 
 
 def run(plan: Plan, stream: Stream) -> Run:
-    """One pass, or one a rate, of which the best counts."""
+    """Run one pass, or one pass per learning rate, of which the best counts."""
     if isinstance(plan.choice, Learner):
         return _pass(plan, stream, {})
     kind = registry.get(plan.choice)
@@ -111,5 +111,5 @@ def _pass(plan: Plan, stream: Stream, given: dict[str, float]) -> Run:
 
 
 def average(stream: Stream, run: Run) -> float:
-    """The average loss of a run; NaN if it diverged."""
+    """Return the average loss of a run; NaN if it diverged."""
     return math.nan if run.scores is None else stream.average(run.scores)

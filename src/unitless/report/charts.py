@@ -1,7 +1,7 @@
-"""Small charts as SVG text: lines over rows, points on a square, bars with names.
+"""Small charts as SVG: lines, points on a square, bars, stacked areas.
 
 A chart is 420 units wide, so that its text stays readable on a phone. Colours are classes of the
-page's style sheet (c0, c1, ...), which knows light and dark.
+page's style sheet (c0, c1, ...), which has a light and a dark mode.
 """
 
 import math
@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 WIDTH, HEIGHT = 420, 274
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 26, 36
-WIDE = 100
-"""Beyond this ratio of the largest to the smallest a scale is logarithmic."""
+LOG_RATIO = 100
+"""If values differ by a larger factor, their axis is logarithmic."""
 Point = tuple[float, float]
 
 
 class Line(NamedTuple):
-    """One line of a chart: its name, its points and its colour; dashed or not."""
+    """A line of a chart."""
 
     name: str
     points: Sequence[Point]
@@ -28,21 +28,21 @@ class Line(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What lies between two ends, and where its marks are."""
+    """An axis from `low` to `high`."""
 
     low: float
     high: float
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Where a value lies between 0 and 1."""
+        """Return the position of a value, between 0 and 1."""
         low, high, at = self.low, self.high, value
         if self.log:
             low, high, at = math.log(low), math.log(high), math.log(max(value, 1e-300))
         return (at - low) / (high - low) if high > low else 0.5
 
     def ticks(self) -> list[float]:
-        """Values for marks.
+        """Return the values of the ticks.
 
         >>> Axis(0, 1).ticks(), Axis(1, 5000, log=True).ticks()
         ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 10.0, 100.0, 1000.0])
@@ -52,7 +52,7 @@ class Axis(NamedTuple):
         if self.log:
             powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             low, high = self.low * (1 - 1e-9), self.high * (1 + 1e-9)
-            for parts in ((1,), (1, 2, 5)):  # of few powers of ten also what lies between
+            for parts in ((1,), (1, 2, 5)):  # with few powers of ten, also 2 and 5 times these
                 found = [m * 10.0**k for k in powers for m in parts if low <= m * 10.0**k <= high]
                 if len(found) > 2:
                     return found
@@ -63,7 +63,7 @@ class Axis(NamedTuple):
 
 
 def _step(least: float) -> float:
-    """The next of 1, 2, 5 times a power of ten."""
+    """Return the next number of the form 1, 2 or 5 times a power of ten."""
     if not 0 < least < math.inf:
         return 1.0
     power = 10.0 ** math.floor(math.log10(least))
@@ -71,7 +71,7 @@ def _step(least: float) -> float:
 
 
 def short(value: float) -> str:
-    """A number for an axis.
+    """Format a number for an axis.
 
     >>> [short(x) for x in (0, 0.25, 1500, 2e6, -3e-5)]
     ['0', '0.25', '1.5k', '2M', '-3e-05']
@@ -85,7 +85,7 @@ def short(value: float) -> str:
 def line_chart(
     lines: Sequence[Line], x: str, y: str, *, log: bool = True, zero: bool = False
 ) -> str:
-    """Lines over a logarithmic or plain axis; an empty string if there is nothing to draw."""
+    """Draw lines over a logarithmic or linear axis; empty if there is nothing to draw."""
     lines = [line for line in lines if len(line.points) > 1]
     if not lines:
         return ""
@@ -100,22 +100,22 @@ def line_chart(
 
 
 def _upward(values: Sequence[float]) -> Axis:
-    """A plain axis; a logarithmic one where the largest value would hide the others."""
+    """Return a linear axis, or a logarithmic one if the largest value would hide the others."""
     low, high = min(values), max(values)
     above = [value for value in values if value > 0]
-    if low >= 0 and above and high > WIDE * median(above):
+    if low >= 0 and above and high > LOG_RATIO * median(above):
         return Axis(max(min(above), high / 1e6) / 1.5, high * 1.5, log=True)
     margin = (high - low) * 0.05 or abs(high) * 0.05 or 1.0
     return Axis(low - margin, high + margin)
 
 
 def _above(line: Line, low: float) -> Line:
-    """The line without what a logarithmic axis cannot show."""
+    """Return the line without values that a logarithmic axis cannot show."""
     return line._replace(points=[(px, py) for px, py in line.points if py >= low])
 
 
 def square_chart(points: Sequence[tuple[float, float, float]], x: str, y: str) -> str:
-    """Points (x, y, weight) between 0 and 1, with the diagonal on which they should lie."""
+    """Draw points (x, y, weight) between 0 and 1, with the diagonal."""
     if not points:
         return ""
     one, most = Axis(0, 1), max(weight for *_, weight in points)
@@ -132,13 +132,13 @@ def square_chart(points: Sequence[tuple[float, float, float]], x: str, y: str) -
 
 
 def bar_chart(bars: Sequence[tuple[str, float, str]], *, log: bool = False) -> str:
-    """Bars (name, length, what is written behind), to the left if negative.
+    """Draw bars (name, length, text behind the bar); negative ones to the left.
 
-    With `log` lengths that differ too much are shown by their logarithms.
+    With `log`, logarithms are shown if lengths differ by a factor of more than LOG_RATIO.
     """
     if not bars:
         return ""
-    bars = _in_sight(bars) if log else bars
+    bars = _log_lengths(bars) if log else bars
     most = max(abs(length) for _, length, _ in bars) or 1.0
     both = min(length for _, length, _ in bars) < 0 < max(length for _, length, _ in bars)
     row, start, room = 22, 168, 158
@@ -156,16 +156,16 @@ def bar_chart(bars: Sequence[tuple[str, float, str]], *, log: bool = False) -> s
     return _svg("".join(rows), "bars", height=len(bars) * row + 4)
 
 
-def _in_sight(bars: Sequence[tuple[str, float, str]]) -> Sequence[tuple[str, float, str]]:
+def _log_lengths(bars: Sequence[tuple[str, float, str]]) -> Sequence[tuple[str, float, str]]:
     lengths = [length for _, length, _ in bars if length != 0]
     low, high = min(lengths, default=1.0), max(lengths, default=1.0)
-    if low < 0 or high <= WIDE * low:
+    if low < 0 or high <= LOG_RATIO * low:
         return bars
     return [(a, 0.5 + math.log10(x / low) if x > 0 else 0.0, b) for a, x, b in bars]
 
 
 def area_chart(names: Sequence[str], at: Sequence[float], shares: Sequence[Sequence[float]]) -> str:
-    """Shares that add up to one, stacked, over a logarithmic axis."""
+    """Draw shares that add up to 1 as stacked areas over a logarithmic axis."""
     if len(at) < 2:
         return ""
     across, up = Axis(min(at), max(at), log=True), Axis(0, 1)

@@ -1,6 +1,6 @@
-"""The figures of a report, each from the results and nothing else: (title, picture, what it says).
+"""The figures of a report, made from a results file: (title, chart, caption).
 
-A figure for which the results have nothing is None.
+A figure is None if the results have no data for it.
 """
 
 from typing import Any
@@ -10,12 +10,12 @@ from unitless.report.charts import Line, area_chart, bar_chart, line_chart, shor
 
 Results = dict[str, Any]
 Figure = tuple[str, str, str] | None
-SHOWN = 7
-"""Members of a blend with a colour of their own."""
+SHOWN_MEMBERS = 7
+"""Number of members of a blend that are shown; the others are added up."""
 
 
 def learning_curve(results: Results) -> Figure:
-    """Average and windowed loss, and that of the best constant."""
+    """Show the average loss, the loss by window, and that of the best constant."""
     lines = [line for line in results["lines"] if line["loss"] is not None]
     chart = line_chart(
         [
@@ -43,7 +43,7 @@ def learning_curve(results: Results) -> Figure:
 
 
 def regret(results: Results) -> Figure:
-    """Regret per row against the best constant: true, certified, promised."""
+    """Show the regret per row against the best constant, its certificate and its bound."""
     true: list[tuple[float, float]] = []
     series: dict[tuple[str, str | None], list[tuple[float, float]]] = {}
     for line in results["lines"]:
@@ -54,7 +54,7 @@ def regret(results: Results) -> Figure:
         true.append((n, line["loss"] - line["baseline"]))
         for claim in known["claims"]:
             if claim["against"] == "the best constant" and claim["rows"] == known["rows"]:
-                for what, key in (("certified", "certified"), ("promised", "sharp")):
+                for what, key in (("certified", "certified"), ("bound", "sharp")):
                     if claim[key] is not None:
                         series.setdefault((what, claim["theorem"]), []).append(
                             (n, claim[key] / weight)
@@ -67,17 +67,17 @@ def regret(results: Results) -> Figure:
         name = f"{what}, {theorem}" if theorem else what
         points = [p for p in points if p[0] >= 8]
         colour = (1, 4, 5)[theorems.index(theorem) % 3]
-        lines.append(Line(name, points, colour, dashed=what == "promised"))
+        lines.append(Line(name, points, colour, dashed=what == "bound"))
     chart = line_chart(lines, "rows", "regret per row", zero=True)
     text = (
-        "Loss per row above that of the best constant: what it was, what the learner could certify "
-        "while it ran, and what its theorem had promised in advance. Each is at most the next."
+        "Loss per row above that of the best constant: the true regret, the certificate that the "
+        "learner computed during the run, and the bound of its theorem. Each is at most the next."
     )
     return ("Regret, certificate, theorem", chart, text) if chart else None
 
 
 def members(results: Results) -> Figure:
-    """The blend against its best member: how far behind it was, and could have been."""
+    """Show the difference between the blend and its best member, and the bound on it."""
     lead, allowed = [], []
     for line in results["lines"]:
         known = (line["certified"] or {}).get("members", {})
@@ -96,28 +96,28 @@ def members(results: Results) -> Figure:
         zero=True,
     )
     text = (
-        "What the blend lost beyond its best member (below 0: it was better than all of them), and "
-        "the bound on that, which is known while it runs."
+        "Loss of the blend minus that of its best member (below 0, it was better than all of "
+        "them), and the bound on this difference, which is known during the run."
     )
     return ("The blend and its best member", chart, text) if chart else None
 
 
 def calibration(results: Results) -> Figure:
-    """Probabilities against what happened."""
+    """Show predicted probabilities against observed frequencies."""
     points = [(chance, happened, weight) for weight, chance, happened in results["calibration"]]
-    chart = square_chart(points, "probability", "share that happened")
+    chart = square_chart(points, "probability", "observed frequency")
     if not chart:
         return None
     what = results["labels"][-1] if results["task"] == "binary" else "the predicted class"
     error = results["metrics"].get("calibration_error")
-    text = f"How often {what} came, by the probability it was given; larger dots are more rows."
+    text = f"Observed frequency of {what} by predicted probability; larger dots are more rows."
     if error is not None:
-        text += f" On average they differ by {error:.3f}."
+        text += f" The mean difference is {error:.3f}."
     return "Calibration", chart, text
 
 
 def weights(results: Results) -> Figure:
-    """What one typical deviation of each feature changes, and what one unit changes."""
+    """Show the effect of one standard deviation, and of one unit, of each feature."""
     rows = results["weights"][:20]
     by = "per_deviation" if rows and rows[0].get("per_deviation") is not None else "per_unit"
     bars = [
@@ -128,11 +128,11 @@ def weights(results: Results) -> Figure:
     chart = bar_chart(bars)
     if not chart:
         return None
-    adds = f"adds to {what_scores_are(results)}"
-    what = (
-        "one typical deviation of a feature" if by == "per_deviation" else "one unit of a feature"
+    change = "one standard deviation" if by == "per_deviation" else "one unit"
+    text = (
+        f"Bars: the effect of {change} of a feature on {what_scores_are(results)}. Numbers: the "
+        "effect of one unit."
     )
-    text = f"Bars: what {what} {adds}. Numbers: what one unit of it adds."
     return "Weights by feature", chart, text
 
 
@@ -141,7 +141,7 @@ def _named(row: dict[str, Any]) -> str:
 
 
 def blend(results: Results) -> Figure:
-    """The weights of a blend's members over time."""
+    """Show the mixture weights of a blend's members over time."""
     lines = [line for line in results["lines"] if line.get("blend")]
     if results["blend"] and lines and lines[-1]["rows"] < results["rows"]:
         lines = [*lines, {"rows": results["rows"], "blend": results["blend"]}]
@@ -149,16 +149,16 @@ def blend(results: Results) -> Figure:
     for line in lines:
         for name, share in line["blend"].items():
             most[name] = max(most.get(name, 0.0), share)
-    names = sorted(most, key=lambda name: -most[name])[:SHOWN]
+    names = sorted(most, key=lambda name: -most[name])[:SHOWN_MEMBERS]
     shares = [[line["blend"].get(name, 0.0) for name in names] for line in lines]
     shares = [[*each, max(0.0, 1 - sum(each))] for each in shares]
     chart = area_chart([*names, "others"], [line["rows"] for line in lines], shares)
-    text = "How much of the prediction each member of the blend carried, row after row."
+    text = "Share of each member in the prediction of the blend, by number of rows."
     return ("Blend weights", chart, text) if chart else None
 
 
 def comparison(results: Results) -> Figure:
-    """Losses of several learners, in the file's units and in others."""
+    """Show the losses of several learners, in the units of the file and in others."""
     found = results.get("comparison") or []
     bars = []
     for entry in found:
@@ -168,8 +168,8 @@ def comparison(results: Results) -> Figure:
     chart = bar_chart(bars, log=True)
     rows = (results.get("units") or {}).get("rows", "first")
     text = (
-        f"Average loss of {rows} rows of the file for several learners, untuned, in the units of "
-        "the file and with every feature multiplied by a random power of two from 2^-20 to 2^20. "
-        "Bars that would differ too much show logarithms."
+        f"Average loss of several learners, without tuning, on {rows} rows of the file: in its own "
+        "units, and with every feature multiplied by a random power of two from 2^-20 to "
+        "2^20. If losses differ by a factor of more than 100, bars show their logarithms."
     )
     return ("Learners compared", chart, text) if chart else None

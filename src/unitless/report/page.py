@@ -1,4 +1,4 @@
-"""One self-contained page: style, numbers, figures; nothing is fetched and nothing runs."""
+"""A report as one HTML page without scripts and without external resources."""
 
 import os
 from html import escape
@@ -17,12 +17,12 @@ FIGURES = (
 
 
 def write_page(path: str | os.PathLike[str], results: dict[str, Any]) -> None:
-    """Write the report of some results."""
+    """Write the report of a results file."""
     replace(path, page(results).encode())
 
 
 def page(results: dict[str, Any]) -> str:
-    """The report as HTML.
+    """Return the report as HTML.
 
     >>> nothing = {"source": "a<b", "task": "binary", "learner": "blend", "loss": "logistic"}
     >>> nothing |= {"rows": 0, "lines": [], "curve": [], "calibration": [], "weights": []}
@@ -41,7 +41,7 @@ def page(results: dict[str, Any]) -> str:
         f"<h1>{title}</h1>{_lead(results)}{_numbers(results)}"
         f'<div class="figures">{"".join(map(_figure, made))}</div>'
         f"{_units(results)}{_weights(results)}<footer>Unitless {escape(results['package'])}: each "
-        "row was predicted first, then its label was used.</footer></main></body></html>\n"
+        "row was predicted before its label was used.</footer></main></body></html>\n"
     )
 
 
@@ -53,7 +53,7 @@ def _lead(results: dict[str, Any]) -> str:
         f"<p>{escape(results['task'].capitalize())}{target} by "
         f"<b>{escape(results['learner'])}</b>, "
         f"{escape(results['loss'])} loss: {results['rows']:,} rows{unlabelled}, "
-        f"{results['features']:,} features, one pass, nothing tuned.</p>"
+        f"{results['features']:,} features, one pass, no tuning.</p>"
     )
 
 
@@ -71,7 +71,7 @@ def _figure(figure: tuple[str, str, str]) -> str:
 
 
 def _units(results: dict[str, Any]) -> str:
-    """The proof that units do not matter."""
+    """Return the table that shows whether units matter."""
     found = results.get("units")
     if not found:
         return ""
@@ -81,21 +81,21 @@ def _units(results: dict[str, Any]) -> str:
     )
     size = found["trials"][0]["scores"]
     return (
-        f"<section><h2>Other units</h2><p>{found['rows']:,} rows of the file, learned again with "
-        f"other units by a fresh {escape(results['learner'])}; its scores are about {size:.3g} in "
-        "size.</p><table><thead><tr><th>units</th><th>largest change of a score</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table></section>"
+        f"<section><h2>Other units</h2><p>A new {escape(results['learner'])} learned "
+        f"{found['rows']:,} rows of the file again in other units. Typical size of a score: "
+        f"{size:.3g}.</p><table><thead><tr><th>units</th><th>largest change of a score</th></tr>"
+        f"</thead><tbody>{rows}</tbody></table></section>"
     )
 
 
 def _moved(moved: float | None) -> str:
     if moved is None:
-        return "it broke down"
+        return "it diverged"
     return "exactly 0" if moved == 0 else f"{moved:.1e}"
 
 
 def _weights(results: dict[str, Any]) -> str:
-    """All weights that the results have, as a table."""
+    """Return a table of all weights in the results."""
     rows = "".join(
         f"<tr><td>{escape(row['feature'])}</td><td>{escape(str(row.get('class', '')))}</td>"
         f"<td>{_cell(row.get('per_deviation'))}</td><td>{_cell(row['per_unit'])}</td>"
@@ -105,7 +105,7 @@ def _weights(results: dict[str, Any]) -> str:
     if not rows:
         return ""
     return (
-        "<section><h2>Weights</h2><details><summary>Every feature, largest first</summary>"
+        "<section><h2>Weights</h2><details><summary>All features, largest weight first</summary>"
         '<div class="wide"><table><thead><tr><th>feature</th><th>class</th><th>per deviation</th>'
         f"<th>per unit</th><th>deviation</th></tr></thead><tbody>{rows}</tbody></table></div>"
         "</details></section>"
