@@ -42,12 +42,13 @@ from unitless.learners import (
     naive_bayes,
     newton,
     scinol2,
+    vaw,
 )
 from unitless.learners.base import NO_INDICES, NO_STARTS, Block
 from unitless.views import moments, normalised, plain
 
 Float = NDArray[np.float64]
-ABSENT, COORDINATE, SCINOL2, INAG, NAG, DIAGONAL, BAYES, TRACKER, NEWTON, FULL = range(10)
+ABSENT, COORDINATE, SCINOL2, INAG, NAG, DIAGONAL, BAYES, TRACKER, NEWTON, FULL, VAW = range(11)
 KINDS: dict[Any, int] = {
     coordinate.Coordinate: COORDINATE,
     scinol2.Scinol2: SCINOL2,
@@ -58,10 +59,11 @@ KINDS: dict[Any, int] = {
     label_tracker.Tracker: TRACKER,
     newton.Newton: NEWTON,
     full.Full: FULL,
+    vaw.Vaw: VAW,
 }
 VIEWS = {"none": -1, "raw": 0, "centred": 1, "squashed": 2, "normalised": 3, "presence": 4}
 # Rows of the table: experts and classes, arrays of all, then of each expert (kind, view) and arrays
-MIXTURE, SHARED, STRIDE = 12, 24, 9
+MIXTURE, SHARED, STRIDE = 12, 24, 10
 
 
 @intrinsic
@@ -146,6 +148,16 @@ def _coordinatewise(kind, table, k, classes, block, targets, weights, scores):
 
 
 @inlined
+def _clip_and_count(targets, known, scores):
+    """Clip the score of VAW to the range of the targets, then widen that range."""
+    scores[0] = min(max(scores[0], known[vaw.LOW]), known[vaw.HIGH]) + 0.0  # no -0
+    for y in targets:
+        known[vaw.COUNT] += 1
+        known[vaw.LOW] = min(known[vaw.LOW], y)
+        known[vaw.HIGH] = max(known[vaw.HIGH], y)
+
+
+@inlined
 def _matrices(kind, table, k, block, targets, weights, scores):
     """The same for experts with a matrix."""
     settings = _floats(table, k + 8)
@@ -160,7 +172,14 @@ def _matrices(kind, table, k, block, targets, weights, scores):
         places = _ints(table, k + 5), _ints(table, k + 6)
         state = (_matrix(table, k + 1, D.size, D.size), *vectors, *places, _floats(table, k + 7))
         own = settings[0], settings[1], np.int64(settings[2]), settings[3], settings[4]
-        full.run(block, targets, weights, scores, 0, state, settings[5] > 0, own)
+        intercept = settings[5] > 0
+        if kind == FULL:
+            full.run(block, targets, weights, scores, 0, state, intercept, own)
+        else:
+            roots = np.sqrt(weights)
+            slopes = -targets * roots if weights.size else -targets
+            full.run(block, slopes, roots, scores, 0, state, intercept, own)
+            _clip_and_count(targets, _floats(table, k + 9), scores)
 
 
 @kernel
@@ -182,7 +201,7 @@ def run(table, block, targets, weights, scores):
         k = SHARED + e * STRIDE
         kind, view = table[k, 0], table[k, 1]
         own = Z[e * classes : (e + 1) * classes]
-        if kind in (NEWTON, FULL):
+        if kind >= NEWTON:
             row = views[view], no_indices, no_starts, width
             _matrices(kind, table, k, row, targets, weights, own)
         elif kind != ABSENT:
@@ -280,7 +299,10 @@ def _kind(learner: Any, width: int) -> int:
     kind = KINDS.get(type(learner), ABSENT)
     if kind != ABSENT and learner._columns < width:
         return ABSENT
-    if kind == FULL and (learner.state.places[: 1 + width] < 0).any():
+    if kind in (FULL, VAW) and (learner.state.places[: 1 + width] < 0).any():
+        return ABSENT
+    # The targets of a Blend count from the first one and are near 1, except those of Huber's loss.
+    if kind == VAW and tuple(learner._targets[[vaw.FIRST, vaw.UNIT]]) != (0.0, 1.0):
         return ABSENT
     return kind
 
@@ -290,7 +312,8 @@ def _arrays(learner: Any, kind: int) -> list[NDArray[Any]]:
     if kind == NEWTON:
         settings = learner.loss.code, learner.classes, learner.strength, learner.intercept
         return [*learner.state, np.array(settings, dtype=np.float64)]
-    if kind == FULL:
+    if kind in (FULL, VAW):
         settings = *learner._settings, learner.intercept
-        return [*learner.state, np.array(settings, dtype=np.float64)]
+        targets = [learner._targets] if kind == VAW else []
+        return [*learner.state, np.array(settings, dtype=np.float64), *targets]
     return [*learner._settings, learner._totals, learner._records]

@@ -37,6 +37,11 @@ class TargetScaler:
 
     def check(self, targets: Float, weights: Float) -> None:
         """Refuse targets whose squares would leave float64, before anything is learned."""
+        known, first, unit = self.state.tolist()
+        if len(targets) == 1 and known and unit:  # the quick way of single rows
+            y = float(targets[0])
+            if abs(y) <= MAX_TARGET and abs((y - first) * unit) <= MAX_VALUE:
+                return
         other = TargetScaler()
         other.state = self.state.copy()
         counts = weights > 0 if len(weights) else np.ones(len(targets), dtype=bool)
@@ -61,13 +66,13 @@ class TargetScaler:
     def learn(self, targets: Float, weights: Float) -> Float:
         """The scaled targets; those of rows of weight 0 are not looked at."""
         state = self.state
-        counted = targets[weights > 0] if len(weights) else targets
-        if not state[KNOWN] and len(counted):
-            state[KNOWN] = 1
-            state[FIRST] = counted[0]
-        if state[UNIT] == 0:
+        if not state[KNOWN] or state[UNIT] == 0:
+            counted = targets[weights > 0] if len(weights) else targets
+            if not state[KNOWN] and len(counted):
+                state[KNOWN] = 1
+                state[FIRST] = counted[0]
             other = counted[counted != state[FIRST]]
-            if len(other):
+            if state[UNIT] == 0 and len(other):
                 state[UNIT] = unit_of(other[0] - state[FIRST])
         with np.errstate(over="ignore"):  # of rows of weight 0
             return (targets - state[FIRST]) * state[UNIT]
