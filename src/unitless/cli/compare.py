@@ -213,7 +213,7 @@ def _table(made: "Comparison", wide: bool) -> "Table":
     table = Table(box=None, header_style="bold", padding=(0, 1), collapse_padding=True)
     for heading in head:
         left = heading in ("learner", "given")
-        folded = heading.replace(" ", "\n", 1)
+        folded = heading.replace(" ", "\n")
         table.add_column(folded, justify="left" if left else "right", no_wrap=heading != "given")
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))

@@ -94,7 +94,7 @@ class Comparison(NamedTuple):
 def _headings(made: Comparison) -> list[str]:
     known = ["regret", "bound"] if made.best else []
     units = ["other units", "moved"] if made.factors is not None else []
-    return ["rank", "learner", "loss", *known, *units, "µs/row", "given"]
+    return ["rank", "learner", "loss", *known, *units, "µs per row", "given"]
 
 
 def _line(made: Comparison, entry: Entry) -> list[str]:
