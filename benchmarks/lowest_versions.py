@@ -19,7 +19,6 @@ import reliability
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = [
     "tests/readers/test_csv.py", "tests/readers/test_jsonl.py", "tests/readers/test_parquet.py",
-    "tests/readers/test_pages.py",
     "tests/readers/test_svmlight.py", "tests/readers/test_vw.py", "tests/encoders",
     "tests/test_rows.py", "tests/formats", "tests/faults/test_disk.py", "tests/test_dict_rows.py",
     "tests/estimators/test_frames_in.py", "tests/cli/test_help.py",

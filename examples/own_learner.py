@@ -2,7 +2,8 @@
 
 The learner is gradient descent on features that are divided by their largest absolute value so far.
 It needs two functions, `predict` and `update`, and a class that declares its state. Dense blocks,
-sparse blocks, dict rows, several classes, changes of units and saving then work without more code.
+sparse blocks, dict rows, several classes and changes of units then work without more code, and
+`check_learner` tests all of this.
 
     python examples/own_learner.py
 """
@@ -17,6 +18,7 @@ from unitless.kernels.decorators import inlined, kernel
 from unitless.learners.base import Field
 from unitless.learners.coordinatewise import Coordinatewise, T, loop
 from unitless.rows import as_rows
+from unitless.testing import check_learner
 
 
 @inlined
@@ -85,6 +87,8 @@ def main() -> None:
     units = 2.0 ** np.random.default_rng(0).integers(-20, 21, X.shape[1])
     again = ScaledGradient().learn(as_rows(X * units, labels))
     print(f"the same scores in other units, bit for bit: {np.array_equal(scores, again)}")
+    check_learner(ScaledGradient)
+    print("check_learner found no error")
 
 
 if __name__ == "__main__":
