@@ -18,7 +18,7 @@ from unitless.encoders import FrameEncoder
 from unitless.encoders.dataframes import column_names, opened
 from unitless.estimators.making import make_learner
 from unitless.learners.base import Learner, Weights
-from unitless.learners.locking import Turn
+from unitless.locking import PicklableLock
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """What raises an error leaves the model as it was; who predicts waits for the end."""
-        with self.learner_._turn if hasattr(self, "learner_") else Turn():
+        with self.learner_._turn if hasattr(self, "learner_") else PicklableLock():
             before = dict(vars(self))
             try:
                 yield

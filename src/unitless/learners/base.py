@@ -15,6 +15,7 @@ A new learner fills in the methods at the bottom of `Learner` and is registered 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
+from functools import cache
 from itertools import islice
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -23,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless import losses, units
 from unitless.encoders import Names
-from unitless.learners.locking import Turn
+from unitless.locking import PicklableLock
 from unitless.losses import SOFTMAX, Loss
 from unitless.rows import NO_INDICES as NO_INDICES
 from unitless.rows import NO_STARTS as NO_STARTS
@@ -128,7 +129,7 @@ class Learner(ABC):
         self.intercept = bool(intercept)
         self.classes = checked_classes(self.loss, classes)
         self.names = Names()
-        self._turn = Turn()
+        self._turn = PicklableLock()
         self._units = EMPTY
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(
@@ -229,7 +230,7 @@ class Learner(ABC):
             names.refuse_infinity()
         in_range = not self.scale_invariant or (not len(self._units) and units.covers(sizes))
         columns = len(names.columns) + len(names.unknown)
-        return Block(values, names.indices, np.array([0, len(values)]), columns), in_range
+        return Block(values, names.indices, _starts_of_one(len(values)), columns), in_range
 
     def _predict_in_units(self, block: Block, weights: Float, scores: Float) -> Float:
         return units.predict(self, block, weights, scores)
@@ -326,6 +327,12 @@ class Learner(ABC):
     def sums(self) -> Sums | None:
         """The sums of a regret certificate, of learners that keep them."""
         return None
+
+
+@cache
+def _starts_of_one(size: int) -> NDArray[np.int64]:
+    """The starts of a block of one row."""
+    return np.array([0, size])
 
 
 def checked_weights(rows: Rows) -> Float:
