@@ -4,15 +4,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
+
 from unitless.cli.options import (
     LEARNING,
     ColumnOptions,
-    Data,
     Json,
     NoColor,
     ReadingOptions,
     TaskOptions,
-    _option,
+    data_argument,
+    option,
     takes,
 )
 
@@ -36,37 +38,30 @@ MAX_REGRET_VALUES = 2_000_000
 class CompareOptions(ReadingOptions, TaskOptions, ColumnOptions):
     """The options of `compare`."""
 
-    data: Data
-    learners: Annotated[
-        str,
-        _option(
-            LEARNING,
-            "Learners by name, separated by commas; all for every learner (default: the most "
-            "useful ones).",
-            metavar="A,B,C",
-        ),
-    ] = ""
-    units: Annotated[
-        Literal["random"] | None,
-        _option(
-            LEARNING,
-            "Repeat the comparison with columns in other units (multiplied by powers of two).",
-        ),
-    ] = None
-    tune: Annotated[
-        bool,
-        _option(
-            LEARNING, "Add the best learning rate in hindsight for methods that have one.", "--tune"
-        ),
-    ] = False
-    seed: Annotated[int, _option(LEARNING, "Seed of the random units.")] = 0
+    data: str = data_argument()
+    learners: str = option(
+        LEARNING,
+        "",
+        "A,B,C",
+        "Learners by name, separated by commas; all for every learner (default: the most useful).",
+    )
+    units: Literal["random"] | None = option(
+        LEARNING,
+        None,
+        "random",
+        "Repeat the comparison with columns in other units (multiplied by powers of two).",
+    )
+    tune: bool = option(
+        LEARNING, False, None, "Add the best learning rate in hindsight for methods that have one."
+    )
+    seed: int = option(LEARNING, 0, "N", "Seed of the random units.")
     regret: Annotated[
         bool | None,
-        _option(
-            LEARNING,
-            "Compute the best fixed weights in hindsight and the regret against them (default: "
-            "only for small files, because it may take long).",
+        typer.Option(
             "--regret/--no-regret",
+            help="Compute the best fixed weights in hindsight and the regret against them "
+            "(default: only for small files, because it may take long).",
+            rich_help_panel=LEARNING,
         ),
     ] = None
     json: Json = False

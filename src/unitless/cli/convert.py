@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unitless.cli.options import Data, Formats, Quiet, ReadingOptions, takes
+from unitless.cli.options import (
+    COLUMNS,
+    READING,
+    Formats,
+    Quiet,
+    ReadingOptions,
+    argument,
+    data_argument,
+    option,
+    takes,
+)
 
 if TYPE_CHECKING:
     from unitless.cli.conversion import Conversion
@@ -15,27 +25,23 @@ if TYPE_CHECKING:
 class ConvertOptions(ReadingOptions):
     """The options of `convert`."""
 
-    data: Data
-    output: Annotated[
-        str, typer.Argument(metavar="OUTPUT", help="File to write; - for standard output.")
-    ]
+    data: str = data_argument()
+    output: str = argument("OUTPUT", "File to write; - for standard output.")
     format: Annotated[
-        Formats | None, typer.Option("--from", help="Format of DATA (by default from its name).")
+        Formats | None,
+        typer.Option("--from", help="Format of DATA (by default from its name).", metavar="FORMAT"),
     ] = None
-    to: Annotated[
-        Formats | None, typer.Option(help="Format of OUTPUT (by default from its name).")
-    ] = None
-    target: Annotated[
-        str | None, typer.Option("-t", "--target", help="Column of labels; it is written first.")
-    ] = None
-    weight: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            help="All classes, for svmlight and VW text: no,yes become -1 and 1; a,b,c become 1, "
-            "2 and 3."
-        ),
-    ] = None
+    to: Formats | None = option(
+        READING, None, "FORMAT", "Format of OUTPUT (by default from its name)."
+    )
+    target: str | None = option(COLUMNS, None, "COLUMN", "Column of labels; it is written first.")
+    weight: str | None = option(COLUMNS, None, "COLUMN", "Column of sample weights.")
+    classes: str | None = option(
+        COLUMNS,
+        None,
+        "A,B",
+        "All classes, for svmlight and VW text: no,yes become -1 and 1; a,b,c become 1, 2 and 3.",
+    )
     quiet: Quiet = False
 
 

@@ -6,7 +6,8 @@ typer sees, so that the help, the manual and the code share one definition.
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
@@ -18,69 +19,113 @@ Tasks = Literal["auto", "binary", "multiclass", "regression"]
 Options = TypeVar("Options")
 
 
-def _option(
-    panel: str, help: str, *names: str, metavar: str | None = None, default: bool = False
-) -> Any:
-    """Define an option; `default` says whether its default is worth showing."""
-    return typer.Option(
-        *names, help=help, metavar=metavar, rich_help_panel=panel, show_default=default
+SHORT = {
+    "target": "-t",
+    "interactions": "-q",
+    "hash_bits": "-b",
+    "learner": "-l",
+    "output": "-o",
+}
+"""Short names of options."""
+
+
+def option(panel: str, default: Any, metavar: str | None, help: str, show: bool = False) -> Any:
+    """Define a field that is an option; `show` says whether the help shows its default."""
+    settings = {"metavar": metavar, "help": help, "rich_help_panel": panel, "show_default": show}
+    return field(default=default, metadata={"option": settings})
+
+
+_reading = partial(option, READING)
+_columns = partial(option, COLUMNS)
+_learning = partial(option, LEARNING)
+_output = partial(option, OUTPUT)
+_processes = partial(option, PROCESSES)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Define a field that is a required argument."""
+    info = typer.Argument(metavar=metavar, help=help, show_default=False)
+    return field(metadata={"argument": info})
+
+
+def data_argument() -> Any:
+    """Define the field of the data file."""
+    return argument(
+        "DATA",
+        "File to read: CSV, TSV, JSON lines, Parquet, Arrow, svmlight or VW text, also compressed "
+        "as .gz or .zst; - for standard input.",
     )
 
 
-def _argument(metavar: str, help: str) -> Any:
-    return typer.Argument(metavar=metavar, help=help, show_default=False)
+def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Make a command of a function whose only parameter is a dataclass of options."""
+
+    def decorate(function: Callable[[Options], None]) -> Callable[..., None]:
+        def command(**values: Any) -> None:
+            function(options(**values))
+
+        hints = get_type_hints(options, include_extras=True)
+        every: tuple[Field[Any], ...] = fields(options)  # type: ignore[arg-type]
+        ordered = sorted(every, key=lambda each: each.default is not MISSING)
+        parameters = [_parameter(each, hints[each.name]) for each in ordered]
+        command.__name__ = function.__name__
+        command.__doc__ = function.__doc__
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return command
+
+    return decorate
 
 
-DATA_HELP = (
-    "File to read: CSV, TSV, JSON lines, Parquet, Arrow, svmlight or VW text, also compressed as "
-    ".gz or .zst; - for standard input."
-)
-Data = Annotated[str, _argument("DATA", DATA_HELP)]
-Model = Annotated[str, _argument("MODEL", "Model file.")]
-Save = Annotated[str | None, _option(OUTPUT, "Save the model to this file.", metavar="MODEL")]
-Top = Annotated[int, _option(OUTPUT, "Number of weights to show.", metavar="N", default=True)]
-Quiet = Annotated[bool, _option(OUTPUT, "Print only errors.", "--quiet")]
-Json = Annotated[bool, _option(OUTPUT, "Print the results as JSON and nothing else.", "--json")]
-NoColor = Annotated[bool, _option(OUTPUT, "Print without colours.", "--no-color")]
+def _parameter(each: "Field[Any]", hint: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if each.default is MISSING else each.default
+    kind = hint
+    if "argument" in each.metadata:
+        kind = Annotated[hint, each.metadata["argument"]]
+    elif "option" in each.metadata:
+        names = [SHORT[each.name]] if each.name in SHORT else []
+        info = typer.Option(*names, f"--{each.name.replace('_', '-')}", **each.metadata["option"])
+        kind = Annotated[hint, info]
+    return inspect.Parameter(
+        each.name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default
+    )
+
+
+# Options that commands without a dataclass share
+
+_panel: Any = {"rich_help_panel": OUTPUT}
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file.", show_default=False)]
+Save = Annotated[
+    str | None, typer.Option(metavar="MODEL", help="Save the model to this file.", **_panel)
+]
+Top = Annotated[int, typer.Option(metavar="N", help="Number of weights to show.", **_panel)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.", **_panel)]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the results as JSON and nothing else.", **_panel)
+]
+NoColor = Annotated[bool, typer.Option("--no-color", help="Print without colours.", **_panel)]
 
 
 @dataclass(kw_only=True)
 class ReadingOptions:
     """How a file is read."""
 
-    format: Annotated[
-        Formats | None,
-        _option(
-            READING,
-            "csv, tsv, jsonl, parquet, arrow, svmlight or vw (by default from the file name).",
-            metavar="FORMAT",
-        ),
-    ] = None
-    no_header: Annotated[
-        bool,
-        _option(
-            READING, "CSV: the first line is data; name the columns c1, c2, ...", "--no-header"
-        ),
-    ] = False
-    separator: Annotated[
-        str | None,
-        _option(READING, "Field separator of a CSV file (detected by default).", metavar="CHAR"),
-    ] = None
-    quote: Annotated[
-        str | None,
-        _option(
-            READING,
-            'Quote character of a CSV file, or "none" (detected by default).',
-            metavar="CHAR",
-        ),
-    ] = None
-    coerce: Annotated[
-        bool,
-        _option(READING, "Treat cells that do not fit their column as missing.", "--coerce"),
-    ] = False
-    skip_bad: Annotated[
-        int, _option(READING, "Skip up to N invalid lines and report their number.", metavar="N")
-    ] = 0
+    format: Formats | None = _reading(
+        None,
+        "FORMAT",
+        "csv, tsv, jsonl, parquet, arrow, svmlight or vw (by default from the file name).",
+    )
+    no_header: bool = _reading(
+        False, None, "CSV: the first line is data; name the columns c1, c2, ..."
+    )
+    separator: str | None = _reading(
+        None, "CHAR", "Field separator of a CSV file (detected by default)."
+    )
+    quote: str | None = _reading(
+        None, "CHAR", 'Quote character of a CSV file, or "none" (detected by default).'
+    )
+    coerce: bool = _reading(False, None, "Treat cells that do not fit their column as missing.")
+    skip_bad: int = _reading(0, "N", "Skip up to N invalid lines and report their number.")
 
     def reading(self) -> dict[str, Any]:
         """Return the options of `open_blocks` that were given.
@@ -105,157 +150,94 @@ class ReadingOptions:
 class ColumnOptions:
     """What the columns of a table mean."""
 
-    target: Annotated[
-        str | None,
-        _option(
-            COLUMNS,
-            "Column to predict (rows of svmlight and VW text contain their label).",
-            "-t",
-            "--target",
-            metavar="COLUMN",
-        ),
-    ] = None
-    weight: Annotated[
-        str | None, _option(COLUMNS, "Column of sample weights.", metavar="COLUMN")
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        _option(
-            COLUMNS, "Exclude this column from the features (may be repeated).", metavar="COLUMN"
-        ),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        _option(COLUMNS, "Use only the columns given this way as features.", metavar="COLUMN"),
-    ] = None
-    text: Annotated[
-        list[str] | None,
-        _option(COLUMNS, "Column of text; each of its words is a feature.", metavar="COLUMN"),
-    ] = None
-    interactions: Annotated[
-        list[str] | None,
-        _option(
-            COLUMNS,
-            "Add products of columns as features: a:b, a:: (a with each other column), :: (all "
-            "pairs).",
-            "-q",
-            "--interactions",
-            metavar="A:B",
-        ),
-    ] = None
-    hash_bits: Annotated[
-        int,
-        _option(
-            COLUMNS,
-            "Values or words beyond --max-levels share 2^BITS features per column.",
-            "-b",
-            "--hash-bits",
-            metavar="BITS",
-            default=True,
-        ),
-    ] = 18
-    max_levels: Annotated[
-        int,
-        _option(
-            COLUMNS,
-            "Maximum number of distinct values or words per column that get their own feature.",
-            metavar="N",
-            default=True,
-        ),
-    ] = 1000
+    target: str | None = _columns(
+        None, "COLUMN", "Column to predict (rows of svmlight and VW text contain their label)."
+    )
+    weight: str | None = _columns(None, "COLUMN", "Column of sample weights.")
+    ignore: list[str] | None = _columns(
+        None, "COLUMN", "Exclude this column from the features (may be repeated)."
+    )
+    keep: list[str] | None = _columns(
+        None, "COLUMN", "Use only the columns given this way as features."
+    )
+    text: list[str] | None = _columns(
+        None, "COLUMN", "Column of text; each of its words is a feature."
+    )
+    interactions: list[str] | None = _columns(
+        None,
+        "A:B",
+        "Add products of columns as features: a:b, a:: (a with each other column), :: (all pairs).",
+    )
+    hash_bits: int = _columns(
+        18,
+        "BITS",
+        "Values or words beyond --max-levels share 2^BITS features per column.",
+        show=True,
+    )
+    max_levels: int = _columns(
+        1000,
+        "N",
+        "Maximum number of distinct values or words per column that get their own feature.",
+        show=True,
+    )
 
     def columns(self) -> Any:
         """Return the encoder of a table's columns, without any columns yet."""
         from unitless.encoders import FrameEncoder
 
-        return FrameEncoder(
-            self.hash_bits, self.max_levels, self.interactions or (), self.text or ()
-        )
+        interactions = self.interactions or ()
+        return FrameEncoder(self.hash_bits, self.max_levels, interactions, self.text or ())
 
 
 @dataclass(kw_only=True)
 class TaskOptions:
     """What is to be learned."""
 
-    task: Annotated[
-        Tasks,
-        _option(
-            LEARNING,
-            "binary, multiclass, regression or auto. auto: text, booleans or exactly two distinct "
-            "values in the first block are classes, everything else is a number.",
-            metavar="TASK",
-            default=True,
-        ),
-    ] = "auto"
-    loss: Annotated[
-        str | None,
-        _option(
-            LEARNING,
-            "logistic or hinge for two classes; squared, absolute, quantile(0.9) or huber(2) for "
-            "numbers. Default: logistic or squared.",
-            metavar="LOSS",
-        ),
-    ] = None
+    task: Tasks = _learning(
+        "auto",
+        "TASK",
+        "binary, multiclass, regression or auto. auto: text, booleans or exactly two distinct "
+        "values in the first block are classes, everything else is a number.",
+        show=True,
+    )
+    loss: str | None = _learning(
+        None,
+        "LOSS",
+        "logistic or hinge for two classes; squared, absolute, quantile(0.9) or huber(2) for "
+        "numbers. Default: logistic or squared.",
+    )
 
 
 @dataclass(kw_only=True)
 class LearningOptions(ReadingOptions, TaskOptions, ColumnOptions):
     """The options that `evaluate` and `fit` share."""
 
-    data: Data
-    learner: Annotated[
-        str,
-        _option(
-            LEARNING,
-            "Learner by name; `unitless learners` lists them.",
-            "-l",
-            "--learner",
-            metavar="NAME",
-            default=True,
-        ),
-    ] = "blend"
-    quantile: Annotated[
-        float | None,
-        _option(LEARNING, "Use the loss quantile(TAU); 0.5 is the median.", metavar="TAU"),
-    ] = None
-    passes: Annotated[
-        int,
-        _option(LEARNING, "Number of passes over the file; only the first is scored.", metavar="N"),
-    ] = 1
-    holdout: Annotated[
-        int, _option(LEARNING, "Predict, but never learn, one of every N rows.", metavar="N")
-    ] = 0
+    data: str = data_argument()
+    learner: str = _learning(
+        "blend", "NAME", "Learner by name; `unitless learners` lists them.", show=True
+    )
+    quantile: float | None = _learning(
+        None, "TAU", "Use the loss quantile(TAU); 0.5 is the median."
+    )
+    passes: int = _learning(1, "N", "Number of passes over the file; only the first is scored.")
+    holdout: int = _learning(0, "N", "Predict, but never learn, one of every N rows.")
     save: Save = None
-    resume: Annotated[
-        str | None,
-        _option(
-            OUTPUT,
-            "Continue from a saved model: in the same file where it stopped, in another file from "
-            "its beginning.",
-            metavar="MODEL",
-        ),
-    ] = None
-    checkpoint: Annotated[
-        int, _option(OUTPUT, "Save the model every N rows (requires --save).", metavar="N")
-    ] = 0
-    predictions: Annotated[
-        str | None,
-        _option(
-            OUTPUT, "Write the predictions as CSV to this file; - for standard output.",
-            metavar="FILE",
-        ),
-    ] = None  # fmt: skip
-    report: Annotated[
-        str | None,
-        _option(
-            OUTPUT,
-            "Write a report as one HTML page (page.html), and its results (page.results.json).",
-            metavar="PAGE",
-        ),
-    ] = None
-    results: Annotated[
-        str | None, _option(OUTPUT, "Write the results as JSON to this file.", metavar="FILE")
-    ] = None
+    resume: str | None = _output(
+        None,
+        "MODEL",
+        "Continue from a saved model: in the same file where it stopped, in another file from its "
+        "beginning.",
+    )
+    checkpoint: int = _output(0, "N", "Save the model every N rows (requires --save).")
+    predictions: str | None = _output(
+        None, "FILE", "Write the predictions as CSV to this file; - for standard output."
+    )
+    report: str | None = _output(
+        None,
+        "PAGE",
+        "Write a report as one HTML page (page.html), and its results (page.results.json).",
+    )
+    results: str | None = _output(None, "FILE", "Write the results as JSON to this file.")
     top: Top = 10
     quiet: Quiet = False
     json: Json = False
@@ -266,12 +248,12 @@ class LearningOptions(ReadingOptions, TaskOptions, ColumnOptions):
             if self.loss not in (None, "quantile"):
                 raise ValueError(f"--quantile is a loss itself: leave out --loss {self.loss}")
             self.loss = f"quantile({self.quantile!r})"
-        minimum = {"passes": 1}
         for name in ("passes", "holdout", "delay", "checkpoint", "audit", "skip_bad", "top"):
-            value = getattr(self, name, 1)
-            if value < minimum.get(name, 0):
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} {value}: must be at least {minimum.get(name, 0)}")
+            minimum = int(name == "passes")
+            value = getattr(self, name, minimum)
+            if value < minimum:
+                option_name = name.replace("_", "-")
+                raise ValueError(f"--{option_name} {value}: must be at least {minimum}")
         if self.holdout == 1:
             raise ValueError("--holdout 1 would hold out every row: use 2 or more")
         if self.passes > 1 and self.data == "-":
@@ -286,77 +268,25 @@ class LearningOptions(ReadingOptions, TaskOptions, ColumnOptions):
 class EvaluateOptions(LearningOptions):
     """The options of `evaluate`."""
 
-    delay: Annotated[
-        int, _option(LEARNING, "Learn each label N rows after its prediction.", metavar="N")
-    ] = 0
-    audit: Annotated[
-        int,
-        _option(OUTPUT, "Show what each feature adds to the score of this row.", metavar="ROW"),
-    ] = 0
+    delay: int = _learning(0, "N", "Learn each label N rows after its prediction.")
+    audit: int = _output(0, "ROW", "Show what each feature adds to the score of this row.")
 
 
 @dataclass(kw_only=True)
 class FitOptions(LearningOptions):
     """The options of `fit`."""
 
-    shards: Annotated[
-        int | None,
-        _option(
-            PROCESSES,
-            "Learn one model (only with vaw) from N shards: files of a folder or pattern, or row "
-            "groups of Parquet files.",
-            metavar="N",
-        ),
-    ] = None
-    by_key: Annotated[
-        str | None,
-        _option(
-            PROCESSES,
-            "Learn one model for each value of this column, saved in one file.",
-            metavar="COLUMN",
-        ),
-    ] = None
-    workers: Annotated[
-        int | None,
-        _option(PROCESSES, "Number of processes (default: one per core).", metavar="N"),
-    ] = None
-    address: Annotated[
-        str | None,
-        _option(
-            PROCESSES,
-            "Use this Ray cluster instead of this machine (requires unitless[ray]).",
-            metavar="HOST:PORT",
-        ),
-    ] = None
-    retries: Annotated[
-        int,
-        _option(
-            PROCESSES, "How often to repeat a task whose worker died.", metavar="N", default=True
-        ),
-    ] = 3
-
-
-def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Make a command of a function whose only parameter is a dataclass of options."""
-
-    def decorate(function: Callable[[Options], None]) -> Callable[..., None]:
-        def command(**values: Any) -> None:
-            function(options(**values))
-
-        hints = get_type_hints(options, include_extras=True)
-        parameters = [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                annotation=hints[field.name],
-                default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            )
-            for field in sorted(fields(options), key=lambda field: field.default is not MISSING)  # type: ignore[arg-type]
-        ]
-        command.__name__ = function.__name__
-        command.__doc__ = function.__doc__
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
-        return command
-
-    return decorate
+    shards: int | None = _processes(
+        None,
+        "N",
+        "Learn one model (only with vaw) from N shards: files of a folder or pattern, or row "
+        "groups of Parquet files.",
+    )
+    by_key: str | None = _processes(
+        None, "COLUMN", "Learn one model for each value of this column, saved in one file."
+    )
+    workers: int | None = _processes(None, "N", "Number of processes (default: one per core).")
+    address: str | None = _processes(
+        None, "HOST:PORT", "Use this Ray cluster instead of this machine (requires unitless[ray])."
+    )
+    retries: int = _processes(3, "N", "How often to repeat a task whose worker died.", show=True)

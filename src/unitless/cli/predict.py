@@ -1,9 +1,16 @@
 """`unitless predict`: the predictions of a saved model for the rows of a file."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from unitless.cli.options import OUTPUT, Data, Model, Quiet, ReadingOptions, _option, takes
+from unitless.cli.options import (
+    OUTPUT,
+    Model,
+    Quiet,
+    ReadingOptions,
+    data_argument,
+    option,
+    takes,
+)
 
 PIECE_ROWS = 4096
 """Rows predicted between two looks at signals."""
@@ -14,14 +21,10 @@ class PredictOptions(ReadingOptions):
     """The options of `predict`."""
 
     model: Model
-    data: Data
-    output: Annotated[
-        str,
-        _option(
-            OUTPUT, "File for the predictions (CSV); - for standard output.", "-o", "--output",
-            metavar="FILE",
-        ),
-    ] = "-"  # fmt: skip
+    data: str = data_argument()
+    output: str = option(
+        OUTPUT, "-", "FILE", "File for the predictions (CSV); - for standard output."
+    )
     quiet: Quiet = False
 
 
