@@ -19,7 +19,7 @@ def naive(columns, factor=100):
             size = abs(float(value))
             if not size > 0 or j in found:
                 continue
-            if seen and size > factor * max(seen):
+            if len(seen) >= 10 and size > factor * max(seen):
                 run.append((row, size))
                 if len(run) == 10:
                     found[j] = run[0][0]

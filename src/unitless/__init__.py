@@ -10,26 +10,35 @@ if TYPE_CHECKING:
     from unitless import regret as regret
     from unitless.estimators.classifier import OnlineClassifier as OnlineClassifier
     from unitless.estimators.regressor import OnlineRegressor as OnlineRegressor
+    from unitless.model import Model as Model
+    from unitless.model import load as load
+    from unitless.model import save as save
 
 __version__ = "0.1.0"
 __all__ = [
+    "Model",
     "OnlineClassifier",
     "OnlineRegressor",
     "distributed",
     "learners",
+    "load",
     "losses",
     "persistence",
     "regret",
+    "save",
 ]
 
 _WHERE = {
     "OnlineClassifier": "unitless.estimators.classifier",
     "OnlineRegressor": "unitless.estimators.regressor",
+    "Model": "unitless.model",
+    "load": "unitless.model",
+    "save": "unitless.model",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for when it is asked for: importing the package costs nothing."""
+    """Import a name when it is used first: importing the package itself costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'unitless' has no attribute {name!r}")
     if name in _WHERE:

@@ -1,13 +1,19 @@
-"""Class labels <-> -1 and +1, or 0, 1, 2, ...: the only place where labels are coded."""
+"""Class labels and their codes, -1 and +1 or 0, 1, 2, ...; labels are coded nowhere else."""
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Float = NDArray[np.float64]
+Label = str | float | bool
 
-def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
+
+# Known classes
+
+
+def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> Float:
     """-1 for the first class, +1 for the second; an unknown label is an error with its row.
 
     >>> as_signs(["no", "yes", "no"], np.array(["no", "yes"]))
@@ -16,11 +22,11 @@ def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
     given = np.asarray(labels)
     second = given == classes[-1]
     _refuse_unknown(given, second | (given == classes[0]), classes)
-    return 2.0 * second - 1.0  # four times as fast as `where` on labels in no order
+    return 2.0 * second - 1.0  # four times as fast as `where` if the labels are in no order
 
 
-def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """The place of each label among the classes, which are sorted.
+def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> Float:
+    """The position of each label among the classes, which are sorted.
 
     >>> as_numbers(["b", "c", "a"], np.array(["a", "b", "c"]))
     array([1., 2., 0.])
@@ -40,10 +46,10 @@ def _refuse_unknown(given: NDArray[Any], known: NDArray[np.bool_], classes: NDAr
         )
 
 
-def as_labels(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
-    """The class of the largest score, or on the side of each score if there is one a row.
+def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
+    """The class of the largest score, or of the sign of the score if there is one per row.
 
-    A score of 0 takes the second class, as 'at least 1/2' does.
+    A score of 0 means the second class, whose probability is then 1/2.
 
     >>> as_labels(np.array([-0.1, 0.0, 2.0]), np.array(["no", "yes"]))
     array(['no', 'yes', 'yes'], dtype='<U3')
@@ -53,8 +59,75 @@ def as_labels(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any
     return classes[np.minimum(scores >= 0, len(classes) - 1)]
 
 
+# Classes that appear as the stream goes on
+
+
+class DistinctLabels(NamedTuple):
+    """The labels of a block."""
+
+    labels: list[Label]
+    """The distinct ones."""
+    codes: NDArray[np.int64]
+    """The position of each row's label among them, -1 if it has none."""
+    first: dict[int, Label]
+    """Row of first appearance to label."""
+
+
+def distinct_labels(given: NDArray[np.float64] | Sequence[Any]) -> DistinctLabels:
+    """The distinct labels of an array of numbers (NaN: none) or of a list (None: none).
+
+    >>> distinct_labels(["b", None, "a", "b"]).first
+    {0: 'b', 2: 'a'}
+    """
+    if isinstance(given, np.ndarray):
+        return _distinct_numbers(given)
+    positions: dict[Label, int] = {}
+    first: dict[int, Label] = {}
+    codes = np.full(len(given), -1)
+    for row, label in enumerate(given):
+        if label is not None:
+            if label not in positions:
+                positions[label] = len(positions)
+                first[row] = label
+            codes[row] = positions[label]
+    return DistinctLabels(list(positions), codes, first)
+
+
+def _distinct_numbers(given: NDArray[np.float64]) -> DistinctLabels:
+    present = ~np.isnan(given)
+    rows = np.flatnonzero(present)
+    distinct, first, of_rows = np.unique(given[present], return_index=True, return_inverse=True)
+    codes = np.full(len(given), -1)
+    codes[present] = of_rows
+    labels: list[Label] = distinct.tolist()
+    return DistinctLabels(
+        labels, codes, {int(rows[first[k]]): labels[k] for k in np.argsort(first)}
+    )
+
+
+def coded(
+    given: NDArray[np.float64] | Sequence[Any], known: Sequence[Label], binary: bool
+) -> tuple[Float, list[tuple[int, Label]]]:
+    """The code of each row, NaN where it has no label; and (row, label) of labels that are new.
+
+    >>> coded(["cat", "dog", None, "cat"], ["dog"], binary=True)
+    (array([ 1., -1., nan,  1.]), [(0, 'cat')])
+    """
+    if binary and len(known) == 2 and isinstance(given, np.ndarray):
+        signs = (given == known[1]) * 2.0 - 1
+        if ((signs > 0) | (given == known[0])).all():  # the usual case, fast
+            return signs, []
+    found = distinct_labels(given)
+    codes = {label: k for k, label in enumerate(known)}
+    new = [(row, label) for row, label in found.first.items() if label not in codes]
+    codes |= {label: len(known) + k for k, (_, label) in enumerate(new)}
+    by_label = np.array([codes[label] for label in found.labels], dtype=np.float64)
+    by_label = np.append(by_label * 2 - 1 if binary else by_label, np.nan)
+    return by_label[found.codes], new
+
+
 class SeenLabels:
-    """The labels a stream has shown, of any hashable kind, and their codes.
+    """The labels a stream has shown, of any hashable type, and their codes.
 
     Two labels are -1 and +1, where True and 1 are +1; several are 0, 1, 2, ... as they appear.
 
@@ -69,10 +142,10 @@ class SeenLabels:
         self.several = several
         self.codes: dict[Hashable, float] = {}
         self.shown: list[Any] = self._listed()
-        """The labels by code; of two, False and True until another is seen."""
+        """The labels by code; for two classes False and True until another label is seen."""
 
     def code(self, label: Hashable) -> float:
-        """The code that a label has or would have; a third of two is an error."""
+        """The code that a label has or would have; a third of two classes is an error."""
         if label in self.codes:
             return self.codes[label]
         if label is None or label != label:
@@ -88,7 +161,7 @@ class SeenLabels:
         return -first if first else (1.0 if label == 1 else -1.0)
 
     def keep(self, label: Hashable) -> float:
-        """The code of a label, which from now on is its own."""
+        """The code of a label, which it has from now on."""
         code = self.code(label)
         if label not in self.codes:
             self.codes[label] = code
@@ -102,3 +175,24 @@ class SeenLabels:
             one, two = self.codes
             return [one, two] if self.codes[one] < 0 else [two, one]
         return [False, True] if self.codes.keys() <= {False, True} else list(self.codes)
+
+
+# Labels in text
+
+
+def shown(label: Label) -> str:
+    """A label for a message: 1.0 is 1, and "1" has quotes.
+
+    >>> shown(1.0), shown("1"), shown(True)
+    ('1', "'1'", 'True')
+    """
+    return f"{label:g}" if isinstance(label, float) else repr(label)
+
+
+def text_of(label: Label) -> str:
+    """A label for a table.
+
+    >>> text_of(1.0), text_of("1"), text_of(True)
+    ('1', '1', 'True')
+    """
+    return f"{label:g}" if isinstance(label, float) else str(label)

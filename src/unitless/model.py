@@ -1,30 +1,37 @@
-"""StreamModel: a learner with all that lies between it and the rows of a file.
+"""Model: a learner with everything that lies between it and the data.
 
-Blocks of a reader go in; which column is the target, what its values mean, how columns become
-features and which classes there are is kept here, grows with the stream and is saved with the
-learner. A block is `prepared` (nothing is learned), then its rows are predicted or learned.
+It knows which column is the target, what its values mean, how columns become features and which
+classes there are. It grows with the stream and is saved with the learner. The command line, the
+scikit-learn estimators and the River models use it, and `unitless.load` returns it.
 """
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from unitless import model_building, model_input
 from unitless.encoders import FrameEncoder
-from unitless.estimators.making import make_learner
-from unitless.labels import as_labels
+from unitless.labels import Label, as_labels, coded, distinct_labels, shown
+from unitless.labels import text_of as text_of
 from unitless.learners.base import Learner
+from unitless.locking import PicklableLock
+from unitless.model_building import LOSSES as LOSSES
+from unitless.model_input import raw_targets as raw_targets
 from unitless.readers.blocks import Block, ReadError
 from unitless.rows import Rows, as_rows
 
+if TYPE_CHECKING:
+    from unitless.regret import BlendCertificate, Certificate
+
 Float = NDArray[np.float64]
-Label = str | float | bool
 Task = Literal["binary", "multiclass", "regression"]
-LOSSES: dict[str, str] = {"binary": "logistic", "multiclass": "softmax", "regression": "squared"}
 
 
 class Prepared(NamedTuple):
@@ -37,42 +44,44 @@ class Prepared(NamedTuple):
 
 
 @dataclass
-class StreamModel:
-    """A model of a stream of blocks.
+class Model:
+    """A learner with everything that lies between it and the data.
 
     ========= ==========================================================================
     field     meaning
     ========= ==========================================================================
     task      "binary", "multiclass" or "regression"
-    learner   the learner, whose targets are +-1, class numbers or numbers
+    learner   the learner, whose targets are -1 and +1, class numbers or numbers
     labels    the classes by code; of two, the first is -1
-    target    tables: the name of the target's column
-    weight    tables: the name of the column of sample weights, if there is one
-    ignore    tables: columns that are no features
-    keep      tables: the only columns that are, if any are named
-    columns   tables: how columns become features
-    names     VW text: the names of the features by column
+    target    tables: name of the target's column
+    weight    tables: name of the column of sample weights, if there is one
+    ignore    tables: columns excluded from the features
+    keep      tables: the only columns used as features, if any are named
+    columns   tables: the encoder that turns columns into features
+    names     VW text and arrays: names of the features by column
     rows      rows learned
     position  where the reader is in the file
     source    the file as it was named
     reading   options of the reader that the file needs
+    estimator scikit-learn: parameters and input of the estimator it belongs to
     ========= ==========================================================================
 
-    >>> import io
-    >>> from unitless.readers import open_blocks
-    >>> text = io.BytesIO(b"size,kind\\n1,cat\\n9,dog\\n2,cat\\n8,dog\\n1.5,cat\\n")
-    >>> (block,) = open_blocks(text)
-    >>> model = started(block, target="kind", learner="coordinate")
-    >>> model.task, model.labels
-    ('binary', ['cat', 'dog'])
-    >>> scores = model.learner.learn(model.prepared(block).rows)
-    >>> model.answers(scores).tolist(), model.feature_names()
-    (['dog', 'cat', 'dog', 'dog', 'dog'], ['size'])
+    One thread may learn while others predict.
+
+    >>> import pandas
+    >>> from unitless import OnlineRegressor
+    >>> frame = pandas.DataFrame({"size": [1.0, 2.0, 3.0], "kind": ["cat", "dog", "cat"]})
+    >>> model = OnlineRegressor("coordinate", loss="absolute").fit(frame, [1.0, 2.0, 3.0]).model_
+    >>> model.task, model.feature_names()
+    ('regression', ['size', 'kind=cat', 'kind=dog'])
+    >>> scores = model.learn(frame, [1.0, 2.0, 3.0])
+    >>> model.predict({"size": 2.0, "kind": "dog"}) == model.predict(frame)[1]
+    True
     """
 
     task: Task
     learner: Learner
-    labels: list[Label] = field(default_factory=list)
+    labels: list[Any] = field(default_factory=list)
     target: str | None = None
     weight: str | None = None
     ignore: list[str] = field(default_factory=list)
@@ -83,13 +92,99 @@ class StreamModel:
     position: dict[str, Any] = field(default_factory=dict)
     source: str = ""
     reading: dict[str, Any] = field(default_factory=dict)
+    estimator: dict[str, Any] | None = None
+    lock: PicklableLock = field(default_factory=PicklableLock, repr=False, compare=False)
 
-    # Blocks -> rows
+    # Making
+
+    @classmethod
+    def from_first_block(
+        cls,
+        block: Block,
+        *,
+        target: str | None = None,
+        learner: str | Learner = "blend",
+        loss: str | None = None,
+        task: str = "auto",
+        weight: str | None = None,
+        ignore: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        columns: FrameEncoder | None = None,
+        source: str = "",
+    ) -> Self:
+        """A fresh model for a stream that begins with this block, which shows task and classes.
+
+        "auto" takes strings, booleans or two distinct values for classes, otherwise regression.
+
+        >>> import io
+        >>> from unitless.readers import open_blocks
+        >>> text = io.BytesIO(b"size,kind\\n1,cat\\n9,dog\\n2,cat\\n8,dog\\n1.5,cat\\n")
+        >>> (block,) = open_blocks(text)
+        >>> model = Model.from_first_block(block, target="kind", learner="coordinate")
+        >>> model.task, model.labels
+        ('binary', ['cat', 'dog'])
+        """
+        given = raw_targets(block, target)
+        found = distinct_labels(given)
+        kind: Any = task
+        if task == "auto":
+            kind = model_building.task_of_targets(given, found.labels)
+        labels = [] if kind == "regression" else sorted(found.labels)
+        if kind == "binary" and len(labels) > 2:
+            row = next(row for row, label in found.first.items() if label == labels[2])
+            several = ", ".join(map(shown, labels[:3]))
+            why = f"there are more than two classes ({several}, ...): use --task multiclass"
+            raise _wrong(why, source, block.lines[row], target)
+        made = model_building.learner_for_task(learner, kind, loss, len(labels))
+        model = cls(kind, made, labels, target, weight, [*ignore], [*keep], source=source)
+        columns = FrameEncoder() if columns is None else columns  # an empty one is false
+        if block.frame is not None:
+            model.columns = columns
+            model._refuse_unknown_columns(block)
+        elif weight or ignore or keep or columns.interactions or columns.text:
+            raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
+        elif block.position.get("format") == "vw":
+            model.names = []
+        return model
+
+    @classmethod
+    def of(cls, thing: Any) -> "Model":
+        """The model of anything that can be saved: a model, a learner, an estimator.
+
+        >>> from unitless.learners import Coordinate
+        >>> Model.of(Coordinate()).labels
+        [-1.0, 1.0]
+        """
+        if isinstance(thing, Model):
+            return thing
+        if isinstance(thing, Learner):
+            task = model_building.task_of_learner(thing)
+            return cls(task, thing, model_building.labels_of_learner(thing))
+        if hasattr(thing, "to_model"):
+            return thing.to_model()
+        raise TypeError(
+            f"a {type(thing).__name__} cannot be saved: give a learner, an OnlineClassifier, an "
+            "OnlineRegressor, a River model of unitless.estimators.river or a Model"
+        )
+
+    def to_sklearn(self) -> Any:
+        """The `OnlineClassifier` or `OnlineRegressor` with this model."""
+        from unitless.estimators.base import from_model
+
+        return from_model(self)
+
+    def to_river(self) -> Any:
+        """The River model with this learner, for dicts of its features."""
+        from unitless.estimators.river import from_model
+
+        return from_model(self)
+
+    # Blocks of a reader
 
     def prepared(self, block: Block, *, grow: bool = True, labelled: bool = True) -> Prepared:
-        """The block's rows; with `grow`, features new in it get a column.
+        """The block's rows; with `grow`, new features get a column.
 
-        Without `labelled` targets and weights are not looked at: the rows are to be predicted.
+        Without `labelled`, targets and weights are not used: the rows are to be predicted.
         """
         targets, new = self._targets(block) if labelled else (None, [])
         weights = self._weights(block) if labelled else None
@@ -116,86 +211,150 @@ class StreamModel:
         return replace(block.rows, targets=targets, weights=weights)
 
     def features(self, frame: Any) -> Any:
-        """The frame without what is no feature."""
-        aside = {self.target, self.weight, *self.ignore}
-        missing = [name for name in self.keep if name not in frame.columns]
-        if missing:
-            raise ValueError(f"there is no column {missing[0]!r}; there are {_listed(frame)}")
+        """The columns of a frame that are features."""
+        excluded = {self.target, self.weight, *self.ignore}
+        for name in self.keep:
+            model_input.column_of(frame, name)
         kept = self.keep or frame.columns
-        return frame.select([name for name in kept if name not in aside])
+        return frame.select([name for name in kept if name not in excluded])
 
-    def _refuse_unknown(self, block: Block) -> None:
-        """A column that is asked for by name and is not there; of JSON lines it may come later."""
+    def _refuse_unknown_columns(self, block: Block) -> None:
+        """An error for a column that an option names and the table lacks.
+
+        A column of JSON lines may appear later.
+        """
         assert self.columns is not None
         if block.position.get("format") == "jsonl":
             return
-        aside = {self.target, self.weight}
-        named = [name for name in (*self.ignore, *self.keep) if name not in aside]
+        named = [
+            name for name in (*self.ignore, *self.keep) if name not in (self.target, self.weight)
+        ]
         pairs = filter(None, chain(*self.columns.interactions))
         for name in (*named, *self.columns.text, *pairs):
-            _column(block.frame, name)
+            model_input.column_of(block.frame, name)
 
     def _weights(self, block: Block) -> Float | None:
         if block.frame is None or self.weight not in block.frame.columns:
             return block.weights
         assert self.weight is not None
-        weights = _numbers(_column(block.frame, self.weight), self.weight)
+        weights = model_input.numbers_of(block.frame, self.weight)
         if np.isnan(weights).any():
             line = int(block.lines[np.argmax(np.isnan(weights))])
-            raise self._wrong("the weight is missing; use 0 to leave a row out", line, self.weight)
+            why = "the weight is missing; use 0 to leave a row out"
+            raise _wrong(why, self.source, line, self.weight)
         return weights
 
-    # Targets
-
     def _targets(self, block: Block) -> tuple[Float, list[tuple[int, Label]]]:
-        found = raw_targets(block, self.target)
-        if self.task == "regression":
-            if isinstance(found, np.ndarray):
-                return found, []
-            row = next(k for k, label in enumerate(found) if label is not None)
-            why = (
-                f"{found[row]!r} is a class, and the task is regression: use --task binary or "
-                "--task multiclass"
-            )
-            raise self._wrong(why, block.lines[row], self.target)
-        return self._coded(found, block)
-
-    def _coded(self, found: Any, block: Block) -> tuple[Float, list[tuple[int, Label]]]:
-        """Codes of classes, NaN where there is none; and the classes new in the block."""
-        if self.task == "binary" and len(self.labels) == 2 and isinstance(found, np.ndarray):
-            signs = (found == self.labels[1]) * 2.0 - 1
-            if ((signs > 0) | (found == self.labels[0])).all():  # the usual case, fast
-                return signs, []
-        each = _labels(found)
-        known, new = {label: k for k, label in enumerate(self.labels)}, []
-        for row, label in each.first.items():
-            if label not in known:
-                self._refuse_third(label, int(block.lines[row]))
-                known[label] = len(known)
-                new.append((row, label))
-        codes = np.array([known[label] for label in each.distinct], dtype=np.float64)
-        codes = np.append(codes * 2 - 1 if self.task == "binary" else codes, np.nan)
-        return codes[each.codes], new
-
-    def _refuse_third(self, label: Label, line: int) -> None:
-        if self.task == "binary" and len(self.labels) == 2:
-            one, two = map(shown, self.labels)
-            why = (
-                f"{shown(label)} is a third class after {one} and {two}; give --task multiclass, "
-                "or --task regression if the target is a number"
-            )
-            raise self._wrong(why, line, self.target)
-
-    def _wrong(self, why: str, line: int, column: str | None) -> ReadError:
-        return _wrong(why, self.source, line, column)
+        given = raw_targets(block, self.target)
+        if self.task != "regression":
+            codes, new = coded(given, self.labels, self.task == "binary")
+            if self.task == "binary" and len(self.labels) + len(new) > 2:
+                row, label = new[2 - len(self.labels)]
+                one, two = map(shown, [*self.labels, *(label for _, label in new)][:2])
+                why = (
+                    f"{shown(label)} is a third class after {one} and {two}; give --task "
+                    "multiclass, or --task regression if the target is a number"
+                )
+                raise _wrong(why, self.source, block.lines[row], self.target)
+            return codes, new
+        if isinstance(given, np.ndarray):
+            return given, []
+        row = next(k for k, label in enumerate(given) if label is not None)
+        why = (
+            f"{given[row]!r} is a class, and the task is regression: use --task binary or "
+            "--task multiclass"
+        )
+        raise _wrong(why, self.source, block.lines[row], self.target)
 
     def add_class(self, label: Label) -> None:
-        """A class that the learner has not met; of two classes the second has its place."""
+        """Add a class that the learner has not seen; of two classes the second has its place."""
         self.labels.append(label)
         if self.task == "multiclass" and len(self.labels) > self.learner.classes:
             self.learner.add_class()
 
-    # Scores -> answers
+    # Frames, arrays and dicts
+
+    def learn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float:
+        """Learn rows in order; returns the scores made before each target was used.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix, dict or list of dicts
+            A dict is one row.
+        y : labels or numbers
+            New classes are added as they appear, if the task is "multiclass".
+        sample_weight : optional
+            One weight per row.
+
+        If an error is raised, the model is as it was.
+        """
+        with self.lock:
+            before = deepcopy(self.learner.names), list(self.labels), self.rows
+            codes, new = self._codes(y)
+            learner = deepcopy(self.learner) if new else self.learner
+            kept = self.learner
+            self.learner = learner
+            try:
+                rows, commit = model_input.rows_of(self, X, grow=True)
+                rows = as_rows_with(rows, codes, sample_weight)
+                scores = self._learn_pieces(rows, new)
+            except BaseException:
+                self.learner = kept
+                self.learner.names, self.labels, self.rows = before
+                raise
+            commit()
+            return scores
+
+    def _codes(self, y: Any) -> tuple[Float, list[tuple[int, Label]]]:
+        given = y.to_list() if hasattr(y, "to_list") else y
+        if not isinstance(given, list | tuple | np.ndarray):
+            given = [given]
+        if self.task == "regression":
+            return np.asarray(given, dtype=np.float64), []
+        listed = np.asarray(given).tolist() if isinstance(given, np.ndarray) else list(given)
+        codes, new = coded(listed, self.labels, self.task == "binary")
+        if self.task == "binary" and len(self.labels) + len(new) > 2:
+            row, label = new[2 - len(self.labels)]
+            raise ValueError(f"row {row}: {label!r} is a third class, and the model has two")
+        return codes, new
+
+    def _learn_pieces(self, rows: Rows, new: list[tuple[int, Label]]) -> Float:
+        """Learn the rows, with each new class added before its first row."""
+        width = len(self.labels) + len(new)
+        ends = [*(row for row, _ in new if row), len(rows)]
+        parts, start = [], 0
+        for end in dict.fromkeys(ends):
+            for row, label in new:
+                if row == start:
+                    self.add_class(label)
+            parts.append(self.learner.learn(rows[start:end]))
+            start = end
+        self.rows += len(rows)
+        if parts[0].ndim == 1:
+            return np.concatenate(parts)
+        wide = [np.pad(part, ((0, 0), (0, max(width - part.shape[1], 0)))) for part in parts]
+        return np.concatenate(wide)
+
+    def scores(self, X: Any) -> Float:
+        """Scores of the rows, each as if it were the next one: numbers, or one per class."""
+        with self.lock:
+            return self.learner.predict(model_input.rows_of(self, X)[0])
+
+    def predict(self, X: Any) -> Any:
+        """The class or the number of each row; of a dict, which is one row, its own."""
+        found = self.answers(self.scores(X))
+        return found.tolist()[0] if isinstance(X, Mapping) else found
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities, one column per class; of a dict, which is one row, by class."""
+        found = self.probabilities(self.scores(X))
+        if found is None:
+            raise ValueError(f"the {self.learner.loss.name} loss gives no probabilities")
+        return (
+            dict(zip(self.labels, found[0].tolist(), strict=True))
+            if isinstance(X, Mapping)
+            else found
+        )
 
     def answers(self, scores: Float) -> NDArray[Any]:
         """The class of each row, or the number."""
@@ -206,7 +365,7 @@ class StreamModel:
         return as_labels(scores[:, : len(labels)] if scores.ndim == 2 else scores, labels)
 
     def probabilities(self, scores: Float) -> Float | None:
-        """A column a class; None for losses that have none, and for numbers."""
+        """One column per class; None for numbers, and for losses without probabilities."""
         if self.task == "regression" or self.learner.loss.name not in ("logistic", "softmax"):
             return None
         p = self.learner.loss.link(scores)
@@ -215,195 +374,116 @@ class StreamModel:
     # Looking inside
 
     def feature_names(self, count: int | None = None) -> list[str]:
-        """Of the columns, up to `count`; svmlight has numbers for names."""
+        """Names of the features by column, up to `count`; columns of svmlight are numbers."""
         if self.columns is not None:
             return self.columns.names
         if self.names is not None:
             return list(self.names)
+        if self.learner.names.columns:
+            return list(map(str, self.learner.names.columns))
+        if self.estimator is not None:
+            return [f"x{j}" for j in range(self.estimator["fitted"]["n_features_in_"])]
         return [str(j) for j in range(self.position.get("columns", 0) if count is None else count)]
+
+    def explain(self, x: Any) -> dict[str, Any]:
+        """What each feature adds to the score of one row; with `(base)` they add up to it.
+
+        Features that add nothing are left out. With several classes each entry has one number per
+        class.
+        """
+        with self.lock:
+            rows = model_input.rows_of(self, x)[0]
+            if len(rows) != 1:
+                raise ValueError(f"explain takes one row, not {len(rows)}")
+            base, parts = self.learner.contributions(rows)
+        used = np.flatnonzero(parts if parts.ndim == 1 else parts.any(axis=1))
+        names = self.feature_names(len(parts))
+        plain = float if parts.ndim == 1 else np.asarray
+        return {"(base)": plain(base)} | {names[j]: plain(parts[j]) for j in used}
 
     def rescale(self, factors: Mapping[str, float]) -> None:
         """From now on these columns arrive multiplied by these factors, interactions included."""
-        width = len(self.learner.weights().features)
-        names = self.feature_names(width)
-        sources = [(name,) for name in names] if self.columns is None else self.columns.sources
-        self._refuse_unitless(factors, sources)
-        every = np.ones(width)
-        for j, each in enumerate(sources[:width]):
-            every[j] = math.prod(factors.get(name, 1.0) for name in each)
-        self.learner.rescale(every)
+        with self.lock:
+            width = len(self.learner.weights().features)
+            names = self.feature_names(width)
+            sources = [(name,) for name in names] if self.columns is None else self.columns.sources
+            self._refuse_without_unit(factors, sources)
+            by_column = np.ones(width)
+            for j, source in enumerate(sources[:width]):
+                by_column[j] = math.prod(factors.get(name, 1.0) for name in source)
+            self.learner.rescale(by_column)
 
-    def _refuse_unitless(
+    def _refuse_without_unit(
         self, factors: Mapping[str, float], sources: Iterable[tuple[str, ...]]
     ) -> None:
-        known = {name for each in sources for name in each}
+        known = {name for source in sources for name in source}
+        if self.columns is not None:
+            known.update(self.columns.kinds)
         kinds = self.columns.kinds if self.columns is not None else {}
-        for name in factors:
+        for name, factor in factors.items():
             if name not in known:
                 raise ValueError(f"there is no feature {name!r} to rescale")
             if kinds.get(name, "number") != "number":
                 raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
-            if not math.isfinite(factors[name]) or factors[name] == 0:
+            if not math.isfinite(factor) or factor == 0:
                 raise ValueError(
-                    f"feature {name!r}: a unit cannot change by a factor of {factors[name]:g}"
+                    f"feature {name!r}: a unit cannot change by a factor of {factor:g}"
                 )
 
+    def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
+        """What is certain about the regret so far: `unitless.regret.certificate` of the learner.
 
-def started(
-    block: Block,
-    *,
-    target: str | None = None,
-    learner: str | Learner = "blend",
-    loss: str | None = None,
-    task: str = "auto",
-    weight: str | None = None,
-    ignore: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    columns: FrameEncoder | None = None,
-    source: str = "",
-) -> StreamModel:
-    """A fresh model for a stream that begins with this block: it settles task and classes.
+        The regret is that of the learner's own loss and of the rows it has learned; `options`
+        (a comparator `u`, the `rows`, a `ball`) are those of the function.
+        """
+        from unitless.regret import certificate  # not needed to start
 
-    "auto" takes strings, booleans or two distinct values for classes, otherwise regression.
+        with self.lock:
+            return certificate(self.learner, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the model; `unitless.load` gives it back."""
+        from unitless import persistence
+
+        with self.lock:
+            persistence.save(self, path)
+
+
+def as_rows_with(rows: Rows, targets: ArrayLike, weights: ArrayLike | None) -> Rows:
+    """The rows with checked targets and weights."""
+    checked = as_rows(np.empty((len(rows), 0)), targets, weights)
+    return replace(rows, targets=checked.targets, weights=checked.weights)
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """The model of a file, whoever saved it: a learner, an estimator, the command line.
+
+    >>> import tempfile
+    >>> from unitless.learners import Coordinate
+    >>> learner = Coordinate()
+    >>> score = learner.learn_one({"height": 1.8}, 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(learner, f"{folder}/model")
+    ...     model = load(f"{folder}/model")
+    >>> model.task, model.feature_names(), model.predict({"height": 1.8})
+    ('binary', ['height'], 1.0)
     """
-    found = raw_targets(block, target)
-    each = _labels(found)
-    kind: Any = _task(found, each.distinct) if task == "auto" else task
-    labels = [] if kind == "regression" else sorted(each.distinct)
-    if kind == "binary" and len(labels) > 2:
-        row = next(row for row, label in each.first.items() if label == labels[2])
-        several = ", ".join(map(shown, labels[:3]))
-        why = f"there are more than two classes ({several}, ...): use --task multiclass"
-        raise _wrong(why, source, block.lines[row], target)
-    made = _learner(learner, kind, loss, len(labels))
-    table = block.frame is not None
-    columns = FrameEncoder() if columns is None else columns  # an empty one is false
-    if not table and (weight or ignore or keep or columns.interactions or columns.text):
-        raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
-    model = StreamModel(kind, made, labels, target, weight, [*ignore], [*keep], source=source)
-    if table:
-        model.columns = columns
-        model._refuse_unknown(block)
-    elif block.position.get("format") == "vw":
-        model.names = []
-    return model
+    from unitless import persistence
+
+    return Model.of(persistence.load(path))
 
 
-def _learner(choice: str | Learner, task: str, loss: str | None, classes: int) -> Learner:
-    if task == "multiclass":
-        if loss not in (None, "logistic", "softmax"):
-            raise ValueError(f"the {loss} loss is for two classes; several have the cross-entropy")
-        return make_learner(choice, "softmax", max(classes, 2))
-    made = make_learner(choice, loss or _usual_loss(choice, task))
-    wanted = "signs" if task == "binary" else "reals"
-    if made.loss.targets != wanted:
-        raise ValueError(
-            f"the {made.loss.name} loss does not fit the task {task}; "
-            + ("use logistic or hinge" if task == "binary" else "use squared, absolute, ...")
-        )
-    return made
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a model, an estimator, a River model or a learner; `load` gives a `Model` back."""
+    from unitless import persistence
 
-
-def _usual_loss(choice: str | Learner, task: str) -> str:
-    """The task's loss; learners that need a bounded slope have the absolute one for numbers."""
-    from unitless.learners import get
-
-    if task == "regression" and isinstance(choice, str):
-        try:
-            get(choice)("squared")
-        except ValueError:
-            return "absolute"
-    return LOSSES[task]
-
-
-def _task(found: Any, labels: Sequence[Label]) -> str:
-    if isinstance(found, np.ndarray):
-        return "binary" if len(labels) == 2 else "regression"
-    return "multiclass" if len(labels) > 2 else "binary"
-
-
-def raw_targets(block: Block, target: str | None) -> Any:
-    """The targets: an array of numbers with NaN, or a list of strings or booleans with None.
-
-    They are the block's own, or those of a column that was read with the others.
-    """
-    if block.targets is not None:
-        return block.targets if block.targets.dtype == np.float64 else block.targets.tolist()
-    if block.frame is None:
-        assert block.rows is not None
-        return np.full(len(block), np.nan)
-    if target is None:
-        raise ValueError(f"which column is the target? There are {_listed(block.frame)}")
-    column = _column(block.frame, target)
-    return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
+    persistence.save(model, path)
 
 
 def _wrong(why: str, source: str, line: int, column: str | None) -> ReadError:
-    """A row that was read, and cannot be used."""
+    """The error for a row that was read and cannot be used."""
     return ReadError(why, file=source or "the rows", line=int(line), column=column)
 
 
-def _column(frame: Any, name: str) -> Any:
-    if name not in frame.columns:
-        raise ValueError(f"there is no column {name!r}; there are {_listed(frame)}")
-    return frame.get_column(name)
-
-
-def _listed(frame: Any) -> str:
-    names = [repr(name) for name in frame.columns]
-    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-
-
-def _numbers(column: Any, name: str) -> Float:
-    if not column.dtype.is_numeric():
-        raise ValueError(f"column {name!r}: numbers were expected, it holds {column.dtype}")
-    return np.ascontiguousarray(column.fill_null(math.nan).to_numpy(), dtype=np.float64)
-
-
-class _Labels(NamedTuple):
-    """Labels of a block: the distinct ones, and the place of each row's among them, -1 if none."""
-
-    distinct: list[Label]
-    codes: NDArray[np.int64]
-    first: dict[int, Label]
-    """Row of first appearance -> label."""
-
-
-def _labels(found: Any) -> _Labels:
-    if isinstance(found, np.ndarray):
-        there = ~np.isnan(found)
-        distinct, first, codes = np.unique(found[there], return_index=True, return_inverse=True)
-        rows = np.flatnonzero(there)
-        every = np.full(len(found), -1)
-        every[there] = codes
-        labels: list[Label] = distinct.tolist()
-        order = np.argsort(first)
-        return _Labels(labels, every, {int(rows[first[k]]): labels[k] for k in order})
-    places: dict[Label, int] = {}
-    rows_of: dict[int, Label] = {}
-    every = np.full(len(found), -1)
-    for row, label in enumerate(found):
-        if label is not None:
-            if label not in places:
-                places[label] = len(places)
-                rows_of[row] = label
-            every[row] = places[label]
-    return _Labels(list(places), every, rows_of)
-
-
-def shown(label: Label) -> str:
-    """A label for an error: 1.0 is 1, and "1" has quotes.
-
-    >>> shown(1.0), shown("1"), shown(True)
-    ('1', "'1'", 'True')
-    """
-    return repr(label) if not isinstance(label, float) else f"{label:g}"
-
-
-def text_of(label: Label) -> str:
-    """A label for a table.
-
-    >>> text_of(1.0), text_of("1"), text_of(True)
-    ('1', '1', 'True')
-    """
-    return f"{label:g}" if isinstance(label, float) else str(label)
+StreamModel = Model
+started = Model.from_first_block

@@ -1,6 +1,7 @@
 """Data, models and comparisons that the tests of the estimators share."""
 
 import datetime
+from functools import partial
 
 import numpy as np
 import pandas
@@ -9,9 +10,13 @@ import pyarrow
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-from unitless import OnlineClassifier, OnlineRegressor
+import unitless
 from unitless.learners import REGISTRY, get
 from unitless.learners.one_vs_rest import with_classes
+
+OnlineClassifier = partial(unitless.OnlineClassifier, shuffle=False)
+OnlineRegressor = partial(unitless.OnlineRegressor, shuffle=False)
+"""`fit` in the order given, which does what `partial_fit` does."""
 
 X, Y = load_breast_cancer(return_X_y=True)
 A, B = load_diabetes(return_X_y=True, scaled=False)

@@ -9,8 +9,7 @@ import pyarrow
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from estimators.material import GRAPES, NAMED, WINE, W, X, Y, same_model, standard
-from unitless import OnlineClassifier
+from estimators.material import GRAPES, NAMED, WINE, OnlineClassifier, W, X, Y, same_model, standard
 from unitless.learners import get
 
 

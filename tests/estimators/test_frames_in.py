@@ -8,8 +8,17 @@ import polars
 import pyarrow
 import pytest
 
-from estimators.material import LIBRARIES, A, B, each_library, people, some, spread_out
-from unitless import OnlineClassifier, OnlineRegressor
+from estimators.material import (
+    LIBRARIES,
+    A,
+    B,
+    OnlineClassifier,
+    OnlineRegressor,
+    each_library,
+    people,
+    some,
+    spread_out,
+)
 from unitless.encoders import ManyLevels
 
 COLUMNS, LABELS = people()
@@ -152,7 +161,7 @@ def test_more_passes_over_a_frame():
     np.testing.assert_array_equal(twice.progressive_, by_hand.progressive_)
     mixed = OnlineClassifier(shuffle=True, random_state=0).fit(made("polars"), LABELS)
     order = np.random.RandomState(0).permutation(len(LABELS))
-    rows = OnlineClassifier().fit(made("polars"), LABELS).columns_.encode(made("polars")).X
+    rows = OnlineClassifier().fit(made("polars"), LABELS).model_.columns.encode(made("polars")).X
     near(mixed, OnlineClassifier(shuffle=True, random_state=0).fit(rows, LABELS))
     assert len(order) == len(mixed.progressive_)
 

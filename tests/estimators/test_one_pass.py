@@ -15,6 +15,8 @@ from estimators.material import (
     WINE,
     A,
     B,
+    OnlineClassifier,
+    OnlineRegressor,
     W,
     X,
     Y,
@@ -23,7 +25,6 @@ from estimators.material import (
     same_model,
     standard,
 )
-from unitless import OnlineClassifier, OnlineRegressor
 from unitless.learners import get
 from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows

@@ -8,8 +8,17 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from estimators.material import A, B, X, Y, each_kind, each_model, same_model
-from unitless import OnlineClassifier, OnlineRegressor
+from estimators.material import (
+    A,
+    B,
+    OnlineClassifier,
+    OnlineRegressor,
+    X,
+    Y,
+    each_kind,
+    each_model,
+    same_model,
+)
 
 
 @each_model

@@ -24,6 +24,8 @@ from estimators.material import (
     SEVERAL,
     A,
     B,
+    OnlineClassifier,
+    OnlineRegressor,
     W,
     X,
     Y,
@@ -33,7 +35,6 @@ from estimators.material import (
     same_model,
     standard,
 )
-from unitless import OnlineClassifier, OnlineRegressor
 from unitless.learners import get
 
 COLUMNS, LABELS = people()

@@ -170,6 +170,7 @@ class Run:
         if isinstance(options, EvaluateOptions):
             audit = options.audit if is_first else 0
             delay = options.delay
+        self.evaluation.certify = self.results is not None
         steps = self.evaluation.over(
             blocks, holdout=options.holdout, delay=delay, every=options.checkpoint, audit=audit
         )

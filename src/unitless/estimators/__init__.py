@@ -1,1 +1,1 @@
-"""Estimators for scikit-learn: the learners in the clothes most people know."""
+"""The learners with the interfaces of scikit-learn and of River."""

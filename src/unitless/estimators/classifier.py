@@ -10,25 +10,27 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from unitless.estimators.making import make_learner
-from unitless.estimators.online import Float, Online
+from unitless.estimators.base import Float, OnlineEstimator
+from unitless.estimators.order_warning import LabelOrder
 from unitless.labels import as_labels, as_numbers, as_signs
 from unitless.learners.base import Learner
+from unitless.model import Model
+from unitless.model_building import make_learner
 
 
 def _has_probabilities(model: "OnlineClassifier") -> bool:
-    """Whether scores are logarithms of odds; it is so or not before anything is learned."""
-    learner = getattr(model, "learner_", model.learner)
+    """Whether the scores are log-odds, which is known before anything is learned."""
+    learner = model.model_.learner if hasattr(model, "model_") else model.learner
     loss = learner.loss.name if isinstance(learner, Learner) else model.loss
     if loss not in ("logistic", "softmax"):
         raise AttributeError(f"the {loss} loss gives no probabilities; use 'logistic'")
     return True
 
 
-class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
+class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     """A classifier that learns in one pass, needs no tuning and does not care about units.
 
-    One thread may predict while another calls `partial_fit`: calls take turns.
+    One thread may predict while another calls `partial_fit`.
 
     Parameters
     ----------
@@ -40,27 +42,31 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         Products of columns of a data frame: "a:b", or "::" for all pairs.
     passes : int, default 1
         How often `fit` goes through the rows.
-    shuffle : bool, default False
-        Whether `fit` shuffles the rows before each pass.
-    random_state : int, RandomState or None
-        For shuffle.
+    shuffle : bool, default True
+        Whether `fit` learns the rows in random order. Use False for rows whose order matters;
+        `partial_fit` always keeps the order.
+    random_state : int, RandomState or None, default 0
+        The random order; None is a new order with each call.
 
     Attributes
     ----------
     progressive_ : array
-        For the rows of the last call to `fit` or `partial_fit`, the decision scores made before
-        each label was used (in the last pass).
+        For the rows of the last call to `fit` or `partial_fit`, in the order given, the decision
+        scores made before each label was used (in the last pass). With `shuffle` other rows, later
+        ones included, were learned before.
+    model_ : Model
+        The model, which `unitless.save` saves.
     learner_ : Learner
     classes_ : array
     feature_names_ : list of str
-        By column, after categories and dates of a data frame were spread out.
+        By column, after categories and dates of a data frame were encoded.
     coef_, intercept_ : arrays
-        Of learners linear in x ("coordinate", "full", ...): the weights with the scales of now as
-        x, and with it the constant 1, goes to 0; a row a class, or one row for two.
+        Of learners linear in x ("coordinate", "full", ...): the weights at x = 0 with the current
+        scales; one row per class, or one row for two classes.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = OnlineClassifier().fit(X, y)
+    >>> model = OnlineClassifier(shuffle=False).fit(X, y)
     >>> right = (model.progressive_ >= 0) == y
     >>> print(f"{right.mean():.3f}")
     0.946
@@ -73,8 +79,8 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         *,
         interactions: Sequence[str] = (),
         passes: int = 1,
-        shuffle: bool = False,
-        random_state: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -84,11 +90,17 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then learn the rows in one pass, in the order given."""
+        """Forget everything, then learn the rows: in random order, or as given if not `shuffle`.
+
+        Columns, levels and `classes_` do not depend on the random order.
+        """
         with self._all_or_nothing():
             self._forget()
             self._set_classes(y, None)
-            return self._learn(X, self._targets(y), sample_weight, fit=True)
+            self._learn(X, self._targets(y), sample_weight, fit=True)
+            if not self.shuffle:
+                self._watch_order(y)
+            return self
 
     def partial_fit(
         self,
@@ -97,10 +109,24 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn more rows. The classes are those of the first call, or `classes` given there."""
+        """Learn more rows of a stream, in order.
+
+        Give all `classes` with the first call; without them, those of its `y` are all there are.
+        """
         with self._all_or_nothing():
             self._set_classes(y, classes)
-            return self._learn(X, self._targets(y), sample_weight)
+            if not hasattr(self, "model_") and classes is None and len(self.classes_) == 1:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            self._learn(X, self._targets(y), sample_weight)
+            self._watch_order(y)
+            return self
+
+    def _watch_order(self, y: ArrayLike) -> None:
+        """Warn of rows that are sorted by class."""
+        if not hasattr(self, "_order"):
+            self._order = LabelOrder()
+        self._order.add(self._targets(y))
+        self._order.warn()
 
     def _set_classes(self, y: ArrayLike, classes: ArrayLike | None) -> None:
         if not hasattr(self, "classes_"):
@@ -124,17 +150,20 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
         plain = type(y) is np.ndarray and y.ndim == 1  # and so need not be looked at
         return code(y if plain else column_or_1d(y), self.classes_)
 
-    def _made(self) -> Learner:
+    def _new_model(self, X: Any) -> Model:
         several = len(self.classes_) if len(self.classes_) > 2 else 0
         if several and isinstance(self.learner, str) and self.loss != "logistic":
             raise ValueError(
                 f"the {self.loss} loss is for two classes, and there are {several}; they have the "
                 "cross-entropy: leave loss at 'logistic'"
             )
-        return make_learner(self.learner, self.loss, several)
+        columns = self._new_encoder(X)
+        learner = make_learner(self.learner, self.loss, several)
+        task: Any = "multiclass" if several else "binary"
+        return Model(task, learner, self.classes_.tolist(), columns=columns)
 
     def decision_function(self, X: Any) -> Float:
-        """Scores: positive for the second of two classes, else a column a class."""
+        """Scores: positive for the second of two classes, otherwise one column per class."""
         return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -143,7 +172,7 @@ class OnlineClassifier(ClassifierMixin, Online):  # type: ignore[misc]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Float:
-        """Probabilities, a column a class; not for the hinge loss, which has none."""
+        """Probabilities, one column per class; the hinge loss has none."""
         scores = self._scores(X)
         p = self.learner_.loss.link(scores)
         return p if p.ndim == 2 else np.column_stack([1 - p, p])[:, -len(self.classes_) :]

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from river import base
 from river.utils import dataframe, pretty
 
-from unitless.estimators.making import make_learner
-from unitless.estimators.records import plain, rows_of_frame
+from unitless.encoders import DictEncoder
+from unitless.encoders.dict_rows import plain, rows_of_frame
 from unitless.labels import SeenLabels
 from unitless.learners.base import Learner
 from unitless.losses import LOGISTIC, sigmoid
+from unitless.model import Model
+from unitless.model_building import make_learner
 from unitless.rows import Rows, as_rows
 
 Row = dict[Hashable, Any]
@@ -65,6 +67,10 @@ class _Online:
 
     def _labels_of_scores(self) -> list[str]:
         return [""]
+
+    def to_model(self) -> Model:
+        """The `unitless.Model` with this learner, which `unitless.save` saves."""
+        return Model.of(self._made())
 
     def debug_one(self, x: Row, decimals: int = 5) -> str:
         """What each feature adds to the score of x, in a table as River's linear models have it.
@@ -160,6 +166,11 @@ class Classifier(_Online, base.MiniBatchClassifier):
 
     def _labels_of_scores(self) -> list[str]:
         return list(map(str, self._labels.shown)) or [""] if self.multiclass else [""]
+
+    def to_model(self) -> Model:
+        """The `unitless.Model` with this learner, which `unitless.save` saves."""
+        task: Any = "multiclass" if self.multiclass else "binary"
+        return Model(task, self._made(), list(self._labels.shown))
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; w is its weight."""
@@ -294,3 +305,33 @@ class Regressor(_Online, base.MiniBatchRegressor):
     def predict_many(self, X: Any) -> Any:
         """The prediction for each row of a frame."""
         return dataframe.to_native_series(self._scores(X), name=None, like=dataframe.into_frame(X))
+
+
+def from_model(model: Model) -> Classifier | Regressor:
+    """The River model with a copy of a model's learner, whose features are named."""
+    learner = deepcopy(model.learner)
+    if not learner.names.columns:
+        learner.names = DictEncoder({name: j for j, name in enumerate(_dict_names(model))})
+    if model.task == "regression":
+        regressor = Regressor(learner.name, learner.loss.name)
+        regressor._model = learner
+        return regressor
+    classifier = Classifier(learner.name, multiclass=model.task == "multiclass")
+    classifier._model = learner
+    for k, label in enumerate(model.labels):
+        classifier._labels.codes[label] = float(k) if classifier.multiclass else 2.0 * k - 1
+    classifier._labels.shown = list(model.labels)
+    return classifier
+
+
+def _dict_names(model: Model) -> list[str]:
+    """The names of a model's features as dict rows have them: numbers and `column=level`."""
+    columns = model.columns
+    if columns is not None:
+        made_otherwise = columns.interactions or columns.text or "date" in columns.kinds.values()
+        if made_otherwise or columns.overfull():
+            raise ValueError(
+                "the model has dates, texts, interactions or hashed levels, which dict rows do not "
+                "encode: use the model itself, whose predict takes dicts"
+            )
+    return model.feature_names(len(model.learner.weights().features))

@@ -1,10 +1,10 @@
-"""Alarms, not silence: a feature whose values jump by orders of magnitude may have a new unit.
+"""Alarms for features whose unit seems to have changed.
 
-Learners take a change of unit in their stride, but what they learned before it is lost on the new
-values, and nobody hears of it. A `Watch` looks at the rows as they go by and tells of a feature of
-which ten non-zero values in a row are each more than `factor` times as large as everything before
-these ten, with the `rescale` that a model from before them needs. Each feature is reported once.
-Missing values and zeros have no unit: they neither count nor interrupt.
+A learner goes on after a change of unit, but what it learned before does not apply to the new
+values. A `Watch` reports a feature when ten consecutive non-zero values all exceed `factor` times
+its previous maximum, with the `rescale` that a model from before these rows needs. There must be at
+least ten earlier values: two or three values of a rare feature say little about its size. Each
+feature is reported once. Missing values and zeros have no unit: they are ignored.
 """
 
 import math
@@ -18,7 +18,7 @@ from unitless.numerics import grown, kernel
 from unitless.rows import Rows
 
 TEN = 10
-"""Values in a row that it takes."""
+"""Consecutive values that it takes, and earlier values to compare them with."""
 LARGEST, LOGS, COUNT, RUN, RUN_LARGEST, RUN_LOGS, START = range(7)
 """What is known of a feature: the largest of the values so far, the sum of their binary exponents
 and their number; then length, largest value, exponents and first row of the present run."""
@@ -26,7 +26,7 @@ NO_INDICES, NO_STARTS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
 
 
 class Alarm(NamedTuple):
-    """A feature that seems to have changed its unit.
+    """A feature whose unit seems to have changed.
 
     >>> print(Alarm("height", 5001, 2.05, 1950.0, 1000.0))
     feature 'height': from row 5001 on, 10 values in a row are far larger (up to 1950) than all
@@ -55,7 +55,7 @@ class Alarm(NamedTuple):
 
 
 class Watch:
-    """Looks at rows and tells of features that jump; seven numbers a feature are all it keeps.
+    """Watches rows for features whose values jump; it keeps seven numbers per feature.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _see(record, size, exponent, row, factor):
     """One value of one feature; whether it is the tenth of a run."""
     if record[RUN] >= TEN:
         return False
-    if record[COUNT] > 0 and size > factor * record[LARGEST]:
+    if record[COUNT] >= TEN and size > factor * record[LARGEST]:
         if record[RUN] == 0:
             record[START] = row
         record[RUN] += 1

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from unitless.blend.blend import Blend
 from unitless.evaluation.baselines import FARTHEST, Constant
+from unitless.labels import text_of
 from unitless.learners.base import Learner, Weights
 from unitless.learners.full import Full
 from unitless.learners.newton import Newton
 from unitless.learners.vaw import Vaw
-from unitless.model import StreamModel, text_of
+from unitless.model import Model
 from unitless.regret import BlendCertificate, certificate
 from unitless.rows import Rows
 
@@ -36,7 +37,7 @@ def deviations(learner: Learner) -> Float | None:
     return None if sums is None else sums.s[1:] / math.sqrt(max(sums.trials, 1))
 
 
-def weights_by_feature(model: StreamModel, top: int | None = None) -> list[Row]:
+def weights_by_feature(model: Model, top: int | None = None) -> list[Row]:
     """The weights by feature, those that move the score most by one deviation first.
 
     Each has its `feature`, `per_unit` (what one unit of it adds to the score), `deviation` and
@@ -44,9 +45,9 @@ def weights_by_feature(model: StreamModel, top: int | None = None) -> list[Row]:
 
     >>> import io
     >>> from unitless.readers import open_blocks
-    >>> from unitless.model import started
+    >>> from unitless.model import Model
     >>> (block,) = open_blocks(io.BytesIO(b"metres,y\\n1,0\\n2,1\\n1,0\\n2,1\\n"))
-    >>> model = started(block, target="y", learner="coordinate")
+    >>> model = Model.from_first_block(block, target="y", learner="coordinate")
     >>> scores = model.learner.learn(model.prepared(block).rows)
     >>> [row["feature"] for row in weights_by_feature(model)]
     ['metres']
@@ -64,7 +65,7 @@ def weights_by_feature(model: StreamModel, top: int | None = None) -> list[Row]:
 
 
 def _row(
-    model: StreamModel, names: list[str], table: Float, typical: Float | None, j: int, c: int
+    model: Model, names: list[str], table: Float, typical: Float | None, j: int, c: int
 ) -> Row:
     made: Row = {"feature": names[j]}
     if model.task == "multiclass":
@@ -98,7 +99,7 @@ def _number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def taken_apart(model: StreamModel, row: Rows) -> list[Row]:
+def taken_apart(model: Model, row: Rows) -> list[Row]:
     """What each feature adds to the score of one row, the largest first; they add up to it.
 
     Each has its `feature`, `value` and what it `adds`: a number, or a list with one a class.

@@ -24,7 +24,7 @@ from unitless.evaluation.baselines import Constant, Sample, best_constant
 from unitless.evaluation.curve import Curve
 from unitless.evaluation.explanations import certified, taken_apart
 from unitless.evaluation.metrics import LOSS, WEIGHT, Tally
-from unitless.model import Prepared, StreamModel
+from unitless.model import Model, Prepared
 from unitless.persistence.saving import extra
 from unitless.readers.blocks import Block
 from unitless.rows import Rows
@@ -52,10 +52,10 @@ class Evaluation:
 
     >>> import io
     >>> from unitless.readers import open_blocks
-    >>> from unitless.model import started
+    >>> from unitless.model import Model
     >>> text = b"size,kind\\n1,cat\\n9,dog\\n2,cat\\n8,dog\\n1.5,cat\\n,\\n"
     >>> (block,) = open_blocks(io.BytesIO(text))
-    >>> run = Evaluation(started(block, target="kind", learner="coordinate"))
+    >>> run = Evaluation(Model.from_first_block(block, target="kind", learner="coordinate"))
     >>> for step in run.over([block]):
     ...     if step.line:
     ...         print(step.line["rows"], round(step.line["loss"], 3))
@@ -66,7 +66,7 @@ class Evaluation:
     (6, 1)
     """
 
-    model: StreamModel
+    model: Model
     rows: int = 0
     unlabelled: int = 0
     held_out: int = 0
@@ -75,7 +75,9 @@ class Evaluation:
     holdouts: list[float] = field(default_factory=list)
     """Average loss of the rows held out, by pass."""
     audited: list[dict[str, Any]] | None = None
-    """What each feature added to the score of one row: see `inside.taken_apart`."""
+    """What each feature added to the score of one row: see `explanations.taken_apart`."""
+    certify: bool = False
+    """Whether each line of the table has a certificate, which takes time; a report shows them."""
     alarms: list[dict[str, Any]] = field(default_factory=list)
     """Features that may have changed their unit: see `unitless.evaluation.alarms.Alarm`."""
 
@@ -222,7 +224,7 @@ class Evaluation:
             "features": _features(piece),
             "baseline": constant and constant.loss,
             "total": float(self.tally.totals[LOSS] * self.tally.totals[WEIGHT]),
-            "certified": certified(learner, constant),
+            "certified": certified(learner, constant) if self.certify else None,
         }
         if isinstance(learner, Blend):
             line["blend"] = learner.mixture_weights()
@@ -271,7 +273,7 @@ COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alar
 def resumed(path: str | os.PathLike[str]) -> Evaluation:
     """The evaluation that `Evaluation.save` saved; of a model saved otherwise, a fresh one."""
     model = persistence.load(path)
-    if not isinstance(model, StreamModel):
+    if not isinstance(model, Model):
         raise persistence.ModelFileError(path, "it was not saved by `evaluate` or `fit`")
     run = Evaluation(model)
     try:

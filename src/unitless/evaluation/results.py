@@ -10,7 +10,9 @@ from unitless import __version__
 from unitless.blend.blend import Blend
 from unitless.evaluation.explanations import certified, weights_by_feature
 from unitless.evaluation.progressive import Evaluation
-from unitless.model import StreamModel, text_of
+from unitless.evaluation.results_schema import LENGTHS, RESULTS, problem
+from unitless.labels import text_of
+from unitless.model import Model
 from unitless.persistence.files import replace
 
 FORMAT = 1
@@ -46,7 +48,7 @@ def _calibration(run: Evaluation) -> list[list[float]]:
     ]
 
 
-def _blend(model: StreamModel) -> dict[str, float] | None:
+def _blend(model: Model) -> dict[str, float] | None:
     return model.learner.mixture_weights() if isinstance(model.learner, Blend) else None
 
 
@@ -65,19 +67,29 @@ def _finite(thing: Any) -> Any:
 
 
 def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """A results file; an error that names the file if it is none.
+    """Read a results file; a file that is none, or has values of another type, is an error.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_results(f"{folder}/r.json", {"results": 1, "rows": 3})
-    ...     print(read_results(f"{folder}/r.json"))
-    {'results': 1, 'rows': 3}
+    ...     print(read_results(f"{folder}/r.json")["rows"])
+    3
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         raise ValueError(f"{os.fspath(path)}: it is no results file (no JSON)") from None
     number = found.get("results") if isinstance(found, dict) else None
-    if not isinstance(number, int) or not 1 <= number <= FORMAT:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= FORMAT:
         raise ValueError(f"{os.fspath(path)}: it is no results file of format {FORMAT}")
+    try:
+        wrong = problem(found, RESULTS)
+    except RecursionError:
+        wrong = "it is nested too deeply"
+    if wrong:
+        raise ValueError(f"{os.fspath(path)}: it is no results file: {wrong}")
+    for name, length in LENGTHS.items():  # a loss that was not finite has no place on a chart
+        found[name] = [point for point in found.get(name, []) if None not in point]
+        if any(len(point) != length for point in found[name]):
+            raise ValueError(f"{os.fspath(path)}: it is no results file: a point of {name}")
     return dict(found)

@@ -1,4 +1,4 @@
-"""save and load: a learner, an estimator or a `StreamModel`, as a header and arrays.
+"""save and load: a learner, an estimator or a `Model`, as a header and arrays.
 
 The header says what to build (a registered learner by name, with its parameters) and how columns,
 names and classes go; `states` fills in what was learned. See docs/model-format.md.
@@ -14,7 +14,7 @@ from unitless import __version__
 from unitless.blend.blend import Blend
 from unitless.encoders import FrameEncoder, Names
 from unitless.learners.base import Learner
-from unitless.model import StreamModel
+from unitless.model import Model
 from unitless.persistence import files
 from unitless.persistence.checks import columns_of
 from unitless.persistence.files import ModelFileError
@@ -28,7 +28,7 @@ FORMAT = 1
 Path = str | os.PathLike[str]
 Arrays = dict[str, NDArray[Any]]
 ESTIMATORS = ("OnlineClassifier", "OnlineRegressor")
-FITTED = ("learner_", "columns_", "classes_", "feature_names_in_", "n_features_in_")
+FITTED = ("model_", "classes_", "feature_names_in_", "n_features_in_")
 """Of an estimator's learned attributes, those that are kept; `progressive_` belongs to a call."""
 
 
@@ -40,7 +40,7 @@ def save(
     extra: Arrays | None = None,
     notes: dict[str, Any] | None = None,
 ) -> None:
-    """Save a learner, an `OnlineClassifier`, an `OnlineRegressor` or a `StreamModel`.
+    """Save a learner, an `OnlineClassifier`, an `OnlineRegressor` or a `Model`.
 
     The file is written beside the target, flushed to disk and renamed: at every moment the old
     file or the new one is whole.
@@ -73,6 +73,8 @@ def as_bytes(
     notes: dict[str, Any] | None = None,
 ) -> bytes:
     """What `save` writes."""
+    if isinstance(model, Model) and model.estimator is not None:
+        model = model.to_sklearn()
     arrays: Arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
     kind, own = _described(model, arrays)
     learner = model if isinstance(model, Learner) else own.pop("fitted")
@@ -103,22 +105,16 @@ def _described(model: Any, arrays: Arrays) -> tuple[str, dict[str, Any]]:
     """The kind of model, and what its header says beside the learner, which is under "fitted"."""
     if isinstance(model, Learner):
         return "learner", {}
-    if isinstance(model, StreamModel):
-        return "stream", _stream(model)
     if type(model).__name__ not in ESTIMATORS:
-        raise TypeError(
-            f"a {type(model).__name__} cannot be saved: give a learner, an OnlineClassifier, an "
-            "OnlineRegressor or a StreamModel"
-        )
-    if not hasattr(model, "learner_"):
+        return "stream", _stream(Model.of(model))
+    if not hasattr(model, "model_"):
         raise ValueError(f"this {type(model).__name__} has learned nothing yet: fit it first")
     return type(model).__name__, _estimator(model, arrays)
 
 
-def _stream(model: StreamModel) -> dict[str, Any]:
-    own = {
-        name: value for name, value in vars(model).items() if name not in ("learner", "position")
-    }
+def _stream(model: Model) -> dict[str, Any]:
+    apart = ("learner", "position", "estimator", "lock")
+    own = {name: value for name, value in vars(model).items() if name not in apart}
     own["labels"] = [as_json(label) for label in model.labels]
     own["columns"] = None if model.columns is None else model.columns.state()
     return own | {"fitted": model.learner}
@@ -137,13 +133,13 @@ def _estimator(model: Any, arrays: Arrays) -> dict[str, Any]:
         raise ValueError("random_state: a model file keeps a whole number or None")
     fitted = {name: getattr(model, name) for name in FITTED if hasattr(model, name)}
     own: dict[str, Any] = {"parameters": parameters, "n_features_in": int(fitted["n_features_in_"])}
-    if "columns_" in fitted:
-        own["columns"] = fitted["columns_"].state()
+    if model.model_.columns is not None:
+        own["columns"] = model.model_.columns.state()
     if "classes_" in fitted:
         own["classes"] = labels_as_json(fitted["classes_"])
     if "feature_names_in_" in fitted:
         own["feature_names_in"] = [str(name) for name in fitted["feature_names_in_"]]
-    return own | {"fitted": fitted["learner_"]}
+    return own | {"fitted": model.model_.learner}
 
 
 def header(path: Path) -> dict[str, Any]:
@@ -232,7 +228,7 @@ def _learner(
     return learner
 
 
-def _loaded_stream(own: dict[str, Any], learner: Learner, position: Any) -> StreamModel:
+def _loaded_stream(own: dict[str, Any], learner: Learner, position: Any) -> Model:
     given = dict(own)
     if given["task"] not in ("binary", "multiclass", "regression"):
         raise ValueError(f"the task {given['task']!r} is not known")
@@ -241,7 +237,7 @@ def _loaded_stream(own: dict[str, Any], learner: Learner, position: Any) -> Stre
         given["columns"] = FrameEncoder.from_state(given["columns"])
     if not all(isinstance(given[name], int) for name in ("rows",)):
         raise ValueError("the number of rows is missing")
-    return StreamModel(learner=learner, position=dict(position or {}), **given)
+    return Model(learner=learner, position=dict(position or {}), **given)
 
 
 def _loaded_estimator(
@@ -254,12 +250,16 @@ def _loaded_estimator(
         given = parameters["learner"]
         found = _under("given.", arrays)
         parameters["learner"] = _learner(given["spec"], given["facts"], given["names"], found, size)
-    model = getattr(unitless, kind)(**parameters)
-    model.learner_, model.n_features_in_ = learner, int(own["n_features_in"])
-    if "columns" in own:
-        model.columns_ = FrameEncoder.from_state(own["columns"])
+    estimator = getattr(unitless, kind)(**parameters)
+    estimator.n_features_in_ = int(own["n_features_in"])
+    task: Any = "regression"
+    labels: list[Any] = []
     if "classes" in own:
-        model.classes_ = labels_from_json(own["classes"])
+        estimator.classes_ = labels_from_json(own["classes"])
+        labels = estimator.classes_.tolist()
+        task = "multiclass" if len(labels) > 2 else "binary"
     if "feature_names_in" in own:
-        model.feature_names_in_ = np.array(own["feature_names_in"], dtype=object)
-    return model
+        estimator.feature_names_in_ = np.array(own["feature_names_in"], dtype=object)
+    columns = FrameEncoder.from_state(own["columns"]) if "columns" in own else None
+    estimator.model_ = Model(task, learner, labels, columns=columns)
+    return estimator

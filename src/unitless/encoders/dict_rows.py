@@ -1,17 +1,17 @@
-"""Dict rows, and frames of them, as rows in the columns that a learner's names have.
+"""Dict rows, and frames of them, as rows in the columns of a dict encoder.
 
 A block holds each row's values in the order in which the row has them, as a learner is given those
 of a dict. So it learns the same from both, to the bit.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.encoders import Names
 from unitless.encoders.dataframes import column_names, number_columns, numeric_table, opened
+from unitless.encoders.dict_encoder import DictEncoder
 from unitless.rows import Rows, as_rows
 
 
@@ -31,48 +31,52 @@ def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
 
 
 def rows_of_frame(
-    frame: Any, names: Names, targets: ArrayLike | None = None, weights: ArrayLike | None = None
-) -> tuple[Rows, Names]:
+    frame: Any,
+    names: DictEncoder,
+    targets: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Rows, DictEncoder]:
     """The rows of a frame, and the names with those that are new in it.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"colour": ["red", "blue"], "height": [1.8, 1.7]})
-    >>> rows, names = rows_of_frame(frame, Names({"height": 0}))
+    >>> rows, names = rows_of_frame(frame, DictEncoder({"height": 0}))
     >>> rows.indices.tolist(), list(names.columns)
     ([1, 0, 2, 0], ['height', 'colour=red', 'colour=blue'])
     """
     table = opened(frame)
     schema = {str(name): dtype for name, dtype in table.schema.items()}
     if len(number_columns(schema)) < len(schema):
-        return _rows_of_dicts(table.rows(named=True), names, targets, weights)
+        return rows_of_dicts(table.rows(named=True), names, targets, weights)
     columns = dict(names.columns)
     order = [columns.setdefault(name, len(columns)) for name in table.columns]
     rows = as_rows(numeric_table(table, schema, column_names(table)), targets, weights)
     if order == list(range(len(columns))):
-        return rows, Names(columns)
-    return _listed(rows, [order] * len(rows), columns), Names(columns)
+        return rows, DictEncoder(columns)
+    return _listed(rows, [order] * len(rows), columns), DictEncoder(columns)
 
 
-def _rows_of_dicts(
-    records: list[dict[Hashable, Any]],
-    names: Names,
-    targets: ArrayLike | None,
-    weights: ArrayLike | None,
-) -> tuple[Rows, Names]:
-    names = Names(names.columns)
+def rows_of_dicts(
+    records: Sequence[Mapping[Hashable, Any]],
+    names: DictEncoder,
+    targets: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Rows, DictEncoder]:
+    """The rows of dicts, and the encoder with the names that are new in them."""
+    encoder = DictEncoder(names.columns)
     values: list[float] = []
     order: list[list[int]] = []
     for row, x in enumerate(records):
         try:
-            names.load(plain(x))
-            names.refuse_infinity()
+            encoder.load(plain(x))
+            encoder.refuse_infinity()
         except ValueError as error:
             raise ValueError(f"row {row}, {error}") from None
-        names.add_unknown()
-        values += names.values.tolist()
-        order.append(names.indices.tolist())
+        encoder.add_unknown()
+        values += encoder.values.tolist()
+        order.append(encoder.indices.tolist())
     rows = as_rows(np.empty((len(records), 0)), targets, weights)
-    return _listed(rows, order, names.columns, values), names
+    return _listed(rows, order, encoder.columns, values), encoder
 
 
 def _listed(

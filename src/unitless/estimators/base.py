@@ -1,6 +1,5 @@
-"""What the classifier and the regressor share: making a learner, feeding it, asking it."""
+"""What OnlineClassifier and OnlineRegressor share: scikit-learn's conventions around a `Model`."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
@@ -14,11 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unitless.encoders import FrameEncoder
+from unitless.encoders import Encoded, FrameEncoder
 from unitless.encoders.dataframes import column_names, opened
-from unitless.estimators.making import make_learner
 from unitless.learners.base import Learner, Weights
 from unitless.locking import PicklableLock
+from unitless.model import Model
+from unitless.model_input import is_dicts, is_frame
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 
 
-class Online(BaseEstimator):  # type: ignore[misc]
-    """Base of `OnlineClassifier` and `OnlineRegressor`; a subclass says what its targets are."""
+class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of `OnlineClassifier` and `OnlineRegressor`; a subclass codes its targets."""
 
     learner: str | Learner
     loss: str
@@ -36,15 +36,14 @@ class Online(BaseEstimator):  # type: ignore[misc]
     passes: int
     shuffle: bool
     random_state: Any
-    learner_: Learner
-    columns_: FrameEncoder
+    model_: Model
 
     # Learning
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """What raises an error leaves the model as it was; who predicts waits for the end."""
-        with self.learner_._turn if hasattr(self, "learner_") else PicklableLock():
+        """An error leaves the estimator as it was; predictions wait until the end."""
+        with self.model_.lock if hasattr(self, "model_") else PicklableLock():
             before = dict(vars(self))
             try:
                 yield
@@ -61,26 +60,33 @@ class Online(BaseEstimator):  # type: ignore[misc]
     def _learn(
         self, X: Any, targets: Float, sample_weight: ArrayLike | None, fit: bool = False
     ) -> Self:
-        """Learn the rows; all that can be wrong with them is found before the first."""
-        first = not hasattr(self, "learner_")
-        columns = self._columns_for(X)
-        encoded = None if columns is None else columns.encode(X)
+        """Learn the rows; everything that can be wrong with them is found before the first."""
+        first = not hasattr(self, "model_")
+        model = self._new_model(X) if first else self.model_
+        encoded = self._encoded(model, X, grow=True)
         rows = _rows(X if encoded is None else encoded.X, targets, sample_weight)
         self._check_columns(X, first)
         if first:
             self._refuse_nothing(rows, fit)
-        learner = self._made() if first else self.learner_
         for order in self._orders(len(rows)) if fit else [None]:
-            scores = learner.learn(rows if order is None else _reordered(rows, order))
+            scores = model.learner.learn(rows if order is None else _reordered(rows, order))
             self.progressive_ = scores if order is None else scores[np.argsort(order)]
-        if columns is not None and encoded is not None:
-            columns.commit(encoded)
-            self.columns_ = columns
-        self.learner_ = learner
+        if encoded is not None and model.columns is not None:
+            model.columns.commit(encoded)
+        model.rows += len(rows)
+        self.model_ = model
         return self
 
-    def _made(self) -> Learner:
-        return make_learner(self.learner, self.loss)
+    def _new_model(self, X: Any) -> Model:
+        raise NotImplementedError
+
+    def _new_encoder(self, X: Any) -> FrameEncoder | None:
+        """The encoder for a data frame; None for arrays."""
+        if is_frame(X):
+            return _encoder_for(X, self.interactions)
+        if len(self.interactions):
+            raise ValueError(f"interactions={self.interactions!r} go by name: give a data frame")
+        return None
 
     def _orders(self, rows: int) -> list[NDArray[np.int64] | None]:
         """The order of the rows in each pass of `fit`; None is the order given."""
@@ -89,19 +95,13 @@ class Online(BaseEstimator):  # type: ignore[misc]
         generator = check_random_state(self.random_state)
         return [generator.permutation(rows) if self.shuffle else None for _ in range(self.passes)]
 
-    def _columns_for(self, X: Any) -> FrameEncoder | None:
-        """The map for a data frame's columns; None for arrays, and for models made with arrays."""
-        if not hasattr(self, "learner_"):
-            if is_frame(X):
-                return _columns(X, self.interactions)
-            if len(self.interactions):
-                raise ValueError(
-                    f"interactions={self.interactions!r} go by name: give a data frame"
-                )
-        columns = getattr(self, "columns_", None)
-        if columns is None or is_frame(X):
-            return columns
-        if columns.names != [str(name) for name in getattr(self, "feature_names_in_", ())]:
+    def _encoded(self, model: Model, X: Any, grow: bool) -> Encoded | None:
+        """A data frame encoded; None for arrays, and for models fitted on arrays."""
+        if model.columns is None:
+            return None
+        if is_frame(X):
+            return model.columns.encode(X, grow=grow)
+        if model.columns.names != [str(name) for name in getattr(self, "feature_names_in_", ())]:
             raise ValueError(
                 f"{type(self).__name__} was fitted on a data frame whose columns are not all "
                 "numbers: give a data frame with the same columns"
@@ -125,42 +125,55 @@ class Online(BaseEstimator):  # type: ignore[misc]
         if fit and rows.weights is not None and not rows.weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
 
-    # Asking
+    # Predicting
 
     def _known_rows(self, X: Any) -> Rows:
-        check_is_fitted(self, "learner_")
-        columns = self._columns_for(X)
-        rows = _rows(X if columns is None else columns.encode(X, grow=False).X)
+        check_is_fitted(self, "model_")
+        encoded = self._encoded(self.model_, X, grow=False)
+        rows = _rows(X if encoded is None else encoded.X)
         self._check_columns(X)
         return rows
 
     def _scores(self, X: Any) -> Float:
-        check_is_fitted(self, "learner_")
-        with self.learner_._turn:
-            return self.learner_.predict(self._known_rows(X))
+        check_is_fitted(self, "model_")
+        with self.model_.lock:
+            return self.model_.learner.predict(self._known_rows(X))
+
+    # The model
+
+    @property
+    def learner_(self) -> Learner:
+        """The learner."""
+        check_is_fitted(self, "model_")
+        return self.model_.learner
 
     @property
     def feature_names_(self) -> list[str]:
-        """The features by column, after categories, dates and interactions were spread out."""
-        check_is_fitted(self, "learner_")
-        if hasattr(self, "columns_"):
-            return self.columns_.names
-        return [f"x{j}" for j in range(self.n_features_in_)]
+        """The features by column, after categories, dates and interactions were encoded."""
+        return self.to_model().feature_names()
+
+    def to_model(self) -> Model:
+        """The `unitless.Model` of this estimator, which shares its learner."""
+        check_is_fitted(self, "model_")
+        own = {name: vars(self)[name] for name in vars(self) if name.endswith("_in_")}
+        if hasattr(self, "classes_"):
+            own["classes_"] = self.classes_
+        self.model_.estimator = {
+            "kind": type(self).__name__,
+            "parameters": self.get_params(deep=False),
+            "fitted": own,
+        }
+        return self.model_
 
     def explain(self, x: Any) -> dict[str, Any]:
-        """What each feature contributes to the score of one row; with `(base)` they add up to it.
+        """What each feature adds to the score of one row; with `(base)` they add up to it.
 
-        x is a row of numbers, or a data frame of one row. Features that contribute nothing are left
-        out. With more than two classes each entry has a number a class.
+        x is a row of numbers, or a data frame of one row. Features that add nothing are left out.
+        With more than two classes each entry has one number per class.
         """
-        rows = self._known_rows(_table_of_one(x, hasattr(self, "columns_")))
-        if len(rows) != 1:
-            raise ValueError(f"explain takes one row, not {len(rows)}")
-        base, parts = self.learner_.contributions(rows)
-        used = np.flatnonzero(parts if parts.ndim == 1 else parts.any(axis=1))
-        names = self.feature_names_
-        plain = float if parts.ndim == 1 else np.asarray
-        return {"(base)": plain(base)} | {names[j]: plain(parts[j]) for j in used}
+        check_is_fitted(self, "model_")
+        rows = self._known_rows(_table_of_one(x, self.model_.columns is not None))
+        return self.to_model().explain(rows)
 
     def rescale(self, factors: Mapping[str, float]) -> Self:
         """From now on these columns arrive multiplied by these factors: {"height": 1000} when
@@ -168,23 +181,7 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
         Columns of an array are x0, x1, ...
         """
-        check_is_fitted(self, "learner_")
-        columns = getattr(self, "columns_", None)
-        kinds = {} if columns is None else columns.kinds
-        sources = columns.sources if columns else [(name,) for name in self.feature_names_]
-        known = {*getattr(self, "feature_names_in_", ())}.union(*sources)
-        for name in factors:
-            if name not in known:
-                raise ValueError(f"there is no feature {name!r} to rescale")
-            if kinds.get(name, "number") != "number":
-                raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
-            if not math.isfinite(factors[name]) or factors[name] == 0:
-                raise ValueError(
-                    f"feature {name!r}: a unit cannot change by a factor of {factors[name]:g}"
-                )
-        self.learner_.rescale(
-            np.array([math.prod(factors.get(name, 1.0) for name in each) for each in sources])
-        )
+        self.to_model().rescale(factors)
         return self
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
@@ -193,14 +190,10 @@ class Online(BaseEstimator):  # type: ignore[misc]
         The regret is that of the learner's own loss and of the trials it has learned; `options`
         (a comparator `u`, the `rows`, a `ball`) are those of the function.
         """
-        from unitless.regret import certificate  # a start does without
-
-        check_is_fitted(self, "learner_")
-        return certificate(self.learner_, **options)
+        return self.to_model().certificate(**options)
 
     def _linear_weights(self) -> Weights:
-        """Of learners whose scores are linear in x."""
-        check_is_fitted(self, "learner_")
+        """The weights of learners whose scores are linear in x."""
         if not self.learner_.linear:
             raise AttributeError(
                 f"the scores of {self.learner_.name!r} are not linear in x, so it has no coef_; "
@@ -216,37 +209,58 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if hasattr(self, "learner_"):  # joblib hands out arrays one cannot write to
-            self.learner_ = deepcopy(self.learner_)
+        if hasattr(self, "model_"):  # joblib gives arrays that cannot be written to
+            self.model_ = deepcopy(self.model_)
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame: a table that knows the names of its columns.
+def from_model(model: Model) -> Any:
+    """The estimator with a model: the one it was made by, or one with default parameters."""
+    import unitless
 
-    >>> import pandas
-    >>> is_frame(pandas.DataFrame({"height": [1.8]})), is_frame(np.array([[1.8]]))
-    (True, False)
-    """
-    return hasattr(type(X), "columns") or hasattr(type(X), "column_names")
+    known = model.estimator or {}
+    kind = "OnlineRegressor" if model.task == "regression" else "OnlineClassifier"
+    parameters = known.get("parameters")
+    if parameters is None:
+        loss = "logistic" if model.learner.loss.name == "softmax" else model.learner.loss.name
+        parameters = {"learner": model.learner.name, "loss": loss}
+        if model.columns is not None:
+            parameters["interactions"] = list(model.columns.interactions)
+    made = getattr(unitless, kind)(**parameters)
+    made.model_ = model
+    for name, value in (known.get("fitted") or _fitted_of(model)).items():
+        setattr(made, name, value)
+    return made
 
 
-def _columns(frame: Any, interactions: Sequence[str]) -> FrameEncoder:
-    """A map for the frame's columns; an interaction with another is a slip of the pen."""
-    columns = FrameEncoder(interactions=interactions)
+def _fitted_of(model: Model) -> dict[str, Any]:
+    """What scikit-learn expects of a fitted estimator, for a model that no estimator made."""
+    fitted: dict[str, Any] = {}
+    if model.columns is None:
+        fitted["n_features_in_"] = len(model.learner.weights().features)
+    else:
+        fitted["feature_names_in_"] = np.array(list(model.columns.kinds), dtype=object)
+        fitted["n_features_in_"] = len(model.columns.kinds)
+    if model.task != "regression":
+        fitted["classes_"] = np.array(model.labels)
+    return fitted
+
+
+def _encoder_for(frame: Any, interactions: Sequence[str]) -> FrameEncoder:
+    """A fresh encoder for the frame; an interaction with a column it lacks is an error."""
+    encoder = FrameEncoder(interactions=interactions)
     names = column_names(opened(frame))
-    for name in chain(*columns.interactions):
+    for name in chain(*encoder.interactions):
         if name is not None and name not in names:
             raise ValueError(
                 f"interactions={interactions!r}: there is no column {name!r}; "
                 f"the columns are {', '.join(names)}"
             )
-    return columns
+    return encoder
 
 
 def _rows(X: Any, targets: Float | None = None, weights: ArrayLike | None = None) -> Rows:
-    """`as_rows`, with the errors that scikit-learn has for them."""
-    first = X[0] if isinstance(X, list) and X else X
-    if isinstance(first, Mapping) and not issparse(X):  # a sparse DOK array is a dict, too
+    """`as_rows`, with the errors that scikit-learn expects."""
+    if is_dicts(X):
         raise TypeError(
             "X holds dicts: give pandas.DataFrame(X), or learn them row by row with the models "
             "of unitless.estimators.river"
@@ -258,7 +272,7 @@ def _rows(X: Any, targets: Float | None = None, weights: ArrayLike | None = None
         if table.ndim == 1:
             raise ValueError(f"Reshape your data: {error}") from None
         if table.dtype == object and not issparse(X):
-            with suppress(ValueError):  # but a TypeError for what is neither a number nor a string
+            with suppress(ValueError):  # but a TypeError for what is neither number nor string
                 table.astype(np.float64)
         raise
 
