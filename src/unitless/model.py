@@ -5,26 +5,24 @@ classes there are. It grows with the stream and is saved with the learner. The c
 scikit-learn estimators and the River models use it, and `unitless.load` returns it.
 """
 
-import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless import model_building, model_input
+from unitless import model_blocks, model_building, model_input
 from unitless.encoders import FrameEncoder
-from unitless.labels import Label, as_labels, coded, distinct_labels, shown
+from unitless.labels import Label, as_labels
 from unitless.labels import text_of as text_of
 from unitless.learners.base import Learner
 from unitless.locking import PicklableLock
+from unitless.model_blocks import Prepared as Prepared
 from unitless.model_building import LOSSES as LOSSES
-from unitless.model_input import raw_targets as raw_targets
-from unitless.readers.blocks import Block, ReadError
+from unitless.readers.blocks import Block
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:
@@ -32,15 +30,6 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Task = Literal["binary", "multiclass", "regression"]
-
-
-class Prepared(NamedTuple):
-    """Rows of a block with coded targets, ready to be predicted or learned."""
-
-    rows: Rows
-    """Targets are NaN where there is none."""
-    new: list[tuple[int, Label]]
-    """Classes that appear for the first time, and in which row."""
 
 
 @dataclass
@@ -124,27 +113,10 @@ class Model:
         >>> model.task, model.labels
         ('binary', ['cat', 'dog'])
         """
-        given = raw_targets(block, target)
-        found = distinct_labels(given)
-        kind: Any = task
-        if task == "auto":
-            kind = model_building.task_of_targets(given, found.labels)
-        labels = [] if kind == "regression" else sorted(found.labels)
-        if kind == "binary" and len(labels) > 2:
-            row = next(row for row, label in found.first.items() if label == labels[2])
-            several = ", ".join(map(shown, labels[:3]))
-            why = f"there are more than two classes ({several}, ...): use --task multiclass"
-            raise _wrong(why, source, block.lines[row], target)
+        kind, labels = model_blocks.task_and_labels(block, target, task, source)
         made = model_building.learner_for_task(learner, kind, loss, len(labels))
         model = cls(kind, made, labels, target, weight, [*ignore], [*keep], source=source)
-        columns = FrameEncoder() if columns is None else columns  # an empty one is false
-        if block.frame is not None:
-            model.columns = columns
-            model._refuse_unknown_columns(block)
-        elif weight or ignore or keep or columns.interactions or columns.text:
-            raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
-        elif block.position.get("format") == "vw":
-            model.names = []
+        model_blocks.take_format(model, block, columns)
         return model
 
     @classmethod
@@ -186,85 +158,11 @@ class Model:
 
         Without `labelled`, targets and weights are not used: the rows are to be predicted.
         """
-        targets, new = self._targets(block) if labelled else (None, [])
-        weights = self._weights(block) if labelled else None
-        if block.frame is None:
-            return Prepared(self._sparse(block, targets, weights, grow), new)
-        if self.columns is None:
-            raise ValueError("the model was made from svmlight or VW text, and this is a table")
-        features = self.features(block.frame)
-        if not features.columns:  # polars then forgets how many rows there are
-            return Prepared(as_rows(np.empty((len(block), 0)), targets, weights), new)
-        encoded = self.columns.encode(features, grow=grow)
-        rows = as_rows(encoded.X, targets, weights)
-        self.columns.commit(encoded)
-        return Prepared(rows, new)
-
-    def _sparse(
-        self, block: Block, targets: Float | None, weights: Float | None, grow: bool
-    ) -> Rows:
-        if self.columns is not None:
-            raise ValueError("the model was made from a table, and this is svmlight or VW text")
-        assert block.rows is not None
-        if self.names is not None and grow:
-            self.names += block.new_names
-        return replace(block.rows, targets=targets, weights=weights)
+        return model_blocks.prepared(self, block, grow, labelled)
 
     def features(self, frame: Any) -> Any:
         """The columns of a frame that are features."""
-        excluded = {self.target, self.weight, *self.ignore}
-        for name in self.keep:
-            model_input.column_of(frame, name)
-        kept = self.keep or frame.columns
-        return frame.select([name for name in kept if name not in excluded])
-
-    def _refuse_unknown_columns(self, block: Block) -> None:
-        """An error for a column that an option names and the table lacks.
-
-        A column of JSON lines may appear later.
-        """
-        assert self.columns is not None
-        if block.position.get("format") == "jsonl":
-            return
-        named = [
-            name for name in (*self.ignore, *self.keep) if name not in (self.target, self.weight)
-        ]
-        pairs = filter(None, chain(*self.columns.interactions))
-        for name in (*named, *self.columns.text, *pairs):
-            model_input.column_of(block.frame, name)
-
-    def _weights(self, block: Block) -> Float | None:
-        if block.frame is None or self.weight not in block.frame.columns:
-            return block.weights
-        assert self.weight is not None
-        weights = model_input.numbers_of(block.frame, self.weight)
-        if np.isnan(weights).any():
-            line = int(block.lines[np.argmax(np.isnan(weights))])
-            why = "the weight is missing; use 0 to leave a row out"
-            raise _wrong(why, self.source, line, self.weight)
-        return weights
-
-    def _targets(self, block: Block) -> tuple[Float, list[tuple[int, Label]]]:
-        given = raw_targets(block, self.target)
-        if self.task != "regression":
-            codes, new = coded(given, self.labels, self.task == "binary")
-            if self.task == "binary" and len(self.labels) + len(new) > 2:
-                row, label = new[2 - len(self.labels)]
-                one, two = map(shown, [*self.labels, *(label for _, label in new)][:2])
-                why = (
-                    f"{shown(label)} is a third class after {one} and {two}; give --task "
-                    "multiclass, or --task regression if the target is a number"
-                )
-                raise _wrong(why, self.source, block.lines[row], self.target)
-            return codes, new
-        if isinstance(given, np.ndarray):
-            return given, []
-        row = next(k for k, label in enumerate(given) if label is not None)
-        why = (
-            f"{given[row]!r} is a class, and the task is regression: use --task binary or "
-            "--task multiclass"
-        )
-        raise _wrong(why, self.source, block.lines[row], self.target)
+        return model_blocks.features(self, frame)
 
     def add_class(self, label: Label) -> None:
         """Add a class that the learner has not seen; of two classes the second has its place."""
@@ -289,50 +187,37 @@ class Model:
         If an error is raised, the model is as it was.
         """
         with self.lock:
-            before = deepcopy(self.learner.names), list(self.labels), self.rows
-            codes, new = self._codes(y)
-            learner = deepcopy(self.learner) if new else self.learner
-            kept = self.learner
-            self.learner = learner
+            codes, new = model_input.codes_of(self, y)
+            before = self.learner, self.learner.names, list(self.labels)
             try:
+                if new:  # classes are added on the way, and a later row may be refused
+                    self.learner = deepcopy(self.learner)
                 rows, commit = model_input.rows_of(self, X, grow=True)
-                rows = as_rows_with(rows, codes, sample_weight)
+                checked = as_rows(np.empty((len(rows), 0)), codes, sample_weight)
+                rows = replace(rows, targets=checked.targets, weights=checked.weights)
                 scores = self._learn_pieces(rows, new)
             except BaseException:
-                self.learner = kept
-                self.learner.names, self.labels, self.rows = before
+                self.learner, self.learner.names, self.labels = before
                 raise
             commit()
+            self.rows += len(rows)
             return scores
-
-    def _codes(self, y: Any) -> tuple[Float, list[tuple[int, Label]]]:
-        given = y.to_list() if hasattr(y, "to_list") else y
-        if not isinstance(given, list | tuple | np.ndarray):
-            given = [given]
-        if self.task == "regression":
-            return np.asarray(given, dtype=np.float64), []
-        listed = np.asarray(given).tolist() if isinstance(given, np.ndarray) else list(given)
-        codes, new = coded(listed, self.labels, self.task == "binary")
-        if self.task == "binary" and len(self.labels) + len(new) > 2:
-            row, label = new[2 - len(self.labels)]
-            raise ValueError(f"row {row}: {label!r} is a third class, and the model has two")
-        return codes, new
 
     def _learn_pieces(self, rows: Rows, new: list[tuple[int, Label]]) -> Float:
         """Learn the rows, with each new class added before its first row."""
-        width = len(self.labels) + len(new)
-        ends = [*(row for row, _ in new if row), len(rows)]
-        parts, start = [], 0
-        for end in dict.fromkeys(ends):
+        classes = len(self.labels) + len(new)
+        parts = []
+        start = 0
+        for end in dict.fromkeys([*(row for row, _ in new if row), len(rows)]):
             for row, label in new:
                 if row == start:
                     self.add_class(label)
             parts.append(self.learner.learn(rows[start:end]))
             start = end
-        self.rows += len(rows)
         if parts[0].ndim == 1:
             return np.concatenate(parts)
-        wide = [np.pad(part, ((0, 0), (0, max(width - part.shape[1], 0)))) for part in parts]
+        missing = [max(classes - part.shape[1], 0) for part in parts]
+        wide = [np.pad(p, ((0, 0), (0, m))) for p, m in zip(parts, missing, strict=True)]
         return np.concatenate(wide)
 
     def scores(self, X: Any) -> Float:
@@ -404,31 +289,7 @@ class Model:
     def rescale(self, factors: Mapping[str, float]) -> None:
         """From now on these columns arrive multiplied by these factors, interactions included."""
         with self.lock:
-            width = len(self.learner.weights().features)
-            names = self.feature_names(width)
-            sources = [(name,) for name in names] if self.columns is None else self.columns.sources
-            self._refuse_without_unit(factors, sources)
-            by_column = np.ones(width)
-            for j, source in enumerate(sources[:width]):
-                by_column[j] = math.prod(factors.get(name, 1.0) for name in source)
-            self.learner.rescale(by_column)
-
-    def _refuse_without_unit(
-        self, factors: Mapping[str, float], sources: Iterable[tuple[str, ...]]
-    ) -> None:
-        known = {name for source in sources for name in source}
-        if self.columns is not None:
-            known.update(self.columns.kinds)
-        kinds = self.columns.kinds if self.columns is not None else {}
-        for name, factor in factors.items():
-            if name not in known:
-                raise ValueError(f"there is no feature {name!r} to rescale")
-            if kinds.get(name, "number") != "number":
-                raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
-            if not math.isfinite(factor) or factor == 0:
-                raise ValueError(
-                    f"feature {name!r}: a unit cannot change by a factor of {factor:g}"
-                )
+            self.learner.rescale(model_input.factors_by_column(self, factors))
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
         """What is certain about the regret so far: `unitless.regret.certificate` of the learner.
@@ -447,12 +308,6 @@ class Model:
 
         with self.lock:
             persistence.save(self, path)
-
-
-def as_rows_with(rows: Rows, targets: ArrayLike, weights: ArrayLike | None) -> Rows:
-    """The rows with checked targets and weights."""
-    checked = as_rows(np.empty((len(rows), 0)), targets, weights)
-    return replace(rows, targets=checked.targets, weights=checked.weights)
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -478,11 +333,6 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     from unitless import persistence
 
     persistence.save(model, path)
-
-
-def _wrong(why: str, source: str, line: int, column: str | None) -> ReadError:
-    """The error for a row that was read and cannot be used."""
-    return ReadError(why, file=source or "the rows", line=int(line), column=column)
 
 
 StreamModel = Model

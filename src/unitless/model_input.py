@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unitless.encoders import DictEncoder
 from unitless.encoders.dict_rows import rows_of_dicts, rows_of_frame
-from unitless.readers.blocks import Block
+from unitless.labels import Label, coded
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:
@@ -111,36 +111,39 @@ def _by_name(model: "Model", grow: bool, encode: Callable[[DictEncoder], Any]) -
     return rows, commit
 
 
-def raw_targets(block: Block, target: str | None) -> Any:
-    """The targets: an array of numbers with NaN, or a list of strings or booleans with None.
-
-    They are the block's own, or those of a column that was read with the others.
-    """
-    if block.targets is not None:
-        return block.targets if block.targets.dtype == np.float64 else block.targets.tolist()
-    if block.frame is None:
-        return np.full(len(block), np.nan)
-    if target is None:
-        raise ValueError(f"which column is the target? There are {_listed(block.frame)}")
-    column = column_of(block.frame, target)
-    return numbers_of(block.frame, target) if column.dtype.is_numeric() else column.to_list()
-
-
-def column_of(frame: Any, name: str) -> Any:
-    """A column of a frame; an error that lists the columns if there is none of that name."""
-    if name not in frame.columns:
-        raise ValueError(f"there is no column {name!r}; there are {_listed(frame)}")
-    return frame.get_column(name)
+def codes_of(model: "Model", y: Any) -> tuple[Float, list[tuple[int, Label]]]:
+    """The codes of labels, or numbers; and (row, label) of classes that are new."""
+    given = y.to_list() if hasattr(y, "to_list") else y
+    if not isinstance(given, list | tuple | np.ndarray):
+        given = [given]
+    if model.task == "regression":
+        return np.asarray(given, dtype=np.float64), []
+    labels = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    codes, new = coded(labels, model.labels, model.task == "binary")
+    if model.task == "binary" and len(model.labels) + len(new) > 2:
+        row, label = new[2 - len(model.labels)]
+        raise ValueError(f"row {row}: {label!r} is a third class, and the model has two")
+    return codes, new
 
 
-def numbers_of(frame: Any, name: str) -> Float:
-    """A column of numbers, NaN where a value is missing."""
-    column = column_of(frame, name)
-    if not column.dtype.is_numeric():
-        raise ValueError(f"column {name!r}: numbers were expected, it holds {column.dtype}")
-    return np.ascontiguousarray(column.fill_null(math.nan).to_numpy(), dtype=np.float64)
-
-
-def _listed(frame: Any) -> str:
-    names = [repr(name) for name in frame.columns]
-    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+def factors_by_column(model: "Model", factors: Mapping[str, float]) -> Float:
+    """The factor of each feature, interactions included; columns without a unit are an error."""
+    width = len(model.learner.weights().features)
+    kinds: dict[str, str] = {}
+    if model.columns is None:
+        sources = [(name,) for name in model.feature_names(width)]
+    else:
+        sources = model.columns.sources
+        kinds = model.columns.kinds
+    known = {*kinds, *(name for source in sources for name in source)}
+    for name, factor in factors.items():
+        if name not in known:
+            raise ValueError(f"there is no feature {name!r} to rescale")
+        if kinds.get(name, "number") != "number":
+            raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
+        if not math.isfinite(factor) or factor == 0:
+            raise ValueError(f"feature {name!r}: a unit cannot change by a factor of {factor:g}")
+    by_column = np.ones(width)
+    for j, source in enumerate(sources[:width]):
+        by_column[j] = math.prod(factors.get(name, 1.0) for name in source)
+    return by_column

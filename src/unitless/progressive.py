@@ -1,4 +1,4 @@
-"""The one loop: predict, learn, score."""
+"""Learn rows in order and report the loss after 1, 2, 4, 8, ... rows."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -12,7 +12,7 @@ from unitless.evaluation.explanations import certified, weights_by_feature
 from unitless.evaluation.progressive import Evaluation
 from unitless.evaluation.results_schema import LENGTHS, RESULTS, problem
 from unitless.labels import text_of
-from unitless.model import Model
+from unitless.model import LOSSES, Model
 from unitless.persistence.files import replace
 
 FORMAT = 1
@@ -71,9 +71,12 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_results(f"{folder}/r.json", {"results": 1, "rows": 3})
-    ...     print(read_results(f"{folder}/r.json")["rows"])
-    3
+    ...     write_results(f"{folder}/r.json", {"results": 1, "package": 3})
+    ...     try:
+    ...         read_results(f"{folder}/r.json")
+    ...     except ValueError as error:
+    ...         print(str(error).rpartition(": ")[2])
+    package is 3
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -83,13 +86,26 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= FORMAT:
         raise ValueError(f"{os.fspath(path)}: it is no results file of format {FORMAT}")
     try:
-        wrong = problem(found, RESULTS)
+        wrong = problem(found, RESULTS) or _contradiction(found)
     except RecursionError:
         wrong = "it is nested too deeply"
     if wrong:
         raise ValueError(f"{os.fspath(path)}: it is no results file: {wrong}")
-    for name, length in LENGTHS.items():  # a loss that was not finite has no place on a chart
-        found[name] = [point for point in found.get(name, []) if None not in point]
-        if any(len(point) != length for point in found[name]):
-            raise ValueError(f"{os.fspath(path)}: it is no results file: a point of {name}")
+    for name in LENGTHS:  # a loss that was not finite has no place on a chart
+        found[name] = [point for point in found[name] if None not in point]
+    found["lines"] = [line for line in found["lines"] if line.get("total", 0) is not None]
     return dict(found)
+
+
+def _contradiction(found: dict[str, Any]) -> str | None:
+    """What does not fit together, although each type is right."""
+    if found["task"] not in LOSSES:
+        return f"task is {found['task']!r}"
+    if found["calibration"] and found["task"] == "binary" and not found["labels"]:
+        return "labels is []"
+    if found.get("units") and not found["units"]["trials"]:
+        return "units.trials is []"
+    for name, length in LENGTHS.items():
+        if any(len(point) != length for point in found[name]):
+            return f"{name} has points of other than {length} numbers"
+    return None
