@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 
 from unitless import OnlineClassifier, OnlineRegressor, persistence
 from unitless.learners import get
-from unitless.model import started
+from unitless.model import Model
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 
@@ -29,7 +29,7 @@ def stream(n=300, d=4, seed=0):
 def learned_vw(text, name):
     """A learner after lines of VW text, and the scores before each label was used."""
     (block,) = open_blocks(io.BytesIO(text.encode()), format="vw")
-    model = started(block, learner=name, task="binary")
+    model = Model.from_first_block(block, learner=name, task="binary")
     return model, model.learner.learn(model.prepared(block).rows)
 
 

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from unitless import model_blocks, model_building, model_input
 from unitless.encoders import FrameEncoder
 from unitless.labels import Label, as_labels
-from unitless.labels import text_of as text_of
 from unitless.learners.base import Learner
 from unitless.locking import PicklableLock
 from unitless.model_blocks import Prepared as Prepared
@@ -333,7 +332,3 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     from unitless import persistence
 
     persistence.save(model, path)
-
-
-StreamModel = Model
-started = Model.from_first_block

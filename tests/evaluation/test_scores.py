@@ -13,7 +13,7 @@ from unitless.encoders import FrameEncoder
 from unitless.evaluation import Evaluation, Tally, results_of, resumed
 from unitless.evaluation.baselines import Sample, best_constant
 from unitless.evaluation.curve import Curve
-from unitless.model import started
+from unitless.model import Model
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 
@@ -114,8 +114,9 @@ STOP = 37
 def run_over(text, block_bytes, stop=None, learner="nag", path=None):
     """An evaluation of a text that is read in small blocks; saved and resumed at row `stop`."""
     blocks = list(open_blocks(io.BytesIO(text.encode()), target="kind", block_bytes=block_bytes))
-    run = Evaluation(started(blocks[0], target="kind", learner=learner, task="multiclass",
-                             columns=FrameEncoder(max_levels=3)))  # fmt: skip
+    encoder = FrameEncoder(max_levels=3)
+    options = {"learner": learner, "task": "multiclass", "columns": encoder}
+    run = Evaluation(Model.from_first_block(blocks[0], target="kind", **options))
     for _ in run.over(blocks, every=STOP):
         if stop and run.rows == stop:
             run.save(path)
@@ -158,7 +159,7 @@ def test_rows_without_a_label_may_bring_levels():
     lines = [f"{rng.normal():.3f},{kind},{rng.normal():.3f}" for kind in "abcde" * 60]
     lines[:3] = [line.rpartition(",")[0] + "," for line in reversed(lines[:3])]
     (block,) = open_blocks(io.BytesIO("\n".join(["x,kind,y", *lines]).encode()), target="y")
-    run = Evaluation(started(block, target="y", learner="blend"))
+    run = Evaluation(Model.from_first_block(block, target="y", learner="blend"))
     there = ~np.isnan(block.targets)
     scores = np.concatenate([step.scores for step in run.over([block])])[there]
     columns = FrameEncoder()

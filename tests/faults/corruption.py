@@ -77,10 +77,10 @@ def table():
 def evaluated():
     """What the commands save: a model and the scores of its run."""
     from unitless.evaluation import Evaluation
-    from unitless.model import started
+    from unitless.model import Model
 
     block = table()
-    run = Evaluation(started(block, target="kind", learner="coordinate"))
+    run = Evaluation(Model.from_first_block(block, target="kind", learner="coordinate"))
     for _ in run.over([block]):
         pass
     return run

@@ -15,7 +15,7 @@ import pandas
 from unitless import OnlineClassifier, persistence
 from unitless.evaluation import Evaluation
 from unitless.learners import Blend, Coordinate, Full, Nag
-from unitless.model import started
+from unitless.model import Model
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 
@@ -48,7 +48,7 @@ def stream():
     """A model of a small CSV file."""
     text = "a,b,y\n" + "".join(f"{k % 5},{'uv'[k % 2]},{k % 7}\n" for k in range(50))
     (block,) = open_blocks(io.BytesIO(text.encode()), target="y")
-    run = Evaluation(started(block, target="y", learner="vaw"))
+    run = Evaluation(Model.from_first_block(block, target="y", learner="vaw"))
     for _ in run.over([block]):
         pass
     return run

@@ -140,10 +140,10 @@ def _read(blocks: "Iterator[Any]", options: CompareOptions) -> "tuple[Rows, str]
     from itertools import chain
 
     from unitless.cli.labelled import labelled_rows
-    from unitless.model import started
+    from unitless.model import Model
 
     first = next(blocks)
-    model = started(
+    model = Model.from_first_block(
         first,
         learner="blend",
         target=options.target,

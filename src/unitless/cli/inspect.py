@@ -62,7 +62,7 @@ def inspect(
 
 
 def _facts(model: Any, header: dict[str, Any]) -> dict[str, Any]:
-    from unitless.model import text_of
+    from unitless.labels import text_of
 
     return {
         "kind": header["kind"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from unitless.evaluation.metrics import Float
-    from unitless.model import StreamModel
+    from unitless.model import Model
 
 
 class Predictions:
@@ -99,7 +99,7 @@ class Predictions:
             os.replace(str(self._place), str(self.path))
             self._place = self.path
 
-    def write(self, model: "StreamModel", scores: "Float") -> None:
+    def write(self, model: "Model", scores: "Float") -> None:
         """Write the predictions of some rows."""
         start = self.rows
         self.rows += len(scores)
@@ -112,10 +112,10 @@ class Predictions:
         if self.path != "-":
             self._ends.append((self._ends[-1][0] + len(text), self.rows))
 
-    def _lines(self, model: "StreamModel", scores: "Float", start: int) -> str:
+    def _lines(self, model: "Model", scores: "Float", start: int) -> str:
         import polars
 
-        from unitless.model import text_of
+        from unitless.labels import text_of
 
         columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
         answers = model.answers(scores)

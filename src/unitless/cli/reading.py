@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from unitless.cli.options import ColumnOptions, ReadingOptions
 
 if TYPE_CHECKING:
-    from unitless.model import StreamModel
+    from unitless.model import Model
     from unitless.readers import Block
 
 
@@ -34,7 +34,7 @@ def model_blocks(
     data: str,
     reading: dict[str, Any],
     options: ReadingOptions,
-    model: "StreamModel",
+    model: "Model",
     *,
     resume: bool = False,
     labelled: bool = True,
@@ -72,9 +72,7 @@ def is_csv(data: str, reading: dict[str, Any]) -> bool:
     return (reading.get("format") or format_of(data)) in ("csv", "tsv")
 
 
-def _types(
-    model: "StreamModel", data: str, reading: dict[str, Any], labelled: bool
-) -> dict[str, str]:
+def _types(model: "Model", data: str, reading: dict[str, Any], labelled: bool) -> dict[str, str]:
     """Return the types that features had in the file that the model learned from.
 
     Columns that are not features are read as text, in which every cell is valid.

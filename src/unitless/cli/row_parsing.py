@@ -9,11 +9,11 @@ import polars
 from scipy.sparse import csr_array
 
 from unitless.cli.suggestions import suggestion
-from unitless.model import StreamModel
+from unitless.model import Model
 from unitless.rows import Rows, as_rows
 
 
-def rows_of(model: StreamModel, words: list[str]) -> Rows:
+def rows_of(model: Model, words: list[str]) -> Rows:
     """Return a row of named values for the learner; numbers that are not given are missing."""
     given = parsed(words)
     if model.columns is not None:
@@ -33,7 +33,7 @@ def rows_of(model: StreamModel, words: list[str]) -> Rows:
     return as_rows(csr_array((values, (np.zeros(len(values), int), columns)), shape=(1, width)))
 
 
-def _refuse_unknown(model: StreamModel, given: dict[str, Any]) -> None:
+def _refuse_unknown(model: Model, given: dict[str, Any]) -> None:
     """Refuse a name that was not a column of the file: it may be a typing error."""
     assert model.columns is not None
     read = model.position.get("columns")

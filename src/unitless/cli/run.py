@@ -18,7 +18,7 @@ from unitless.cli.stopping import Stopper
 from unitless.cli.suggestions import check_learner
 from unitless.cli.summary import show_audit, show_start, show_summary
 from unitless.evaluation import Evaluation, Step, read_results, results_of, resumed, write_results
-from unitless.model import started
+from unitless.model import Model
 from unitless.readers import Block, ReadError
 from unitless.rows import Rows
 
@@ -83,7 +83,7 @@ class Run:
             new_blocks(options.data, self.reading, options, options, options.task)
         )
         first = next(blocks)
-        model = started(
+        model = Model.from_first_block(
             first,
             target=options.target,
             learner=options.learner,

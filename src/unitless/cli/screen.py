@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unitless.evaluation import Step
-    from unitless.model import StreamModel
+    from unitless.model import Model
 
 HEADINGS = ("rows", "average loss", "since last", "label", "predicted", "features")
 WIDTHS = (10, 13, 12, 16, 18, 10)
@@ -65,7 +65,7 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
 class Screen:
     """The table and the progress bar of a run."""
 
-    def __init__(self, console: "Console", model: "StreamModel") -> None:
+    def __init__(self, console: "Console", model: "Model") -> None:
         self.console = console
         self.model = model
         self.rows = 0
@@ -134,7 +134,7 @@ def number(value: float | None) -> str:
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
 
 
-def label_of(model: "StreamModel", target: float | None) -> str:
+def label_of(model: "Model", target: float | None) -> str:
     """Return a target as it is in the file."""
     if target is None:
         return "unknown"
@@ -143,7 +143,7 @@ def label_of(model: "StreamModel", target: float | None) -> str:
     return plain(model.labels[int(target > 0) if model.task == "binary" else int(target)], 15)
 
 
-def prediction_of(model: "StreamModel", score: Any) -> str:
+def prediction_of(model: "Model", score: Any) -> str:
     """Return the prediction of a score: the number, or the class and its probability."""
     import numpy as np
 
@@ -157,7 +157,7 @@ def prediction_of(model: "StreamModel", score: Any) -> str:
 
 def plain(label: Any, width: int = 40) -> str:
     """Return a label without quotes, shortened."""
-    from unitless.model import text_of
+    from unitless.labels import text_of
 
     text = text_of(label)
     return text if len(text) <= width else text[: width - 1] + "…"

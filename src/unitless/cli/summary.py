@@ -7,10 +7,10 @@ from unitless.cli.screen import counted, number, plain
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from unitless.model import StreamModel
+    from unitless.model import Model
 
 
-def show_start(console: "Console", model: "StreamModel", frame: Any = None) -> None:
+def show_start(console: "Console", model: "Model", frame: Any = None) -> None:
     """Show what was decided: task, classes, learner, loss, and the types of columns."""
     what: str = model.task
     if model.task == "binary":

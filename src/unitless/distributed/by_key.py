@@ -27,7 +27,7 @@ from unitless.distributed.learning import Score, Start, learn_block, naming, sta
 from unitless.distributed.shuffle import KeyedRows, Partition, partition_rows, rows_by_key, runs
 from unitless.distributed.source import Part, Source, as_source, describe, split_parts
 from unitless.learners.base import Learner
-from unitless.model import StreamModel
+from unitless.model import Model
 from unitless.persistence.many import Many, ManyWriter
 from unitless.persistence.saving import as_bytes
 from unitless.readers import Block
@@ -223,7 +223,7 @@ def _blocks(pieces: list[KeyedRows]) -> Iterator[Block]:
             yield piece.take(slice(first, first + rows)).block()
 
 
-def _learn_by_part(model: StreamModel, parts: list[Part], pieces: list[KeyedRows]) -> None:
+def _learn_by_part(model: Model, parts: list[Part], pieces: list[KeyedRows]) -> None:
     """Learn rows with an error among them again, so that the message names the part."""
     for piece in pieces:
         for number, rows in runs(piece.parts):

@@ -10,7 +10,7 @@ import numpy as np
 from unitless.distributed.source import Part, Source
 from unitless.encoders import FrameEncoder
 from unitless.learners.base import Learner
-from unitless.model import StreamModel, started
+from unitless.model import Model
 from unitless.readers import Block, ReadError
 from unitless.rows import Rows
 
@@ -26,7 +26,7 @@ class PartError(ValueError):
 class Start(NamedTuple):
     """What all tasks start from."""
 
-    model: StreamModel
+    model: Model
     """A new model, with task, classes and learner."""
     types: dict[str, str]
     """Types of the columns of text files, decided by the first file."""
@@ -75,7 +75,7 @@ def start_of(source: Source, learner: str | Learner, parts: list[Part], key: str
     types = _text_columns(source, parts, ignore)
     with naming(parts[0]):
         first = next(source.blocks(parts[0], types))
-        model = started(
+        model = Model.from_first_block(
             first,
             target=source.target,
             learner=learner,
@@ -110,7 +110,7 @@ def read(source: Source, part: Part, types: dict[str, str]) -> Iterator[Block]:
         yield from source.blocks(part, types)
 
 
-def labelled_rows(model: StreamModel, block: Block) -> Iterator[Rows]:
+def labelled_rows(model: Model, block: Block) -> Iterator[Rows]:
     """Yield runs of rows that have a label; classes are added where they first appear."""
     prepared = model.prepared(block)
     assert prepared.rows.targets is not None
@@ -126,7 +126,7 @@ def labelled_rows(model: StreamModel, block: Block) -> Iterator[Rows]:
             yield prepared.rows[start:stop]
 
 
-def learn_block(model: StreamModel, block: Block) -> Score:
+def learn_block(model: Model, block: Block) -> Score:
     """Learn a block; the score is that of predictions made before each row was learned."""
     score = Score()
     for rows in labelled_rows(model, block):

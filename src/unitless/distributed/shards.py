@@ -36,7 +36,7 @@ from unitless.encoders.column_assignment import ManyLevels
 from unitless.learners import get
 from unitless.learners.base import Learner
 from unitless.learners.vaw import COUNT, Vaw
-from unitless.model import StreamModel
+from unitless.model import Model
 
 _EXPONENTIAL = (
     "its weights grow with the exponential of its state, so adding the states of shards multiplies "
@@ -62,7 +62,7 @@ class Sharded:
     Attributes
     ----------
     model
-        A `StreamModel` like any other; it can go on learning.
+        A `Model` like any other; it can go on learning.
     shards
         Number of shards.
     rows
@@ -72,12 +72,12 @@ class Sharded:
 
     Examples
     --------
-    >>> made = Sharded(StreamModel("regression", Vaw()), 2, 9, {"shard 1": 0.5, "shard 2": 0.25})
+    >>> made = Sharded(Model("regression", Vaw()), 2, 9, {"shard 1": 0.5, "shard 2": 0.25})
     >>> made.shards, made.rows, made.losses["shard 2"]
     (2, 9, 0.25)
     """
 
-    model: StreamModel
+    model: Model
     shards: int
     rows: int
     losses: dict[str, float]
