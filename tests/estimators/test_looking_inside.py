@@ -254,3 +254,17 @@ def test_looking_changes_nothing():
     model.explain(X[0])
     _ = model.feature_names_, model.learner_.weights()
     same_model(model, before, X)
+
+
+def test_feature_importances_are_shares_in_any_unit():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 3))
+    y = rows[:, 1] * 3 + rows[:, 2] > 0
+    for learner in ("blend", "full"):
+        one = OnlineClassifier(learner).fit(rows, y).feature_importances_
+        other = OnlineClassifier(learner).fit(rows * [1024, 1, 0.25], y).feature_importances_
+        assert one.sum() == pytest.approx(1)
+        assert one.argmax() == 1
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+    with pytest.raises(AttributeError, match="keeps no deviations"):
+        _ = OnlineClassifier("nag").fit(rows, y).feature_importances_

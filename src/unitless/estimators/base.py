@@ -201,6 +201,27 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
             )
         return self.learner_.weights()
 
+    @property
+    def feature_importances_(self) -> Float:
+        """How much one deviation of each feature moves the score, as shares that add up to 1.
+
+        |weight| times the running standard deviation of the feature (for single learners: the root
+        of its mean square), summed over classes. Features that always move together share what
+        they explain; an importance says nothing about cause.
+        """
+        from unitless.evaluation.explanations import deviations  # not needed to start
+
+        typical = deviations(self.learner_)
+        if typical is None:
+            raise AttributeError(
+                f"{self.learner_.name!r} keeps no deviations of the features, so it has no "
+                "feature_importances_; use 'blend', 'coordinate' or 'full'"
+            )
+        weights = np.abs(self.learner_.weights().features)
+        moved = weights.reshape(len(weights), -1).sum(axis=1) * typical[: len(weights)]
+        total = moved.sum()
+        return moved / total if total > 0 else moved
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
