@@ -59,7 +59,8 @@ class Model:
     >>> import pandas
     >>> from unitless import OnlineRegressor
     >>> frame = pandas.DataFrame({"size": [1.0, 2.0, 3.0], "kind": ["cat", "dog", "cat"]})
-    >>> model = OnlineRegressor("coordinate", loss="absolute").fit(frame, [1.0, 2.0, 3.0]).model_
+    >>> model = OnlineRegressor("coordinate", loss="absolute")
+    >>> model = model.fit(frame, [1.0, 2.0, 3.0]).model_
     >>> model.task, model.feature_names()
     ('regression', ['size', 'kind=cat', 'kind=dog'])
     >>> scores = model.learn(frame, [1.0, 2.0, 3.0])

@@ -25,9 +25,8 @@ def library(frame, target="label"):
     """The scores of the estimators on the rows that have a target."""
     there = frame.filter(pl.col(target).is_not_null())
     kind = OnlineClassifier if target == "label" else OnlineRegressor
-    return kind("coordinate" if target == "label" else "vaw").fit(
-        there.select(FEATURES), there[target].to_numpy()
-    )
+    model = kind("coordinate" if target == "label" else "vaw", shuffle=False)
+    return model.fit(there.select(FEATURES), there[target].to_numpy())
 
 
 def test_predictions_and_metrics_are_the_library_s(unitless, tmp_path, data, frame):
@@ -180,7 +179,7 @@ def test_columns(unitless, data, frame):
         "evaluate", data, "-t", "score", "-l", "vaw", "--weight", "weight", "--keep", "metres",
         "--keep", "grams", "-q", "metres:grams", "--json",
     )  # fmt: skip
-    model = OnlineRegressor("vaw", interactions=["metres:grams"]).fit(
+    model = OnlineRegressor("vaw", interactions=["metres:grams"], shuffle=False).fit(
         frame.select("metres", "grams"), frame["score"].to_numpy(), frame["weight"].to_numpy()
     )
     results = json.loads(done.out)

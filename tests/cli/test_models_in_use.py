@@ -27,7 +27,9 @@ def predictions(text):
 
 
 def test_predict_gives_the_library_s_bits(unitless, tmp_path, data, frame, saved):
-    there = OnlineRegressor("vaw").fit(frame.select(FEATURES), frame["score"].to_numpy())
+    there = OnlineRegressor("vaw", shuffle=False).fit(
+        frame.select(FEATURES), frame["score"].to_numpy()
+    )
     expected = there.predict(frame.select(FEATURES))
     done = unitless("predict", saved, data)
     assert done.code == 0
@@ -42,7 +44,9 @@ def test_predict_gives_the_library_s_bits(unitless, tmp_path, data, frame, saved
 
 def test_predict_takes_estimators_and_learners(unitless, tmp_path, data, frame):
     there = frame.filter(pl.col("label").is_not_null())
-    model = OnlineClassifier("coordinate").fit(there.select(FEATURES), there["label"].to_numpy())
+    model = OnlineClassifier("coordinate", shuffle=False).fit(
+        there.select(FEATURES), there["label"].to_numpy()
+    )
     persistence.save(model, tmp_path / "estimator")
     done = unitless("predict", tmp_path / "estimator", data)
     chances = pl.read_csv(done.out.encode())["p(yes)"].to_numpy()

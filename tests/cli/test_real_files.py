@@ -17,13 +17,13 @@ from unitless.rows import as_rows
 
 def classified(X, y):
     """The probability of the last class, of each row before it was learned."""
-    made = OnlineClassifier().fit(X, y)
+    made = OnlineClassifier(shuffle=False).fit(X, y)
     return made.learner_.loss.link(made.progressive_)
 
 
 def estimated(X, y):
     """The prediction of each row before it was learned."""
-    return OnlineRegressor().fit(X, y).progressive_
+    return OnlineRegressor(shuffle=False).fit(X, y).progressive_
 
 
 def online_shoppers(raw):

@@ -87,7 +87,7 @@ def main():
                 expected[f"{name} continued"] = learner.learn(more).tolist()
     if "classifier" not in expected:
         labels = np.where(frame()["size"] > 0, "yes", "no")
-        model = OnlineClassifier("coordinate").fit(frame(), labels)
+        model = OnlineClassifier("coordinate", shuffle=False).fit(frame(), labels)
         persistence.save(model, FOLDER / "classifier")
         expected["classifier"] = model.decision_function(frame(3)).tolist()
     if "stream" not in expected:
