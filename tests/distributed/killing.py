@@ -14,7 +14,10 @@ def deadly(base, folder, times=1):
     where = str(folder)
 
     def load(self, state):
-        self.__dict__.update(state)
+        if hasattr(base, "__setstate__"):
+            base.__setstate__(self, state)
+        else:
+            self.__dict__.update(state)
         if os.getpid() != home and len(os.listdir(where)) < times:
             open(os.path.join(where, str(os.getpid())), "w").close()
             os.kill(os.getpid(), signal.SIGKILL)

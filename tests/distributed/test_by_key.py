@@ -69,10 +69,9 @@ def test_a_row_that_cannot_be_learned_is_named_by_its_part(tmp_path):
         fit_by_key("coordinate", source, "carrier")
 
 
-def test_batches_change_nothing(tmp_path, monkeypatch):
+def test_the_number_of_partitions_changes_nothing(tmp_path, monkeypatch):
     source = classes(parquet(tmp_path))
     usual = fit_by_key("coordinate", source, "carrier", save=tmp_path / "a")
-    monkeypatch.setattr(by_key, "KEYS_PER_BATCH", 1)
     monkeypatch.setattr(by_key, "MIN_PARTITIONS", 3)
     other = fit_by_key("coordinate", source, "carrier", save=tmp_path / "b")
     assert list(usual) == list(other)

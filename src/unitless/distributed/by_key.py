@@ -1,20 +1,19 @@
 """`fit_by_key`: one model per key, each learned from its rows in the order of the source.
 
-A shuffle collects the rows of each key (see `shuffle`), then each partition is learned in one or
-several batches of keys. Partitions and batches depend on the source only, and models are written
-in their order, so the file is the same on any number of workers.
+A shuffle collects the rows of each key (see `shuffle`), then partitions are learned key by key.
+Partitions depend on the source only, and models are written in their order, so the file is the same
+on any number of workers.
 """
 
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless.distributed.executor import (
     Call,
@@ -36,9 +35,9 @@ MIN_PARTITIONS = 16
 MAX_PARTITIONS = 256
 PARTITION_BYTES = 1 << 25
 """Approximate size of a partition, and of a batch of parts, in the files."""
-KEYS_PER_BATCH = 1000
 BLOCK_BYTES = 1 << 23
 """Approximate size of the blocks that are learned at once."""
+Report = Callable[[Progress], None]
 
 
 class ModelsByKey(Many):
@@ -108,8 +107,11 @@ def fit_by_key(
     start = start_of(source, learner, parts, key)
     path = save if save is not None else _temporary_file()
     with open_executor(address, workers, retries) as executor, ManyWriter(path) as writer:
-        fit = _Fit(executor, source, parts, executor.share(start), progress)
-        score = fit.learn(fit.shuffle(key), writer)
+        report = progress if progress is not None else _ignore
+        shared = executor.share(start)
+        partitions = _shuffle(executor, source, parts, key, shared, report)
+        every = executor.share(parts)
+        score = _learn(executor, source.name, every, shared, partitions, writer, report)
     models = ModelsByKey(path)
     models.rows = score.rows
     models.loss = score.mean
@@ -118,91 +120,76 @@ def fit_by_key(
     return models
 
 
+def _ignore(progress: Progress) -> None:
+    """Do nothing."""
+
+
 def _temporary_file() -> str:
     handle, path = tempfile.mkstemp(suffix=".unitless")
     os.close(handle)
     return path
 
 
-class Shuffled(NamedTuple):
-    """What the shuffle leaves for the second stage."""
+def _shuffle(
+    executor: Executor, source: Source, parts: list[Part], key: str, start: Any, report: Report
+) -> list[tuple[int, list[Any]]]:
+    """Read all parts and split their rows by key into partitions.
 
-    outputs: list[list[Any]]
-    """By batch of parts and partition: references to rows."""
-    keys: NDArray[np.int64]
-    """Keys per partition; a key is counted once for every batch of parts that has it."""
-    rows: NDArray[np.int64]
-    """Rows per partition."""
+    Returns for each partition its number of rows and references to them, by batch of parts.
+    """
+    size = sum(os.path.getsize(file) for file in {part.file for part in parts})
+    wanted = max(MIN_PARTITIONS, size // PARTITION_BYTES)
+    count = min(wanted, MAX_PARTITIONS)
+    batches = split_parts(parts, min(wanted, len(parts)))
+    calls = [Call(describe(batch), (source, batch, key, start, count)) for batch in batches]
+    rows = np.zeros(count, dtype=np.int64)
+    references: list[list[Any]] = [[] for _ in range(count)]
+    done = 0
+    report(Progress("reading", 0, len(parts), 0))
+    results = executor.run(partition_rows, calls, outputs=count)
+    for batch, (own_rows, outputs) in zip(batches, results, strict=True):
+        rows += own_rows
+        for partition, output in zip(references, outputs, strict=True):
+            partition.append(output)
+        done += len(batch)
+        report(Progress("reading", done, len(parts), int(rows.sum())))
+    return [(int(n), each) for n, each in zip(rows, references, strict=True) if n]
 
-    def batches(self) -> list[tuple[int, int, int]]:
-        """Return (partition, which batch of its keys, of how many), those with most rows first.
 
-        The tasks that start last are then short, so that no worker is idle for long.
-        """
-        counts = [-(-int(keys) // KEYS_PER_BATCH) for keys in self.keys]
-        made = [(partition, k, n) for partition, n in enumerate(counts) for k in range(n)]
-        return sorted(made, key=lambda batch: -self.rows[batch[0]] / batch[2])
-
-
-class _Fit(NamedTuple):
-    executor: Executor
-    source: Source
-    parts: list[Part]
-    start: Any
-    progress: ProgressCallback | None
-
-    def report(self, stage: str, done: int, total: int, rows: int, unit: str = "parts") -> None:
-        if self.progress is not None:
-            self.progress(Progress(stage, done, total, rows, unit))
-
-    def shuffle(self, key: str) -> Shuffled:
-        """Read all parts and split their rows into partitions."""
-        size = sum(os.path.getsize(file) for file in {part.file for part in self.parts})
-        wanted = max(MIN_PARTITIONS, size // PARTITION_BYTES)
-        count = min(wanted, MAX_PARTITIONS)
-        batches = split_parts(self.parts, min(wanted, len(self.parts)))
-        calls = [
-            Call(describe(batch), (self.source, batch, key, self.start, count)) for batch in batches
-        ]
-        shuffled = Shuffled([], np.zeros(count, np.int64), np.zeros(count, np.int64))
-        done = 0
-        self.report("reading", 0, len(self.parts), 0)
-        results = self.executor.run(partition_rows, calls, outputs=count)
-        for batch, (report, outputs) in zip(batches, results, strict=True):
-            shuffled.outputs.append(outputs)
-            shuffled.keys[:] += report.keys
-            shuffled.rows[:] += report.rows
-            done += len(batch)
-            self.report("reading", done, len(self.parts), int(shuffled.rows.sum()))
-        return shuffled
-
-    def learn(self, shuffled: Shuffled, writer: ManyWriter) -> Score:
-        """Learn all batches of keys, and write their models in this order."""
-        batches = shuffled.batches()
-        parts = self.executor.share(self.parts)
-        calls = []
-        for number, (partition, *which) in enumerate(batches, start=1):
-            name = f"keys of {self.source.name}, batch {number} of {len(batches)}"
-            rows = (outputs[partition] for outputs in shuffled.outputs)
-            calls.append(Call(name, (self.start, parts, (len(shuffled.keys), *which), *rows)))
-        score = Score()
-        unit = "batches of keys"
-        self.report("learning", 0, len(batches), 0, unit)
-        for number, ((models, own), _) in enumerate(self.executor.run(learn_keys, calls), start=1):
-            for name, model in models:
-                writer.add(name, model)
-            score = score.plus(own)
-            self.report("learning", number, len(batches), score.rows, unit)
-        return score
+def _learn(
+    executor: Executor,
+    name: str,
+    parts: Any,
+    start: Any,
+    partitions: list[tuple[int, list[Any]]],
+    writer: ManyWriter,
+    report: Report,
+) -> Score:
+    """Learn all partitions, and write their models in this order."""
+    # Large partitions come first, so that no worker is idle for long at the end.
+    partitions = sorted(partitions, key=lambda each: -each[0])
+    total = len(partitions)
+    calls = [
+        Call(f"keys of {name}, partition {k} of {total}", (start, parts, *references))
+        for k, (_, references) in enumerate(partitions, start=1)
+    ]
+    score = Score()
+    report(Progress("learning", 0, total, 0, "partitions"))
+    for done, ((models, own), _) in enumerate(executor.run(learn_keys, calls), start=1):
+        for key, model in models:
+            writer.add(key, model)
+        score = score.plus(own)
+        report(Progress("learning", done, total, score.rows, "partitions"))
+    return score
 
 
 def learn_keys(
-    start: Start, parts: list[Part], which: tuple[int, int, int], *partitions: list[Partition]
+    start: Start, parts: list[Part], *partitions: list[Partition]
 ) -> tuple[list[tuple[str, bytes]], Score]:
-    """Learn the models of a batch of keys; return them as file contents, and their score."""
+    """Learn the models of a partition; return them as file contents, and their score."""
     models = []
     score = Score()
-    for name, pieces in rows_by_key(chain(*partitions), *which).items():
+    for name, pieces in rows_by_key(chain(*partitions)).items():
         model = deepcopy(start.model)
         try:
             for block in _blocks(pieces):

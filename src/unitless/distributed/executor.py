@@ -13,10 +13,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
-
-POLARS_THREADS = "POLARS_MAX_THREADS"
 
 
 class WorkerLost(OSError):
@@ -121,13 +118,6 @@ class LocalExecutor(Executor):
     ----------
     workers
         Number of processes; by default one per core. With 1, tasks run in this process.
-
-    >>> with LocalExecutor(workers=1) as executor:
-    ...     calls = [Call("a", (1,)), Call("b", (2,))]
-    ...     made = list(executor.run(_square_and_keep, calls, outputs=1))
-    ...     again = [Call("both", (made[0][1][0], made[1][1][0]))]
-    ...     print([report for report, _ in made], next(executor.run(max, again)))
-    [1, 4] (2, [])
     """
 
     def __init__(self, workers: int | None = None, retries: int = 3) -> None:
@@ -176,16 +166,15 @@ class LocalExecutor(Executor):
             delayed(_run_task)(function, call.arguments, self._new_file() if keep else None)
             for call in calls
         ]
-        with _one_polars_thread():
-            parallel = Parallel(
-                n_jobs=self.workers,
-                backend="loky",
-                return_as="generator",
-                batch_size=1,
-                max_nbytes=None,
-                inner_max_num_threads=1,
-            )
-            self._results = parallel(tasks)
+        parallel = Parallel(
+            n_jobs=self.workers,
+            backend="loky",
+            return_as="generator",
+            batch_size=1,
+            max_nbytes=None,
+            inner_max_num_threads=1,
+        )
+        self._results = parallel(tasks)
         yield from self._results
 
     def _new_file(self) -> str:
@@ -217,24 +206,6 @@ def _load(argument: Any) -> Any:
     with open(argument.path, "rb") as file:
         file.seek(argument.offset)
         return pickle.load(file)  # written by a worker of this run
-
-
-def _square_and_keep(number: int) -> tuple[int, int]:
-    """A task for the example of `LocalExecutor`."""
-    return number**2, number
-
-
-@contextmanager
-def _one_polars_thread() -> Iterator[None]:
-    """Let workers that start now use one thread of polars: there is a worker for every core."""
-    before = os.environ.get(POLARS_THREADS)
-    os.environ[POLARS_THREADS] = "1"
-    try:
-        yield
-    finally:
-        del os.environ[POLARS_THREADS]
-        if before is not None:
-            os.environ[POLARS_THREADS] = before
 
 
 def open_executor(address: str | None, workers: int | None, retries: int) -> Executor:

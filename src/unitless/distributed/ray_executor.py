@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from unitless.distributed.executor import POLARS_THREADS, Call, Executor
+from unitless.distributed.executor import Call, Executor
 
 WAIT_SECONDS = 0.5
 """How long to wait for a task before Python handles signals again."""
-WORKER_VARIABLES = {POLARS_THREADS: "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+WORKER_VARIABLES = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 """Environment of a worker. Ray starts one worker per core."""
 
 

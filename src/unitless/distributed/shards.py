@@ -145,8 +145,7 @@ or one model per key
     groups = split_parts(parts, shards)
     start = start_of(source, learner, parts)
     with open_executor(address, workers, retries) as executor:
-        fit = _Fit(executor, source, groups, progress)
-        found = fit.run(start)
+        found = _learn_and_merge(executor, source, groups, start, progress)
         columns = found.columns
         if columns is not None and columns.overfull() and shards > 1:
             # Which levels get a feature of their own is known only now.
@@ -157,7 +156,7 @@ or one model per key
                 stacklevel=2,
             )
             start = start._replace(model=replace(start.model, columns=columns.settled()))
-            found = fit.run(start)
+            found = _learn_and_merge(executor, source, groups, start, progress)
     rows = sum(score.rows for score in found.scores)
     model = replace(start.model, columns=found.columns, position=found.position, rows=rows)
     model.learner = found.learner
@@ -177,12 +176,12 @@ def _check_learner(learner: str | Learner) -> None:
 
 
 class Shard(NamedTuple):
-    """A shard that was learned."""
+    """A shard that was learned, or several that were merged."""
 
-    score: Score
+    learner: Vaw
     columns: FrameEncoder | None
     position: dict[str, Any]
-    learner: Vaw
+    scores: list[Score]
 
 
 def learn_shard(start: Start, source: Source, parts: list[Part], first: float | None) -> Shard:
@@ -196,68 +195,54 @@ def learn_shard(start: Start, source: Source, parts: list[Part], first: float | 
         for block in read(source, part, start.types):
             with naming(part, block):
                 score = score.plus(learn_block(model, block))
-    return Shard(score, model.columns, model.position, model.learner)
+    return Shard(model.learner, model.columns, model.position, [score])
 
 
-class Found(NamedTuple):
-    """All shards, merged."""
+def _learn_and_merge(
+    executor: Executor,
+    source: Source,
+    groups: list[list[Part]],
+    start: Start,
+    progress: ProgressCallback | None,
+) -> Shard:
+    """Learn the shards and merge them in order as they arrive."""
+    shared = executor.share(start)
+    first = _first_target(source, groups, start)
+    calls = [
+        Call(describe(group), (shared, source, group, first if k else None))
+        for k, group in enumerate(groups)
+    ]
+    total = sum(map(len, groups))
+    done = 0
+    tree = MergeTree()
+    columns: FrameEncoder | None = None
+    scores: list[Score] = []
+    if progress is not None:
+        progress(Progress("learning", 0, total, 0))
+    for group, (shard, _) in zip(groups, executor.run(learn_shard, calls), strict=True):
+        learner = shard.learner
+        if columns is None:
+            columns = shard.columns
+        else:
+            learner = renumbered(learner, columns.absorb(shard.columns), len(columns))
+        tree.add(learner)
+        scores += shard.scores
+        done += len(group)
+        if progress is not None:
+            progress(Progress("learning", done, total, sum(score.rows for score in scores)))
+    return Shard(tree.result(), columns, shard.position, scores)
 
-    learner: Vaw
-    columns: FrameEncoder | None
-    position: dict[str, Any]
-    scores: list[Score]
 
-
-class _Fit(NamedTuple):
-    executor: Executor
-    source: Source
-    groups: list[list[Part]]
-    progress: ProgressCallback | None
-
-    def run(self, start: Start) -> Found:
-        """Learn the shards and merge them in order as they arrive."""
-        merging = MergeTree()
-        columns: FrameEncoder | None = None
-        scores: list[Score] = []
-        done = 0
-        self._report(0, 0)
-        for group, shard in zip(self.groups, self._shards(start), strict=True):
-            learner = shard.learner
-            if shard.columns is not None:
-                if columns is None:
-                    columns = shard.columns
-                else:
-                    learner = renumbered(learner, columns.absorb(shard.columns), len(columns))
-            merging.add(learner)
-            scores.append(shard.score)
-            done += len(group)
-            self._report(done, sum(score.rows for score in scores))
-        return Found(merging.result(), columns, shard.position, scores)
-
-    def _shards(self, start: Start) -> Any:
-        shared = self.executor.share(start)
-        first = self._first_target(start)
-        calls = [
-            Call(describe(group), (shared, self.source, group, first if k else None))
-            for k, group in enumerate(self.groups)
-        ]
-        for shard, _ in self.executor.run(learn_shard, calls):
-            yield shard
-
-    def _report(self, done: int, rows: int) -> None:
-        if self.progress is not None:
-            self.progress(Progress("learning", done, sum(map(len, self.groups)), rows))
-
-    def _first_target(self, start: Start) -> float:
-        """Return the first target with a positive weight; all shards measure targets from it."""
-        model = deepcopy(start.model)
-        for part in (part for group in self.groups for part in group):
-            for block in read(self.source, part, start.types):
-                for rows in labelled_rows(model, block):
-                    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-                    if weights.any() and rows.targets is not None:
-                        return float(rows.targets[np.argmax(weights > 0)])
-        return 0.0
+def _first_target(source: Source, groups: list[list[Part]], start: Start) -> float:
+    """Return the first target with a positive weight; all shards measure targets from it."""
+    model = deepcopy(start.model)
+    for part in (part for group in groups for part in group):
+        for block in read(source, part, start.types):
+            for rows in labelled_rows(model, block):
+                weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+                if weights.any() and rows.targets is not None:
+                    return float(rows.targets[np.argmax(weights > 0)])
+    return 0.0
 
 
 class MergeTree:
@@ -274,8 +259,7 @@ class MergeTree:
         """Add the next learner."""
         size = 1
         while self._stack and self._stack[-1][0] == size:
-            _, left = self._stack.pop()
-            learner = merged(left, learner)
+            learner = merged(self._stack.pop()[1], learner)
             size *= 2
         self._stack.append((size, learner))
 

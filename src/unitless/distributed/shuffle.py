@@ -52,21 +52,12 @@ class Partition(NamedTuple):
     rows: KeyedRows
     names: list[str]
     """The keys by index."""
-    hashes: Int
-    """Their hashes."""
-
-
-class BatchReport(NamedTuple):
-    """How many keys and rows a batch has in each partition."""
-
-    keys: Int
-    rows: Int
 
 
 def partition_rows(
     source: Source, batch: list[Part], key: str, start: Start, count: int
 ) -> tuple[Any, ...]:
-    """Read a batch of parts; return a report, and a list of `Partition` for each partition."""
+    """Read a batch of parts; return the rows per partition, and a `Partition` list for each."""
     indices: dict[str, int] = {}
     pieces = [
         _with_keys(block, key, part, start, indices)
@@ -84,11 +75,9 @@ def partition_rows(
             own = whole.take(order[run])
             used, own_keys = np.unique(own.keys, return_inverse=True)
             own = own._replace(keys=own_keys)
-            made = Partition(own, [names[k] for k in used], hashes[used])
-            partitions[partition].append(made)
+            partitions[partition].append(Partition(own, [names[k] for k in used]))
             rows[partition] += len(own.keys)
-    keys = np.bincount(hashes % count, minlength=count)
-    return BatchReport(keys, rows), *partitions
+    return rows, *partitions
 
 
 def _with_keys(
@@ -150,26 +139,19 @@ def _key_text(key: Any) -> str:
     return str(key)
 
 
-def rows_by_key(
-    partitions: Iterable[Partition], count: int, batch: int, batches: int
-) -> dict[str, list[KeyedRows]]:
-    """Return the rows of each key in one of several batches of keys, in the order of the source.
+def rows_by_key(partitions: Iterable[Partition]) -> dict[str, list[KeyedRows]]:
+    """Return the rows of each key of a partition, in the order of the source.
 
     Parameters
     ----------
     partitions
-        What each batch of parts has for a partition.
-    count
-        Number of partitions.
+        What each batch of parts has for the partition.
     """
     indices: dict[str, int] = {}
     pieces = []
     for each in partitions:
-        chosen = np.flatnonzero(each.hashes // count % batches == batch)
-        index = np.full(len(each.hashes), -1)
-        index[chosen] = [indices.setdefault(each.names[k], len(indices)) for k in chosen]
-        rows = each.rows._replace(keys=index[each.rows.keys])
-        pieces.append(rows.take(np.flatnonzero(rows.keys >= 0)))
+        index = np.array([indices.setdefault(name, len(indices)) for name in each.names])
+        pieces.append(each.rows._replace(keys=index[each.rows.keys]))
     found: list[list[KeyedRows]] = [[] for _ in indices]
     for whole in _concatenated(pieces):
         whole = whole.take(np.argsort(whole.keys, kind="stable"))
