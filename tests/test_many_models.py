@@ -9,7 +9,7 @@ from safetensors import safe_open
 from unitless import persistence
 from unitless.learners import Coordinate
 from unitless.persistence import Many, ModelFileError
-from unitless.persistence.many import ManyWriter
+from unitless.persistence.archive import ManyWriter
 from unitless.persistence.saving import as_bytes
 
 
@@ -67,7 +67,7 @@ def test_an_error_leaves_the_old_file(tmp_path):
 
 
 def test_a_file_of_many_is_not_one_and_says_so(tmp_path):
-    with pytest.raises(ModelFileError, match=r"open it with unitless\.models\.Many"):
+    with pytest.raises(ModelFileError, match=r"open it with unitless\.persistence\.Many"):
         persistence.load(written(tmp_path / "m", ["a"]))
     persistence.save(learner(0), tmp_path / "one")
     with pytest.raises(ModelFileError, match="no file of many models"):

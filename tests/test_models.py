@@ -14,7 +14,7 @@ from laws.test_resume import growing
 from unitless import OnlineClassifier, OnlineRegressor, persistence
 from unitless.blend.blend import Blend
 from unitless.learners import REGISTRY, Coordinate, Full
-from unitless.persistence import files
+from unitless.persistence import container
 from unitless.persistence.saving import FITTED
 from unitless.rows import as_rows
 
@@ -221,7 +221,7 @@ def test_missing_ends_and_noise(saved, tmp_path):
 
 def forged(saved, tmp_path, name="full", **changes):
     """A file whose digest is right and whose header or arrays are changed."""
-    header, arrays = files.read(saved / name)
+    header, arrays = container.read(saved / name)
     for path, value in changes.pop("arrays", {}).items():
         arrays[path] = value
     for key, value in changes.items():
@@ -230,7 +230,7 @@ def forged(saved, tmp_path, name="full", **changes):
         for folder in folders:
             place = place[folder]
         place[last] = value
-    files.replace(tmp_path / "m", files.packed(header, arrays))
+    container.replace(tmp_path / "m", container.packed(header, arrays))
     return outcome(tmp_path / "m")
 
 

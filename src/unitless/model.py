@@ -31,7 +31,7 @@ Float = NDArray[np.float64]
 Task = Literal["binary", "multiclass", "regression"]
 
 
-@dataclass
+@dataclass(repr=False)
 class Model:
     """A learner with everything that lies between it and the data.
 
@@ -83,6 +83,10 @@ class Model:
     reading: dict[str, Any] = field(default_factory=dict)
     estimator: dict[str, Any] | None = None
     lock: PicklableLock = field(default_factory=PicklableLock, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        kept = f"{self.task}, {self.learner.name}, {self.learner.loss.name} loss"
+        return f"<Model: {kept}, {self.rows} rows learned>"
 
     # Making
 

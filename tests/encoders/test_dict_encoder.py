@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unitless.encoders import Names
+from unitless.encoders import DictEncoder
 
 HUGE = pytest.param(10**400, id="beyond float64")
 
@@ -28,14 +28,14 @@ def loaded(names, row, add=True):
 
 
 def test_columns_follow_the_first_appearance():
-    names = Names()
+    names = DictEncoder()
     assert loaded(names, {"b": 1.0, "a": 2.0}) == {0: 1.0, 1: 2.0}
     assert loaded(names, {"c": 3.0, "a": 4.0}) == {2: 3.0, 1: 4.0}
     assert names.columns == {"b": 0, "a": 1, "c": 2}
 
 
 def test_the_remembered_order_is_only_a_short_cut():
-    names = Names()
+    names = DictEncoder()
     loaded(names, {"a": 1.0, "b": 2.0})
     assert loaded(names, {"a": 3.0, "b": 4.0}) == {0: 3.0, 1: 4.0}
     assert loaded(names, {"b": 5.0, "a": 6.0}) == {1: 5.0, 0: 6.0}
@@ -44,7 +44,7 @@ def test_the_remembered_order_is_only_a_short_cut():
 
 
 def test_unknown_names_get_a_column_for_the_row_only():
-    names = Names()
+    names = DictEncoder()
     loaded(names, {"a": 1.0})
     assert loaded(names, {"x": 5.0, "a": 1.0, "y": 6.0}, add=False) == {1: 5.0, 0: 1.0, 2: 6.0}
     assert names.columns == {"a": 0}
@@ -54,7 +54,7 @@ def test_unknown_names_get_a_column_for_the_row_only():
 
 def test_looking_first_and_adding_then():
     """The same row twice: the order is remembered, the names are new both times."""
-    names = Names()
+    names = DictEncoder()
     loaded(names, {"a": 1.0, "b": 2.0}, add=False)
     loaded(names, {"a": 1.0, "b": 2.0})
     loaded(names, {"c": 2.0}, add=False)
@@ -69,7 +69,7 @@ def test_looking_first_and_adding_then():
 )
 def test_columns_never_change(rows):
     """Whatever was looked at or added in between, known names keep their columns."""
-    names, expected = Names(), {}
+    names, expected = DictEncoder(), {}
     for row, add in rows:
         values = loaded(names, row, add)
         if add:
@@ -86,17 +86,17 @@ def test_columns_never_change(rows):
     "value", [3, True, np.float32(2.5), np.int64(3), Decimal("2.5"), Fraction(5, 2), np.bool_(True)]
 )
 def test_numbers_of_any_type(value):
-    assert loaded(Names(), {"a": value, "b": 1.0}) == {0: float(value), 1: 1.0}
+    assert loaded(DictEncoder(), {"a": value, "b": 1.0}) == {0: float(value), 1: 1.0}
 
 
 @pytest.mark.parametrize("value", [None, math.nan, np.nan, np.float64("nan"), Decimal("nan")])
 def test_missing_values(value):
-    assert math.isnan(loaded(Names(), {"a": value})[0])
+    assert math.isnan(loaded(DictEncoder(), {"a": value})[0])
 
 
 @pytest.mark.parametrize("value", ["red", b"red", "1", 1j, [1.0], {"a": 1.0}, HUGE])
 def test_what_is_no_number(value):
-    names = Names()
+    names = DictEncoder()
     loaded(names, {"a": 1.0})
     with pytest.raises(ValueError, match=r"feature 'new': .*None for a missing value"):
         names.load({"a": 1.0, "new": value})
@@ -106,7 +106,7 @@ def test_what_is_no_number(value):
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, np.float32(np.inf), Decimal("inf")])
 def test_infinity(value):
-    names = Names()
+    names = DictEncoder()
     names.load({"a": 1.0, "new": value})
     with pytest.raises(ValueError, match=r"feature 'new': -?inf .*None for a missing value"):
         names.refuse_infinity()
@@ -116,17 +116,17 @@ def test_infinity(value):
 
 def test_any_hashable_name():
     row = {"a": 1.0, 7: 2.0, ("a", 7): 3.0, None: 4.0, frozenset([1]): 5.0}
-    assert list(loaded(Names(), row).values()) == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert list(loaded(DictEncoder(), row).values()) == [1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 @pytest.mark.parametrize("kind", [OrderedDict, MappingProxyType])
 def test_any_mapping(kind):
-    assert loaded(Names(), kind({"a": 1.0, "b": None}))[0] == 1.0
+    assert loaded(DictEncoder(), kind({"a": 1.0, "b": None}))[0] == 1.0
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda names: pickle.loads(pickle.dumps(names))])
 def test_copies(copied):
-    names = Names()
+    names = DictEncoder()
     loaded(names, {"b": 1.0, "a": 2.0})
     twin = copied(names)
     assert loaded(twin, {"c": 3.0, "a": 4.0}) == {2: 3.0, 1: 4.0}

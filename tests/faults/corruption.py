@@ -183,21 +183,21 @@ def places(tree):
 
 def parts(data):
     """Header and arrays of a sound file, to be changed."""
-    from unitless.persistence import files
+    from unitless.persistence import container
 
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
-        return files.read(file.name)
+        return container.read(file.name)
 
 
 def joined(header, arrays):
     """The bytes of a file with a right digest."""
-    from unitless.persistence import files
+    from unitless.persistence import container
 
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            return files.packed(header, arrays)
+            return container.packed(header, arrays)
     except (ValueError, UnicodeError):  # what JSON or UTF-8 cannot say cannot be forged
         return b""
 

@@ -14,7 +14,7 @@ import pytest
 
 from unitless import persistence
 from unitless.learners import Coordinate
-from unitless.persistence import files
+from unitless.persistence import container
 from unitless.rows import as_rows
 
 
@@ -116,13 +116,13 @@ def test_killed_at_the_rename(saved, moment):
     before = path.read_bytes()
     code = (
         "import os, signal, sys\n"
-        "from unitless.persistence import files\n"
+        "from unitless.persistence import container\n"
         f"os.{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "files.replace(sys.argv[1], b'new')"
+        "container.replace(sys.argv[1], b'new')"
     )
     done = subprocess.run([sys.executable, "-c", code, path], timeout=100)
     assert done.returncode == -signal.SIGKILL
     assert path.read_bytes() == before
     assert len([*path.parent.iterdir()]) == 2
-    files.replace(path, b"newer")
+    container.replace(path, b"newer")
     assert path.read_bytes() == b"newer"

@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.baselines.scale_dependent import ScaleDependent
-from unitless.encoders import Names
+from unitless.encoders import DictEncoder
 from unitless.learners.base import EMPTY, Diverged, Weights
 from unitless.learners.transitional import OldLearner
 from unitless.losses import derivative
@@ -233,7 +233,7 @@ class DenseLearner(ScaleDependent, OldLearner):
             return learn(*row)
         except Diverged:
             self.state, self._columns = state, columns
-            self.names = Names(dict(islice(self.names.columns.items(), known)))
+            self.names = DictEncoder(dict(islice(self.names.columns.items(), known)))
             raise
 
     def _predict(self, values, indices, starts, columns, weights, scores):

@@ -27,7 +27,7 @@ from unitless.distributed.shuffle import KeyedRows, Partition, partition_rows, r
 from unitless.distributed.source import Part, Source, as_source, describe, split_parts
 from unitless.learners.base import Learner
 from unitless.model import Model
-from unitless.persistence.many import Many, ManyWriter
+from unitless.persistence.archive import Many, ManyWriter
 from unitless.persistence.saving import as_bytes
 from unitless.readers import Block
 

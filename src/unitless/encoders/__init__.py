@@ -4,5 +4,4 @@ from unitless.encoders.column_assignment import ManyLevels
 from unitless.encoders.dict_encoder import DictEncoder
 from unitless.encoders.frame_encoder import Encoded, FrameEncoder
 
-Names = DictEncoder
 __all__ = ["DictEncoder", "Encoded", "FrameEncoder", "ManyLevels"]

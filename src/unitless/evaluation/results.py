@@ -13,7 +13,7 @@ from unitless.evaluation.progressive import Evaluation
 from unitless.evaluation.results_schema import LENGTHS, RESULTS, problem
 from unitless.labels import text_of
 from unitless.model import LOSSES, Model
-from unitless.persistence.files import replace
+from unitless.persistence.container import replace
 
 FORMAT = 1
 TOP = 100

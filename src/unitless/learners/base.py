@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless import losses, units
-from unitless.encoders import Names
+from unitless.encoders import DictEncoder
 from unitless.locking import PicklableLock
 from unitless.losses import SOFTMAX, Loss
 from unitless.rows import NO_INDICES as NO_INDICES
@@ -128,7 +128,7 @@ class Learner(ABC):
         self.loss = losses.get(loss)
         self.intercept = bool(intercept)
         self.classes = checked_classes(self.loss, classes)
-        self.names = Names()
+        self.names = DictEncoder()
         self._turn = PicklableLock()
         self._units = EMPTY
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
@@ -217,7 +217,7 @@ class Learner(ABC):
             scores = learn(block, targets, weights, self._room(1))
         except Diverged:
             self._forget(columns)
-            self.names = Names(dict(islice(names.columns.items(), known)))
+            self.names = DictEncoder(dict(islice(names.columns.items(), known)))
             raise
         return scores[0] if scores.ndim == 2 else float(scores[0])
 

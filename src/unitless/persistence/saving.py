@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from unitless import __version__
 from unitless.blend.blend import Blend
-from unitless.encoders import FrameEncoder, Names
+from unitless.encoders import DictEncoder, FrameEncoder
 from unitless.learners.base import Learner
 from unitless.model import Model
-from unitless.persistence import files
+from unitless.persistence import container
 from unitless.persistence.checks import columns_of
-from unitless.persistence.files import ModelFileError
-from unitless.persistence.names import as_json, from_json, labels_as_json, labels_from_json
+from unitless.persistence.container import ModelFileError
+from unitless.persistence.json_names import as_json, from_json, labels_as_json, labels_from_json
 from unitless.persistence.parameters import made, spec_of
 from unitless.persistence.states import remembered, restore
 
@@ -62,7 +62,7 @@ def save(
     >>> again.predict_one({"height": 1.7}) == learner.predict_one({"height": 1.7})
     True
     """
-    files.replace(path, as_bytes(model, position=position, extra=extra, notes=notes))
+    container.replace(path, as_bytes(model, position=position, extra=extra, notes=notes))
 
 
 def as_bytes(
@@ -86,7 +86,7 @@ def as_bytes(
         "position": getattr(model, "position", None) if position is None else position,
         "notes": notes or {}, "model": own,
     }  # fmt: skip
-    return files.packed(written, arrays)
+    return container.packed(written, arrays)
 
 
 def _summary(learner: Learner) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def extra(path: Path) -> Arrays:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    return _known(path, *files.read(path))
+    return _known(path, *container.read(path))
 
 
 def _known(path: Path, written: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
@@ -185,7 +185,7 @@ def load(path: Path) -> Any:
 
 def from_bytes(path: Path, data: bytes) -> Any:
     """The model that `as_bytes` made these of; errors name the path."""
-    return _rebuilt(path, *_known(path, *files.unpacked(path, data)), len(data))
+    return _rebuilt(path, *_known(path, *container.unpacked(path, data)), len(data))
 
 
 def _rebuilt(path: Path, written: dict[str, Any], arrays: Arrays, size: int) -> Any:
@@ -224,7 +224,7 @@ def _learner(
     known = {from_json(name): k for k, name in enumerate(names)}
     if len(known) != len(names) or (known and len(known) > columns_of(learner)):
         raise ValueError(f"{len(names)} names do not fit {columns_of(learner)} columns")
-    learner.names = Names(known)
+    learner.names = DictEncoder(known)
     return learner
 
 

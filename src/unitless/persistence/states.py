@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unitless.blend.mixture_bound import Guarantee
 from unitless.blend.old_files import arrays_of_0_1_0, facts_of_0_1_0
 from unitless.blend.old_files import leave_units as leave_units_of_blend
-from unitless.encoders import Names
+from unitless.encoders import DictEncoder
 from unitless.learners.coordinatewise import Coordinatewise
 from unitless.learners.old_files import leave_units
 from unitless.persistence.checks import Damaged, check
@@ -50,7 +50,7 @@ def _leaves(thing: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _leaves_of(value: Any, path: str, name: str) -> Iterator[tuple[str, Any]]:
-    if name in DERIVED or isinstance(value, Names):
+    if name in DERIVED or isinstance(value, DictEncoder):
         return
     if name == "ended":
         yield path, {member: list(claim[1:]) for member, claim in value.items()}
@@ -111,7 +111,7 @@ def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
 
 
 def _restored(value: Any, path: str, name: str, arrays: Arrays, facts: Facts) -> Any:
-    if name in DERIVED or isinstance(value, Names):
+    if name in DERIVED or isinstance(value, DictEncoder):
         return value
     if name == "ended":
         return _claims(facts.pop(path, None))

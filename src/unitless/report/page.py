@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from unitless.evaluation import LABELS
-from unitless.persistence.files import replace
+from unitless.persistence.container import replace
 from unitless.report import figures
 
 STYLE = Path(__file__).with_name("style.css")

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.persistence.files import ModelFileError, flush_folder
+from unitless.persistence.container import ModelFileError, flush_folder
 from unitless.persistence.saving import from_bytes
 
 NAME, FORMAT = "unitless.many", 1
