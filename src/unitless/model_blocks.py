@@ -13,6 +13,7 @@ from unitless.encoders import FrameEncoder
 from unitless.labels import Label, coded, distinct_labels, shown
 from unitless.readers.blocks import Block, ReadError
 from unitless.rows import Rows, as_rows
+from unitless.suggestions import no_such_column
 
 if TYPE_CHECKING:
     from unitless.model import Model
@@ -163,7 +164,7 @@ def _weights(model: "Model", block: Block) -> Float | None:
 def column_of(frame: Any, name: str) -> Any:
     """A column of a frame; an error that lists the columns if there is none of that name."""
     if name not in frame.columns:
-        raise ValueError(f"there is no column {name!r}; there are {_listed(frame)}")
+        raise ValueError(no_such_column(name, frame.columns))
     return frame.get_column(name)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unitless.cli.suggestions import suggestion
+from unitless.suggestions import suggestion
 
 SEE = "(see unitless evaluate --help)"
 
@@ -58,6 +58,11 @@ def test_a_misspelt_learner(unitless, data):
     assert "there is no learner 'blendd'; did you mean 'blend'?" in done.err
     done = unitless("evaluate", data, "-t", "label", "--learner", "cordinate")
     assert "there is no learner 'cordinate'; did you mean 'coordinate'?" in done.err
+
+
+def test_a_misspelt_column(unitless, data):
+    for words in (("-t", "labels"), ("-t", "label", "--ignore", "Grams")):
+        assert "; did you mean '" in unitless("evaluate", data, *words).err
 
 
 def test_suggestions():

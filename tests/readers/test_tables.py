@@ -57,7 +57,7 @@ def test_targets_that_are_no_numbers(format):
 @each_table
 def test_columns_that_are_not_there(format):
     for option in ("target", "weight"):
-        with pytest.raises(ReadError, match="no column 'z' among"):
+        with pytest.raises(ReadError, match="no column 'z'; there are"):
             read(written(ROWS, format), format=format, **{option: "z"})
 
 

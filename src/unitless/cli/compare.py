@@ -112,7 +112,7 @@ def compare(options: CompareOptions) -> None:
 
 def _names(given: str, loss: str) -> tuple[list[str], bool]:
     """Return the names of the learners, and whether they are the default."""
-    from unitless.cli.suggestions import check_learner
+    from unitless.cli.learners import check_learner
     from unitless.learners import REGISTRY, get
 
     names = [name.strip() for name in given.split(",") if name.strip()]

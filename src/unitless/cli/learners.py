@@ -43,3 +43,13 @@ def learners(all: All = False, json: o.Json = False) -> None:
         print(f"{entry['name']:<{width}}  {entry['invariance']:<17} {entry['summary']}")
     if not all:
         print("\nThe default is blend. `unitless learners --all` also lists the baselines.")
+
+
+def check_learner(name: str) -> None:
+    """Refuse the name of a learner that does not exist, with a suggestion."""
+    from unitless.learners import REGISTRY
+    from unitless.suggestions import suggestion
+
+    if name not in REGISTRY:
+        hint = suggestion(name, REGISTRY) or "; `unitless learners --all` lists them"
+        raise ValueError(f"there is no learner {name!r}{hint}")

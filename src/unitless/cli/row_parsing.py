@@ -8,9 +8,9 @@ import numpy as np
 import polars
 from scipy.sparse import csr_array
 
-from unitless.cli.suggestions import suggestion
 from unitless.model import Model
 from unitless.rows import Rows, as_rows
+from unitless.suggestions import suggestion
 
 
 def rows_of(model: Model, words: list[str]) -> Rows:

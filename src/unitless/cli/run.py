@@ -9,13 +9,13 @@ from itertools import chain
 from typing import Any
 
 from unitless.cli.labelled import labelled_rows
+from unitless.cli.learners import check_learner
 from unitless.cli.options import EvaluateOptions, LearningOptions
 from unitless.cli.outputs import check_outputs, results_path
 from unitless.cli.predictions import Predictions
 from unitless.cli.reading import is_csv, is_source, model_blocks, new_blocks
 from unitless.cli.screen import Screen, console_of, warnings_as_notes
 from unitless.cli.stopping import Stopper
-from unitless.cli.suggestions import check_learner
 from unitless.cli.summary import show_audit, show_start, show_summary
 from unitless.evaluation import Evaluation, Step, read_results, results_of, resumed, write_results
 from unitless.model import Model

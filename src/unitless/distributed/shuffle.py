@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unitless.distributed.learning import PartError, Start, read
 from unitless.distributed.source import Part, Source
 from unitless.readers import Block
+from unitless.suggestions import no_such_column
 
 LARGEST_KEY = 2.0**53
 """From here on, float64 cannot represent every whole number."""
@@ -100,8 +101,7 @@ def _keys(block: Block, key: str, part: Part) -> tuple[list[str], Int]:
 
     assert block.frame is not None
     if key not in block.frame.columns:
-        listed = ", ".join(map(repr, block.frame.columns[:20]))
-        raise PartError(f"{part.file}: there is no column {key!r}; there are {listed}")
+        raise PartError(f"{part.file}: {no_such_column(key, block.frame.columns)}")
     column = block.frame.get_column(key)
     is_bad = column.is_null()
     if column.dtype == pl.Float64:

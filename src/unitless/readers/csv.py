@@ -23,6 +23,7 @@ from unitless.readers.csv_scanner import BEHIND, UNCLOSED, Records
 from unitless.readers.dialect import Dialect, column_names, detect
 from unitless.readers.source import BYTE_ORDER_MARK, Source, whole_lines
 from unitless.readers.tables import REFUSED, TYPES, Int, Table, is_finite
+from unitless.suggestions import no_such_column
 
 MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
 NOT_NUMBERS = [text for text in MISSING if text.lower() != "nan"]
@@ -104,7 +105,7 @@ class Reader:
         names = self._names(record, line + 1)
         for name in self.options.types:
             if name not in names:
-                raise ReadError(f"there is no column {name!r} among {names}", file=self.file)
+                raise ReadError(no_such_column(name, names), file=self.file)
         columns = {name: self.options.types.get(name) for name in names}
         self.dialect = self.dialect._replace(columns=columns)
         if self.options.header:

@@ -16,6 +16,7 @@ from polars import selectors
 
 from unitless.readers.blocks import WEIGHT, Bad, Block, Options, Position, ReadError, allowed
 from unitless.readers.source import Source
+from unitless.suggestions import no_such_column
 
 Int = NDArray[np.int64]
 
@@ -93,8 +94,7 @@ def block(table: Table, begin: Position, end: Position, source: Source, options:
     """
     for name in (options.target, options.weight):
         if name is not None and name not in table.frame.columns:
-            why = f"there is no column {name!r} among {table.frame.columns}"
-            raise ReadError(why, file=source.name)
+            raise ReadError(no_such_column(name, table.frame.columns), file=source.name)
     table, weights = _weighed(table, options.weight, source.name)
     frame = table.frame
     target = options.target
