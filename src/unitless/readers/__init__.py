@@ -180,7 +180,7 @@ def open_blocks(
     if format == "tsv":
         separator = separator or "\t"
     how = header, separator, quote, types or {}, coerce, skip_bad, names, max(1, block_bytes)
-    options = Options(target, weight, *how, labels)
+    options = Options(target, weight, *how, labels, read_ahead)
     start = _checked(resume, format)
     from unitless.readers.source import Source
 

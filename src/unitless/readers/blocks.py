@@ -93,6 +93,7 @@ class Options(NamedTuple):
     names: Sequence[str] = ()
     block_bytes: int = 1 << 23
     labels: Sequence[str] = ()
+    read_ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

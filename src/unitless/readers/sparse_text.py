@@ -1,13 +1,15 @@
 """What the readers of sparse text (svmlight, VW) share: chunks -> kernels -> blocks.
 
 A kernel parses a chunk line by line into arrays. It stops at a line that it cannot finish: a bad
-line, a number that Python has to compute, a vocabulary that is full. `read_chunk` does what is
-needed and calls it again; what the unfinished line has written is overwritten.
+line, or a number that Python has to compute. `_read` does what is
+needed and calls it again; what the unfinished line has written is overwritten. Names get their
+columns afterwards, in the order of the file, while another thread parses the next chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,15 +27,16 @@ from unitless.readers.blocks import (
     allowed,
 )
 from unitless.readers.numbers import HARD, INFINITE, NO, read_number
+from unitless.readers.prefetch import prefetch
 from unitless.readers.source import Source
 from unitless.rows import Rows
 
 AT, LINE, ROW, PLACE, ASKED, ANSWERED = range(6)
 """A kernel's state: where it is, lines and rows read, the bad token, hard numbers of the line."""
 
-DONE, ASK, GROW, NOT_NUMBER, NOT_FINITE, NOT_WEIGHT, CONTROL, OWN = range(8)
-"""How a kernel ends: at the end; at hard numbers; at a full vocabulary; at a bad line, for one of
-these reasons or, from `OWN` on, for a reason of the format."""
+DONE, ASK, NOT_NUMBER, NOT_FINITE, NOT_WEIGHT, CONTROL, OWN = range(7)
+"""How a kernel ends: at the end; at hard numbers; at a bad line, for one of these reasons or, from
+`OWN` on, for a reason of the format."""
 
 REASONS = {
     NOT_NUMBER: NUMBER,
@@ -41,6 +44,8 @@ REASONS = {
     NOT_WEIGHT: WEIGHT,
     CONTROL: "control characters are not allowed",
 }
+
+SUM = "the values of a name that comes more than once add up to no finite number"
 
 HARD_NUMBERS = 64
 """Room for the hard numbers of a line, to begin with."""
@@ -55,6 +60,8 @@ class Arrays(NamedTuple):
     starts  row i owns values[starts[i] : starts[i + 1]]
     marks   label and importance of each row
     spans   of each row: its line, counted from 0 in the chunk; where its tag starts, ends
+    prints  VW text: the fingerprint of each value's name
+    tokens  VW text: where namespace and name start and end, the number if it has no name
     ======= ===========================================================================
     """
 
@@ -63,6 +70,20 @@ class Arrays(NamedTuple):
     starts: NDArray[np.int64]
     marks: NDArray[np.float64]
     spans: NDArray[np.int64]
+    prints: NDArray[np.uint64]
+    tokens: NDArray[np.int32]
+
+
+class Parsed(NamedTuple):
+    """A chunk that was parsed: its text, the arrays, how many lines and rows, and bad lines."""
+
+    data: bytes
+    end: int
+    done: float | None
+    arrays: Arrays
+    lines: int
+    rows: int
+    bad: list[Bad]
 
 
 class Parser(Protocol):
@@ -78,17 +99,8 @@ class Parser(Protocol):
     def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
         """Run the kernel from state[AT] on; how it ended."""
 
-    def grow(self) -> None:
-        """Make room in the vocabulary."""
-
-    def finish(self, arrays: Arrays) -> list[str]:
-        """Count the columns behind a chunk; the names that are new in it."""
-
-
-@inlined
-def ends_token(char):
-    """Whether a byte stands behind a token: a blank, a newline or another control character."""
-    return char <= 32
+    def finish(self, data: bytes, arrays: Arrays, rows: int) -> tuple[int, list[str], list[int]]:
+        """Count the columns behind a chunk: (values, new names, rows that cannot be used)."""
 
 
 @inlined
@@ -121,24 +133,37 @@ def skip_line(text, at):
 def blocks(source: Source, options: Options, start: Position, parser: Parser) -> Iterator[Block]:
     """The rows of the file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
-    room = _room(0, 0)
-    for chunk in source.chunks(options.block_bytes):
+    chunks: Iterator[Parsed] = _parsed(source, options, parser)
+    if options.read_ahead and source.pipe is None:
+        chunks = prefetch(_parsed(source, options, parser))
+    for chunk in chunks:
         begin = place
-        data, bad = _decodable(chunk.data) if parser.columns_are_named else (chunk.data, [])
-        room = _large_enough(room, data)
-        lines, rows, more = _read(data, parser, room, options.skip_bad)
-        arrays = _copied(room, rows)
-        new_names = parser.finish(arrays)
-        bad = [one._replace(line=one.line + place["line"] + 1) for one in (*bad, *more)]
+        values, new_names, unusable = parser.finish(chunk.data, chunk.arrays, chunk.rows)
+        arrays = _copied(chunk.arrays, chunk.rows, values, unusable)
+        refused = [Bad(int(chunk.arrays.spans[row, 0]), None, None, SUM) for row in unusable]
+        bad = [one._replace(line=one.line + begin["line"] + 1) for one in (*chunk.bad, *refused)]
         place = {
-            **place,
+            **begin,
             "offset": chunk.end,
-            "line": place["line"] + lines,
-            "rows": place["rows"] + rows,
-            "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
+            "line": begin["line"] + chunk.lines,
+            "rows": begin["rows"] + len(arrays.spans),
+            "skipped": allowed(bad, begin["skipped"], options.skip_bad, source.name),
             "columns": parser.columns,
         }
-        yield _block(data, arrays, begin, place, new_names, source.done())
+        yield _block(chunk.data, arrays, begin, place, new_names, chunk.done)
+
+
+def _parsed(source: Source, options: Options, parser: Parser) -> Generator[Parsed, None, None]:
+    """The chunks of the file; a chunk's arrays are used again for the fourth one behind it."""
+    rooms = deque([_room(0, 0, parser.columns_are_named)] * 4)
+    for chunk in source.chunks(options.block_bytes):
+        data, bad = chunk.data, list[Bad]()
+        if parser.columns_are_named:
+            data, bad = _decodable(data)
+        rooms.rotate()
+        rooms[0] = _large_enough(rooms[0], data, parser.columns_are_named)
+        lines, rows, more = _read(data, parser, rooms[0], options.skip_bad)
+        yield Parsed(data, chunk.end, source.done(), rooms[0], lines, rows, [*bad, *more])
 
 
 def _decodable(data: bytes) -> tuple[bytes, list[Bad]]:
@@ -163,22 +188,25 @@ def shown_bytes(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-def _room(values: int, rows: int) -> Arrays:
+def _room(values: int, rows: int, named: bool) -> Arrays:
+    names = values if named else 0
     return Arrays(
         np.empty(values),
         np.empty(values, dtype=np.int32),
         np.zeros(rows + 1, dtype=np.int64),
         np.empty((rows, 2)),
         np.empty((rows, 3), dtype=np.int64),
+        np.empty((names, 2), dtype=np.uint64),
+        np.empty((names, 5), dtype=np.int32),
     )
 
 
-def _large_enough(room: Arrays, data: bytes) -> Arrays:
+def _large_enough(room: Arrays, data: bytes, named: bool) -> Arrays:
     """Arrays for the chunk, the old ones if they are: memory that is new is slow."""
     values = len(data) // 2 + 1  # a token and a blank have two bytes
     rows = int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == 10))
     if len(room.values) < values or len(room.spans) < rows:
-        return _room(values + values // 4, rows + rows // 4)
+        return _room(values + values // 4, rows + rows // 4, named)
     return room
 
 
@@ -192,9 +220,7 @@ def _read(data: bytes, parser: Parser, room: Arrays, most: int) -> tuple[int, in
         status = parser.parse(text, state, hard, tuple(room))
         if status == DONE:
             break
-        if status == GROW:
-            parser.grow()
-        elif status == ASK:
+        if status == ASK:
             hard = _answered(data, state, hard)
         else:
             why = REASONS.get(status) or parser.reasons[status]
@@ -215,9 +241,7 @@ def _answered(data: bytes, state: NDArray[np.int64], hard: NDArray[np.float64]) 
 
 
 def _bad(data: bytes, place: int, line: int, why: str) -> Bad:
-    """The bad line, with the token at a place; -1 is the whole line."""
-    if place < 0:
-        return Bad(line, None, None, why)
+    """The bad line, with the token at a place."""
     begin = data.rfind(b"\n", 0, place) + 1
     stop = place + (data[place] not in b"\n ")
     while data[stop] > 32:
@@ -226,11 +250,22 @@ def _bad(data: bytes, place: int, line: int, why: str) -> Bad:
     return Bad(line, column, shown_bytes(data[place:stop]), why)
 
 
-def _copied(room: Arrays, rows: int) -> Arrays:
-    """The arrays of so many rows, apart from the room that the next chunk uses."""
-    values = int(room.starts[rows])
-    sizes = (values, values, rows + 1, rows, rows)
-    return Arrays(*(array[:size].copy() for array, size in zip(room, sizes, strict=True)))
+def _copied(room: Arrays, rows: int, values: int, unusable: list[int]) -> Arrays:
+    """The arrays of so many rows, apart from the room that a later chunk uses.
+
+    Rows that cannot be used are left out; they have no values any more.
+    """
+    kept = np.ones(rows, dtype=bool)
+    kept[unusable] = False
+    return Arrays(
+        room.values[:values].copy(),
+        room.indices[:values].copy(),
+        room.starts[: rows + 1][np.concatenate([[True], kept])],
+        room.marks[:rows][kept],
+        room.spans[:rows][kept],
+        room.prints[:0],
+        room.tokens[:0],
+    )
 
 
 def _block(

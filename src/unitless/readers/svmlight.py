@@ -71,12 +71,10 @@ class Svmlight:
     def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
         return int(_parse(text, state, hard, arrays))
 
-    def grow(self) -> None:
-        """There is no vocabulary."""
-
-    def finish(self, arrays: Arrays) -> list[str]:
-        self.columns = max(self.columns, int(arrays.indices.max(initial=-1)) + 1)
-        return []
+    def finish(self, data: bytes, arrays: Arrays, rows: int) -> tuple[int, list[str], list[int]]:
+        values = int(arrays.starts[rows])
+        self.columns = max(self.columns, int(arrays.indices[:values].max(initial=-1)) + 1)
+        return values, [], []
 
 
 @kernel
@@ -103,7 +101,7 @@ def _parse(text, state, hard, arrays):
 @inlined
 def _read_line(text, state, hard, arrays):
     """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
-    values, indices, starts, marks, spans = arrays
+    values, indices, starts, marks, spans = arrays[:5]
     row = state[ROW]
     filled = starts[row]
     previous = -1

@@ -29,7 +29,6 @@ from unitless.readers.sparse_text import (
     AT,
     CONTROL,
     DONE,
-    GROW,
     LINE,
     NOT_FINITE,
     NOT_NUMBER,
@@ -41,24 +40,9 @@ from unitless.readers.sparse_text import (
     number_at,
     skip_line,
 )
-from unitless.readers.vocabulary import (
-    Vocabulary,
-    column_in,
-    extended,
-    find,
-    forget,
-    has_room,
-    put,
-)
+from unitless.readers.vocabulary import CARET, CLOSING, OPENING, Vocabulary, extended
 
-NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, BAD_SUM = range(OWN, OWN + 5)
-
-SHORT_ROW = 256
-"""Rows up to this size are sorted by counting."""
-
-COLON, CARET, OPENING, CLOSING = (np.uint8(ord(char)) for char in ":^[]")
-SPARE = 24
-"""Letters of a name that are not in the file: ^, a newline, the number of a nameless feature."""
+NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE = range(OWN, OWN + 4)
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -82,61 +66,33 @@ class VowpalWabbit:
         BAD_HEAD: "label, importance and 'tag were expected before the |",
         BAD_SPACE: "|namespace or |namespace:number was expected",
         BAD_FEATURE: "name, name:number or name:text was expected",
-        BAD_SUM: "the values of a name that comes more than once add up to no finite number",
     }
 
     def __init__(self, known: Sequence[str]) -> None:
         self.vocabulary = Vocabulary(known)
-        self.columns = len(known)
-        self.count = np.array([len(known)], dtype=np.int64)
-        self.prints = np.empty((0, 2), dtype=np.uint64)
-        self.tokens = np.empty((0, 5), dtype=np.int64)
+
+    @property
+    def columns(self) -> int:
+        return self.vocabulary.count
 
     def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
-        if len(self.prints) < len(arrays[0]):
-            self.prints = np.empty((len(arrays[0]), 2), dtype=np.uint64)
-            self.tokens = np.empty((len(arrays[0]), 5), dtype=np.int64)
-            self.keys = np.empty(len(arrays[0]), dtype=np.int64)
-            self.ranked = np.empty_like(self.keys)
-            self.given = np.empty(len(arrays[0]))
-        row = self.prints, self.tokens, self.keys, self.ranked, self.given
-        return int(_parse(text, state, hard, arrays, row, self.vocabulary.words, self.count))
+        return int(_parse(text, state, hard, arrays, self.vocabulary.key))
 
-    def grow(self) -> None:
-        self.vocabulary.grow(int(self.count[0]))
-
-    def finish(self, arrays: Arrays) -> list[str]:
+    def finish(self, data: bytes, arrays: Arrays, rows: int) -> tuple[int, list[str], list[int]]:
         known = self.columns
-        self.columns = int(self.count[0])
-        return self.vocabulary.names(known, self.columns)
+        values, bad = self.vocabulary.assign(data, arrays, rows)
+        return values, self.vocabulary.names(known), bad
 
 
 @kernel
-def _parse(text, state, hard, arrays, row, words, count):
-    """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`.
-
-    `count` holds the number of names so far.
-    """
+def _parse(text, state, hard, arrays, key):
+    """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`."""
     starts = arrays[2]
     while state[AT] < len(text):
-        start = starts[state[ROW]]
-        known = count[0]
         state[ASKED] = 0
-        status, filled, behind = _read_line(text, state, hard, arrays, row, words[3])
+        status, filled, behind = _read_line(text, state, hard, arrays, key)
         if status == DONE and state[ASKED] > state[ANSWERED]:
             return ASK
-        if status == DONE and filled >= 0:
-            status = _find_columns(text, row, words, count, arrays[1], start, filled)
-            if status == DONE:
-                filled = _in_order(arrays, start, filled, row)
-                if filled < 0:
-                    status = BAD_SUM
-                    state[PLACE] = -1
-            if status != DONE:
-                forget(words, known, count[0])
-                count[0] = known
-            if status == GROW:
-                return status
         state[ANSWERED] = 0
         state[AT] = behind if status == DONE else skip_line(text, state[AT])
         state[LINE] += 1
@@ -149,7 +105,7 @@ def _parse(text, state, hard, arrays, row, words, count):
 
 
 @inlined
-def _read_line(text, state, hard, arrays, row, key):
+def _read_line(text, state, hard, arrays, key):
     """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
     begin = state[AT]
     bar = begin
@@ -164,7 +120,7 @@ def _read_line(text, state, hard, arrays, row, key):
     status = _read_head(text, begin, bar, state, hard, arrays)
     if status != DONE:
         return status, -1, bar
-    status, filled, behind = _read_features(text, bar, state, hard, arrays, row, key)
+    status, filled, behind = _read_features(text, bar, state, hard, arrays, key)
     return status, filled, behind
 
 
@@ -221,17 +177,14 @@ def _read_head(text, at, bar, state, hard, arrays):
 
 
 @inlined
-def _read_features(text, at, state, hard, arrays, row, key):
+def _read_features(text, at, state, hard, arrays, key):
     """Read namespaces and features from the first bar on: (status, values so far, place behind).
 
-    Of each feature the fingerprint of its name goes to the row's prints, and where its name and its
-    namespace stand to its tokens; columns are looked up when all are read, for then the memory
-    answers many of them at a time.
+    Of each feature the fingerprint of its name goes to `prints`, and where its name and its
+    namespace stand to `tokens`; columns are looked up later (`vocabulary`).
     """
-    values = arrays[0]
-    prints, tokens = row[0], row[1]
-    start = arrays[2][state[ROW]]
-    filled = start
+    values, prints, tokens = arrays[0], arrays[5], arrays[6]
+    filled = arrays[2][state[ROW]]
     space = at
     space_to = at
     space_print = (key[0], key[1])
@@ -266,14 +219,13 @@ def _read_features(text, at, state, hard, arrays, row, key):
                 for k in range(name_to + 1, behind):
                     first, second = extended(first, second, text[k])
                 name_to = behind
-            k = filled - start
-            prints[k, 0] = first
-            prints[k, 1] = second
-            tokens[k, 0] = space
-            tokens[k, 1] = space_to
-            tokens[k, 2] = at
-            tokens[k, 3] = name_to
-            tokens[k, 4] = nameless
+            prints[filled, 0] = first
+            prints[filled, 1] = second
+            tokens[filled, 0] = space
+            tokens[filled, 1] = space_to
+            tokens[filled, 2] = at
+            tokens[filled, 3] = name_to
+            tokens[filled, 4] = nameless
             nameless += at == name_to
             values[filled] = value
             filled += 1
@@ -302,51 +254,6 @@ def _print_of_number(number, first, second):
         first, second = extended(first, second, number // power % 10 + 48)
         power //= 10
     return extended(first, second, CLOSING)
-
-
-@inlined
-def _find_columns(text, row, words, count, indices, start, stop):
-    """Fill in the columns of a row, new ones for new names; GROW if the vocabulary is full."""
-    prints, tokens = row[0], row[1]
-    slots = words[0]
-    for k in range(stop - start):
-        place = find(slots, prints[k, 0], prints[k, 1])
-        column = column_in(slots, place)
-        if column < 0:
-            column = count[0]
-            size = tokens[k, 1] - tokens[k, 0] + tokens[k, 3] - tokens[k, 2] + SPARE
-            if not has_room(words, column, size):
-                return GROW
-            _spell(text, tokens, k, words, column)
-            put(slots, place, prints[k, 0], prints[k, 1], column)
-            count[0] += 1
-        indices[start + k] = column
-    return DONE
-
-
-@inlined
-def _spell(text, tokens, k, words, column):
-    """Write the name of feature k behind the last one, as that of a column."""
-    starts = words[1]
-    letters = words[2]
-    end = starts[column]
-    for at in range(tokens[k, 0], tokens[k, 1]):
-        letters[end] = text[at]
-        end += 1
-    if tokens[k, 0] < tokens[k, 1]:
-        letters[end] = CARET
-        end += 1
-    colon = COLON
-    for at in range(tokens[k, 2], tokens[k, 3]):
-        letters[end] = text[at]
-        if text[at] == colon:
-            letters[end] = CARET
-            colon = CARET
-        end += 1
-    if tokens[k, 2] == tokens[k, 3]:
-        end = _spell_number(letters, end, tokens[k, 4])
-    letters[end] = 10
-    starts[column + 1] = end + 1
 
 
 @inlined
@@ -413,65 +320,3 @@ def _read_text(text, begin, number_to, state):
     if is_digit(text[first]) or begin == end or text[begin] == 58 or text[begin] == 124:
         return BAD_FEATURE, end
     return DONE, end
-
-
-@inlined
-def _spell_number(letters, end, number):
-    """Write [number]; where it ends."""
-    digits = 1
-    while number >= 10**digits:
-        digits += 1
-    letters[end] = OPENING
-    letters[end + digits + 1] = CLOSING
-    for k in range(digits):
-        letters[end + digits - k] = 48 + number % 10
-        number //= 10
-    return end + digits + 2
-
-
-@kernel
-def _in_order(arrays, start, stop, row):
-    """Sort a row by column, add up equal columns, leave out zeros: its end, -1 if not finite.
-
-    Equal columns are added in the order in which they stand.
-    """
-    values, indices = arrays[0], arrays[1]
-    size = stop - start
-    keys, ranked, given = row[2], row[3], row[4]
-    in_order = True
-    for k in range(size):
-        given[k] = values[start + k]
-        keys[k] = np.int64(indices[start + k]) << 32 | k
-        rising = k == 0 or keys[k - 1] >> 32 < keys[k] >> 32
-        in_order &= rising and given[k] != 0.0
-    if in_order:
-        return stop
-    _sort(keys, ranked, size)
-    filled = start
-    k = 0
-    while k < size:
-        column = keys[k] >> 32
-        total = 0.0
-        while k < size and keys[k] >> 32 == column:
-            total += given[keys[k] & 0xFFFFFFFF]
-            k += 1
-        if np.isinf(total):
-            return -1
-        values[filled] = total
-        indices[filled] = column
-        filled += total != 0.0
-    return filled
-
-
-@kernel
-def _sort(keys, ranked, size):
-    """Sort keys[:size]; of few, each is counted how many are below it, which vectors do fast."""
-    if size > SHORT_ROW:
-        keys[:size].sort()
-        return
-    for k in range(size):
-        rank = 0
-        for other in range(size):
-            rank += keys[other] < keys[k]
-        ranked[rank] = keys[k]
-    keys[:size] = ranked[:size]
