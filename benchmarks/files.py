@@ -100,9 +100,9 @@ def svmlight() -> None:
         _rates(path, seconds)
         _rates(part, {"scikit-learn's loader": slow["scikit-learn"]}, ROWS // 20)
         ratio = seconds["VW, same rows"] / seconds["read and learn"]
-        report("svmlight, file to model: VW / Coordinate", ratio, 2.5, at_most=False)
+        report("svmlight, file to model: VW / Coordinate", ratio, 1.5, at_most=False)
         ratio = seconds["VW, no learning"] / seconds["read"]
-        report("svmlight, parser alone: VW / ours", ratio, 2.5, at_most=False)
+        report("svmlight, parser alone: VW / ours", ratio, 1.5, at_most=False)
 
 
 def vw_text() -> None:
@@ -118,7 +118,7 @@ def vw_text() -> None:
             print(f"VW text, names are {name}")
             _rates(path, seconds)
             ratio = seconds["VW"] / seconds["read and learn"]
-            report(f"VW text, {name}, file to model: VW / Coordinate", ratio, 2.5, at_most=False)
+            report(f"VW text, {name}, file to model: VW / Coordinate", ratio, 0.7, at_most=False)
 
 
 def csv() -> None:
