@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, r2_score, roc_auc_
 
 from unitless import learners, losses, persistence
 from unitless.encoders import FrameEncoder
-from unitless.evaluation import Evaluation, Tally, results_of, resumed
+from unitless.evaluation import Evaluation, RunningMetrics, results_of, resumed
 from unitless.evaluation.baselines import Sample, best_constant
 from unitless.evaluation.curve import Curve
 from unitless.model import Model
@@ -37,7 +37,7 @@ def stream(task, seed=0):
 
 def tallied(task, loss, cuts, weighted):
     y, p, v = stream(task)
-    tally, sample = Tally(task, losses.get(loss)), Sample()
+    tally, sample = RunningMetrics(task, losses.get(loss)), Sample()
     for start, stop in pairwise(cuts):
         own = v[start:stop] if weighted else None
         tally.add(y[start:stop], p[start:stop], own)

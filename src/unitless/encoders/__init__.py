@@ -2,6 +2,7 @@
 
 from unitless.encoders.column_assignment import ManyLevels
 from unitless.encoders.dict_encoder import DictEncoder
-from unitless.encoders.frame_encoder import Encoded, FrameEncoder
+from unitless.encoders.encoded import Encoded
+from unitless.encoders.frame_encoder import FrameEncoder
 
 __all__ = ["DictEncoder", "Encoded", "FrameEncoder", "ManyLevels"]

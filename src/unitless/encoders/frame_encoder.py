@@ -1,7 +1,7 @@
 """FrameEncoder: the growing map from a frame's columns to the columns that a learner sees."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unitless.encoders import column_assignment, dataframes
 from unitless.encoders.column_assignment import Feature, FeatureId
+from unitless.encoders.encoded import Encoded
 from unitless.encoders.encoded_column import EncodedColumn, encoded_columns, numbers
 from unitless.encoders.interactions import pairs_of, parsed, product
 from unitless.encoders.matrix import is_dense, matrix_of
@@ -24,33 +25,6 @@ from unitless.encoders.typed_column import TypedColumn, wrong_kind
 
 VERSION = 1
 """Version of `FrameEncoder.state`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A block that `FrameEncoder.encode` made, for `as_rows(encoded.X, ...)` and `commit`.
-
-    ======== ==========================================================================
-    field    meaning
-    ======== ==========================================================================
-    X        float64: an array if most features are numbers, otherwise CSR; NaN is missing
-    names    names of the features new in this block; their columns follow the known ones
-    kinds    kinds of the frame's columns that are seen for the first time
-    features namespace and key (or hash bucket) of each new feature
-    size     size of the map when it encoded the block
-    ======== ==========================================================================
-
-    >>> import pandas
-    >>> encoded = FrameEncoder().encode(pandas.DataFrame({"age": [31, 17]}))
-    >>> encoded.X.tolist(), encoded.names, encoded.kinds
-    ([[31.0], [17.0]], ['age'], {'age': 'number'})
-    """
-
-    X: Any
-    names: list[str]
-    kinds: dict[str, str]
-    features: list[Feature]
-    size: tuple[int, int]
 
 
 class FrameEncoder:

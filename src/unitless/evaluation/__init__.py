@@ -1,14 +1,14 @@
-"""One pass over a stream: predict, learn, score; what came of it goes into a results file."""
+"""Progressive evaluation: predict each row, learn it, score the prediction, write the results."""
 
-from unitless.evaluation.metrics import LABELS, Tally
+from unitless.evaluation.metrics import LABELS, RunningMetrics
 from unitless.evaluation.progressive import Evaluation, Step, resumed
 from unitless.evaluation.results import read_results, results_of, write_results
 
 __all__ = [
     "LABELS",
     "Evaluation",
+    "RunningMetrics",
     "Step",
-    "Tally",
     "read_results",
     "results_of",
     "resumed",

@@ -90,8 +90,9 @@ class Watch:
             self.state = grown(self.state, rows.columns)
         stored = rows.indices is not None and rows.starts is not None
         sparse: Any = (rows.indices, rows.starts) if stored else (NO_INDICES, NO_STARTS)
-        found = _look(self.state, rows.values.reshape(-1), *sparse, len(rows), self.rows + 1,
-                      self.factor)  # fmt: skip
+        found = _look(
+            self.state, rows.values.reshape(-1), *sparse, len(rows), self.rows + 1, self.factor
+        )
         self.rows += len(rows)
         return self._alarms(names) if found else []
 

@@ -1,4 +1,4 @@
-"""The best constant in hindsight: what every model has to beat.
+"""The best constant prediction in hindsight, which every model has to beat.
 
 Of classes it is known exactly, from their counts, and for squared loss from the targets' moments.
 For other losses of numbers it is that of a sample of the targets: every k-th row, with k doubled
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.evaluation.metrics import M2_Y, MEAN_Y, WEIGHT, Tally
+from unitless.evaluation.metrics import M2_Y, MEAN_Y, WEIGHT, RunningMetrics
 
 Float = NDArray[np.float64]
 MOST = 8192
@@ -57,11 +57,11 @@ class Sample:
             self.places[1] *= 2
 
 
-def best_constant(tally: Tally, sample: Sample) -> Constant | None:
+def best_constant(tally: RunningMetrics, sample: Sample) -> Constant | None:
     """The constant that would have lost least so far; None while nothing is known.
 
     >>> from unitless import losses
-    >>> tally = Tally("binary", losses.get("logistic"))
+    >>> tally = RunningMetrics("binary", losses.get("logistic"))
     >>> losses = tally.add(np.array([1.0, -1.0, 1.0, 1.0]), np.zeros(4), None)
     >>> print("%.3f %.3f" % best_constant(tally, Sample()))
     1.099 0.562
@@ -84,7 +84,7 @@ def best_constant(tally: Tally, sample: Sample) -> Constant | None:
     return Constant(side, float(shares @ loss))
 
 
-def _of_numbers(tally: Tally, sample: Sample) -> Constant | None:
+def _of_numbers(tally: RunningMetrics, sample: Sample) -> Constant | None:
     if tally.loss.name == "squared":
         return Constant(
             float(tally.totals[MEAN_Y]), float(tally.totals[M2_Y] / tally.totals[WEIGHT])

@@ -1,4 +1,4 @@
-"""What a model has learned, in numbers that a person and a report can show."""
+"""Explanations of a model: weights by feature, the parts of one score, certificates."""
 
 import math
 from typing import Any
@@ -100,9 +100,9 @@ def _number(value: Any) -> float | None:
 
 
 def taken_apart(model: Model, row: Rows) -> list[Row]:
-    """What each feature adds to the score of one row, the largest first; they add up to it.
+    """What each feature adds to the score of one row, largest first; the parts add up to it.
 
-    Each has its `feature`, `value` and what it `adds`: a number, or a list with one a class.
+    Each has its `feature`, `value` and what it `adds`: a number, or a list with one per class.
     """
     base, parts = model.learner.contributions(row)
     values = _values(row, len(parts))

@@ -1,4 +1,4 @@
-"""Scores of a stream so far: average loss and the metrics of its task, in constant memory.
+"""Average loss and the metrics of the task for a stream so far, in constant memory.
 
 Each prediction was made before its label was used. All averages are by sample weight. The area
 under the ROC curve is that of scores in `BINS` bins, equal ones counting half: exact up to the
@@ -20,19 +20,26 @@ BINS, SHARES = 2048, 20
 
 ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE, SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(12)
 LABELS = {
-    "loss": "average loss", "auc": "area under ROC curve", "accuracy": "accuracy",
-    "calibration_error": "calibration error", "brier": "Brier score", "r2": "R²",
-    "mae": "mean absolute error", "rmse": "root mean square error", "bias": "mean error",
-    "slope": "slope of target on prediction", "below": "share of targets below",
-}  # fmt: skip
-"""What people call the metrics."""
+    "loss": "average loss",
+    "auc": "area under ROC curve",
+    "accuracy": "accuracy",
+    "calibration_error": "calibration error",
+    "brier": "Brier score",
+    "r2": "R²",
+    "mae": "mean absolute error",
+    "rmse": "root mean square error",
+    "bias": "mean error",
+    "slope": "slope of target on prediction",
+    "below": "share of targets below",
+}
+"""The metrics in words."""
 
 
-class Tally:
-    """What the predictions of a stream are worth.
+class RunningMetrics:
+    """Running metrics of the predictions for a stream.
 
     >>> from unitless import losses
-    >>> tally = Tally("binary", losses.get("logistic"))
+    >>> tally = RunningMetrics("binary", losses.get("logistic"))
     >>> losses = tally.add(np.array([1.0, -1.0, 1.0]), np.array([2.0, 1.0, 3.0]), None)
     >>> {name: round(value, 3) for name, value in tally.metrics().items()}
     {'loss': 0.496, 'auc': 1.0, 'accuracy': 0.667, 'calibration_error': 0.299, 'brier': 0.184}

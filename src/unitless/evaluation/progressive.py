@@ -1,4 +1,4 @@
-"""The one pass: each row is predicted, then its label is used; all that is known is kept.
+"""Progressive evaluation: each row is predicted before its label is used.
 
 An `Evaluation` is a model with the scores of its predictions so far. It goes on where it stopped:
 saved with the model, it continues to the bit. Blocks are cut where the table has a line (rows 1,
@@ -23,7 +23,7 @@ from unitless.evaluation.alarms import Watch
 from unitless.evaluation.baselines import Constant, Sample, best_constant
 from unitless.evaluation.curve import Curve
 from unitless.evaluation.explanations import certified, taken_apart
-from unitless.evaluation.metrics import LOSS, WEIGHT, Tally
+from unitless.evaluation.metrics import LOSS, WEIGHT, RunningMetrics
 from unitless.model import Model, Prepared
 from unitless.persistence.saving import extra
 from unitless.readers.blocks import Block
@@ -48,7 +48,7 @@ class Step(NamedTuple):
 
 @dataclass
 class Evaluation:
-    """A model, and what its predictions were worth.
+    """A model with the metrics of its predictions so far.
 
     >>> import io
     >>> from unitless.readers import open_blocks
@@ -83,8 +83,12 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         loss = self.model.learner.loss
-        self.tally, self.curve, self.sample = Tally(self.model.task, loss), Curve(), Sample()
-        self.held, self.watch = Tally(self.model.task, loss), Watch()
+        self.tally, self.curve, self.sample = (
+            RunningMetrics(self.model.task, loss),
+            Curve(),
+            Sample(),
+        )
+        self.held, self.watch = RunningMetrics(self.model.task, loss), Watch()
         self._since = np.zeros(2)
 
     # The pass
@@ -253,7 +257,7 @@ class Evaluation:
         self.passes += 1
         if self.held.totals[WEIGHT]:
             self.holdouts.append(float(self.held.totals[LOSS]))
-            self.held = Tally(self.model.task, self.model.learner.loss)
+            self.held = RunningMetrics(self.model.task, self.model.learner.loss)
 
     # Files
 

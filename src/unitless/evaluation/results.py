@@ -25,18 +25,34 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
     model, constant = run.model, run.constant()
     weights = weights_by_feature(model, TOP)
     return {
-        "results": FORMAT, "package": __version__, "source": model.source, "task": model.task,
-        "target": model.target, "learner": model.learner.name, "loss": model.learner.loss.name,
+        "results": FORMAT,
+        "package": __version__,
+        "source": model.source,
+        "task": model.task,
+        "target": model.target,
+        "learner": model.learner.name,
+        "loss": model.learner.loss.name,
         "labels": [text_of(label) for label in model.labels],
-        "rows": run.rows, "learned": model.rows, "unlabelled": run.unlabelled,
-        "held_out": run.held_out, "holdouts": run.holdouts, "passes": run.passes,
-        "skipped": model.position.get("skipped", 0), "coerced": model.position.get("coerced", 0),
-        "features": len(model.feature_names()), "metrics": run.tally.metrics(),
+        "rows": run.rows,
+        "learned": model.rows,
+        "unlabelled": run.unlabelled,
+        "held_out": run.held_out,
+        "holdouts": run.holdouts,
+        "passes": run.passes,
+        "skipped": model.position.get("skipped", 0),
+        "coerced": model.position.get("coerced", 0),
+        "features": len(model.feature_names()),
+        "metrics": run.tally.metrics(),
         "baseline": None if constant is None else {"score": constant.score, "loss": constant.loss},
-        "certificate": certified(model.learner, constant), "lines": run.lines,
-        "curve": run.curve.points(), "calibration": _calibration(run), "weights": weights,
-        "blend": _blend(model), "alarms": run.alarms, **more,
-    }  # fmt: skip
+        "certificate": certified(model.learner, constant),
+        "lines": run.lines,
+        "curve": run.curve.points(),
+        "calibration": _calibration(run),
+        "weights": weights,
+        "blend": _blend(model),
+        "alarms": run.alarms,
+        **more,
+    }
 
 
 def _calibration(run: Evaluation) -> list[list[float]]:

@@ -1,7 +1,7 @@
-"""The proof by trial: the first rows again, in other units and by other learners.
+"""The first rows learned again, in other units and by other learners.
 
-How far did any score move, and who lost what? A learner that does not care about units does not
-move at all when these change by powers of two, and by rounding only when they change otherwise.
+The scores of a scale-invariant learner do not change at all if units change by powers of two, and
+by rounding only if they change by other factors.
 """
 
 from collections.abc import Callable

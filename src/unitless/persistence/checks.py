@@ -102,11 +102,16 @@ def _coordinatewise(learner: Any) -> None:
 def _newton(learner: Any) -> None:
     m = len(learner._s2)
     need(m > 0 and m % LANES == 0, f"{m} coordinates are not whole lanes")
-    _shapes({
-        "U": (learner._U, (m * m,)), "D": (learner._D, (m,)), "woke": (learner._woke, (m,)),
-        "W": (learner._W, (learner.classes * m,)), "prior": (learner._prior, (m,)),
-        "totals": (learner._totals, (2,)),
-    })  # fmt: skip
+    _shapes(
+        {
+            "U": (learner._U, (m * m,)),
+            "D": (learner._D, (m,)),
+            "woke": (learner._woke, (m,)),
+            "W": (learner._W, (learner.classes * m,)),
+            "prior": (learner._prior, (m,)),
+            "totals": (learner._totals, (2,)),
+        }
+    )
     need(1 + learner._columns <= m, f"there is no room for {learner._columns} columns")
     need(len(learner._units) in (0, 1 + learner._columns), "units do not fit the coordinates")
     _powers(learner._units)
@@ -120,11 +125,13 @@ def _dense(learner: Any) -> None:
     need(room > 0 and room % LANES == 0, f"{room} coordinates are not whole lanes")
     need(1 + learner._columns <= room, f"there is no room for {learner._columns} columns")
     rows, width = learner._matrix(room)
-    _shapes({
-        "totals": (state.totals, (learner._totals(),)),
-        "vectors": (state.vectors, (len(learner.vectors), room + MARGIN)),
-        "matrix": (state.matrix, (rows, width + MARGIN)),
-    })  # fmt: skip
+    _shapes(
+        {
+            "totals": (state.totals, (learner._totals(),)),
+            "vectors": (state.vectors, (len(learner.vectors), room + MARGIN)),
+            "matrix": (state.matrix, (rows, width + MARGIN)),
+        }
+    )
 
 
 def _fd_son(learner: Any) -> None:
@@ -176,10 +183,13 @@ def _ensemble(ensemble: Any) -> None:
 
 def _moments(view: Any) -> None:
     n = len(view.state.mean)
-    _shapes({
-        "m2": (view.state.m2, (n,)), "missing": (view.state.missing, (n,)),
-        "totals": (view.state.totals, (1,)),
-    })  # fmt: skip
+    _shapes(
+        {
+            "m2": (view.state.m2, (n,)),
+            "missing": (view.state.missing, (n,)),
+            "totals": (view.state.totals, (1,)),
+        }
+    )
 
 
 def _as_fresh(thing: Any, fresh: Any) -> None:

@@ -81,11 +81,17 @@ def as_bytes(
     spec, (found, facts) = spec_of(learner), remembered(learner)
     arrays |= {f"learner.{name}": array for name, array in found.items()}
     written = {
-        "format": FORMAT, "package": __version__, "kind": kind, "learner": spec, "facts": facts,
-        "names": [as_json(name) for name in learner.names.columns], **_summary(learner),
+        "format": FORMAT,
+        "package": __version__,
+        "kind": kind,
+        "learner": spec,
+        "facts": facts,
+        "names": [as_json(name) for name in learner.names.columns],
+        **_summary(learner),
         "position": getattr(model, "position", None) if position is None else position,
-        "notes": notes or {}, "model": own,
-    }  # fmt: skip
+        "notes": notes or {},
+        "model": own,
+    }
     return container.packed(written, arrays)
 
 
