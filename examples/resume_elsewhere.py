@@ -7,7 +7,6 @@ interrupted.
     python examples/resume_elsewhere.py
 """
 
-import pickle
 import subprocess
 import sys
 import tempfile
@@ -16,20 +15,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from unitless import OnlineRegressor
+from unitless import OnlineRegressor, load, save
 
 HALF = 221
-
-
-def save(model: OnlineRegressor, path: Path) -> None:
-    """Save a model to a file."""
-    path.write_bytes(pickle.dumps(model))
-
-
-def load(path: Path) -> OnlineRegressor:
-    """Load a model. Loading a pickle can execute code, so load only your own files."""
-    model: OnlineRegressor = pickle.loads(path.read_bytes())
-    return model
 
 
 def train(path: Path) -> None:
@@ -42,7 +30,7 @@ def train(path: Path) -> None:
 def resume(path: Path) -> None:
     """Run the second process."""
     X, y = load_diabetes(return_X_y=True, scaled=False)
-    model = load(path).partial_fit(X[HALF:], y[HALF:])
+    model = load(path).to_sklearn().partial_fit(X[HALF:], y[HALF:])
     error = np.abs(model.progressive_ - y[HALF:]).mean()
     print(f"second process: learned {len(y) - HALF} more, each predicted first, off by {error:.1f}")
     straight = OnlineRegressor().partial_fit(X, y)
