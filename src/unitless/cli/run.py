@@ -239,7 +239,9 @@ class Run:
 
         if self.options.data != "-":  # a resumed run did not see the first rows
             self.first_rows = self._rows_from_start()
-        rows = labelled_rows(self.first_rows)[:CHECK_ROWS] if self.first_rows else ()
+        if not self.first_rows:
+            return {}
+        rows = labelled_rows(self.first_rows)[:CHECK_ROWS]
         if not len(rows):
             return {}
         learner = self.evaluation.model.learner

@@ -130,6 +130,7 @@ def learn_block(model: Model, block: Block) -> Score:
     """Learn a block; the score is that of predictions made before each row was learned."""
     score = Score()
     for rows in labelled_rows(model, block):
+        assert rows.targets is not None
         predictions = model.learner.learn(rows)
         losses = model.learner.loss.value(rows.targets, predictions)
         weights = np.ones(len(rows)) if rows.weights is None else rows.weights
