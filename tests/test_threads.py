@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from unitless import OnlineClassifier
-from unitless.learners import get
+from unitless.locking import PicklableLock
 
 BLOCKS, LEARNERS = 60, ["coordinate", "full", "nag", "ogd", "ons"]
 
@@ -110,11 +110,11 @@ def test_a_refused_block_is_never_seen():
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_a_copy_has_a_turn_of_its_own(copied):
-    learner = get("coordinate")()
-    with learner._turn:
-        other = copied(learner)
-        thread = threading.Thread(target=other.predict_one, args=({"a": 1.0},), daemon=True)
+def test_a_copy_has_a_lock_of_its_own(copied):
+    lock = PicklableLock()
+    with lock:
+        other = copied(lock)
+        thread = threading.Thread(target=other.acquire, daemon=True)
         thread.start()
         thread.join(30)
         assert not thread.is_alive()

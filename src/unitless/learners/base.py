@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless import losses, units
 from unitless.encoders import DictEncoder
-from unitless.locking import PicklableLock
+from unitless.learners.state import Field as Field
 from unitless.losses import SOFTMAX, Loss
 from unitless.rows import NO_INDICES as NO_INDICES
 from unitless.rows import NO_STARTS as NO_STARTS
@@ -36,7 +36,6 @@ EMPTY = np.empty(0)
 MIN_WEIGHT, MAX_WEIGHT = 2.0**-200, 2.0**200
 """Sample weights between these leave every square and product within float64."""
 LARGEST = float(np.finfo(np.float64).max)
-SMALLEST = float(np.finfo(np.float64).smallest_normal)
 
 
 class Weights(NamedTuple):
@@ -65,30 +64,6 @@ class Sums(NamedTuple):
     """h / s with h = -sum v g x and g the loss's own derivative: unit of the loss."""
     s: Float
     """sqrt(sum v^2 x^2), unit [x_i]."""
-
-
-class Field(NamedTuple):
-    """One number of the state, per feature or in all; declared in the class of the learner."""
-
-    name: str
-    unit: str
-    """How it follows its feature's unit: "1" (not at all), "sign", "x", "|x|", "x^2" or "1/x"."""
-    meaning: str
-
-    def rescaled(self, values: Float, factors: Float) -> Float:
-        """The values when the feature is multiplied by these factors, last axis by last axis."""
-        if self.unit == "1":
-            return values
-        if self.unit == "sign":
-            return values * np.sign(factors)
-        if self.unit == "x":
-            return values * factors
-        if self.unit == "1/x":
-            with np.errstate(over="ignore"):
-                return np.clip(values / factors, -LARGEST, LARGEST)
-        size = np.abs(factors) if self.unit == "|x|" else factors**2
-        scaled = values * size  # a feature that was seen stays seen
-        return np.where((values > 0) & (scaled < SMALLEST), SMALLEST, scaled)
 
 
 class Diverged(ArithmeticError):
@@ -129,7 +104,6 @@ class Learner(ABC):
         self.intercept = bool(intercept)
         self.classes = checked_classes(self.loss, classes)
         self.names = DictEncoder()
-        self._turn = PicklableLock()
         self._units = EMPTY
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(

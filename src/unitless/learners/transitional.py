@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unitless import losses, units
 from unitless.learners.base import Float, Learner, check_weight, checked_weights
+from unitless.locking import PicklableLock
 from unitless.rows import Block, Rows, extent
 
 Arrays = tuple[Float, NDArray[np.int32], NDArray[np.int64], int]
@@ -52,6 +53,10 @@ class OldLearner(Learner):
     """Base of the learners that are not yet converted."""
 
     _columns: Any = None
+
+    def __init__(self, *arguments: Any, **parameters: Any) -> None:
+        super().__init__(*arguments, **parameters)
+        self._turn = PicklableLock()
 
     # Blocks
 
