@@ -49,7 +49,7 @@ FACTORS = (1 / 3, 3)
 
 
 class Recipe(NamedTuple):
-    """Sets of one task, learned by one panel."""
+    """Sets of one task, learned by one table of experts."""
 
     name: str
     task: str
@@ -75,7 +75,7 @@ NATURAL = "elec2, natural order"
 
 
 class Stretch(NamedTuple):
-    """Rows between two changes of the panel."""
+    """Rows between two changes of the ensemble."""
 
     alive: np.ndarray
     scores: np.ndarray
@@ -83,7 +83,7 @@ class Stretch(NamedTuple):
 
 
 class Recorder:
-    """Stands where a blend has its mixer, and keeps what it is told."""
+    """Takes the place of the mixture of a Blend and records its inputs."""
 
     def __init__(self) -> None:
         self.stretches: list[Stretch] = []
@@ -100,7 +100,7 @@ class Recorder:
 
 
 class Recording(NamedTuple):
-    """A set as its mixer sees it."""
+    """A set as its mixture sees it."""
 
     data: Data
     stretches: list[Stretch]
@@ -419,7 +419,7 @@ def constants_table(recipes: list[dict[str, Any]]) -> str:
         found = of_group(recipe, "constant")
         ends = [f"{part['name']}, {percent(made.mean)}" for part, made in (found[0], found[-1])]
         rows.append([recipe["name"], str(len(found)), *ends])
-    return in_markdown(["recipe", "tried", "worst", "best"], rows)
+    return in_markdown(["loss", "tried", "worst", "best"], rows)
 
 
 def markdown(kept: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Diagonal online Newton, moderated: blend.md, Members."""
+"""Diagonal online Newton, moderated: docs/blend.md, Experts."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The label tracker: blend.md, Members."""
+"""The label tracker: docs/blend.md, Experts."""
 
 from decimal import Decimal
 
