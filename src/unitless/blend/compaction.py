@@ -14,8 +14,10 @@ Kernels take a block as the tuple (values, indices, starts, columns).
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.kernels.arithmetic import grown
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import prefetch
 from unitless.learners.base import NO_INDICES, NO_STARTS
-from unitless.numerics import grown, inner, kernel, prefetch
 from unitless.rows import Block
 
 MAX_SMALL, MAX_DENSE, MIN_DENSITY = 256, 1024, 1 / 8
@@ -29,7 +31,7 @@ DONE, RULE, ZERO_WEIGHT = range(3)  # why a tile ends
 Float = NDArray[np.float64]
 
 
-@inner
+@inlined
 def _span(block, r):
     """Where the values of row r begin and end."""
     _, _, starts, columns = block
@@ -38,7 +40,7 @@ def _span(block, r):
     return r * columns, (r + 1) * columns
 
 
-@inner
+@inlined
 def _count(block, start, stop, ids):
     """(new features, nonzeros) of a row; a missing value makes a feature known too."""
     values, indices, starts, _ = block
@@ -55,7 +57,7 @@ def _count(block, start, stop, ids):
     return new, nonzeros
 
 
-@inner
+@inlined
 def _rules(totals, new, nonzeros):
     """(dense, small) with a row of so many new features and nonzeros counted."""
     t = totals[T] + 1
@@ -64,7 +66,7 @@ def _rules(totals, new, nonzeros):
     return totals[DENSE] > 0 and enough, totals[SMALL] > 0 and d <= MAX_SMALL
 
 
-@inner
+@inlined
 def _add_row(block, start, stop, ids, statistics, totals):
     """Take in a row: ids for its new features, and statistics."""
     values, indices, starts, _ = block

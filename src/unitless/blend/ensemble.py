@@ -18,7 +18,7 @@ from unitless.blend.experts import Expert
 from unitless.blend.threads import parallel
 from unitless.learners.base import EMPTY, LARGEST, NO_INDICES, NO_STARTS, Learner
 from unitless.rows import Block
-from unitless.views import Moments, Normalised, Presence
+from unitless.views import Moments, Normalised, presence_of
 
 NOTHING = Block(EMPTY, NO_INDICES, NO_STARTS, 0)
 """The view of experts that look at no feature."""
@@ -36,7 +36,6 @@ class Ensemble:
         self.features = Compaction()
         self.moments = Moments()
         self.normalised = Normalised()
-        self.presence = Presence()
 
     @property
     def alive(self) -> NDArray[np.bool_]:
@@ -144,10 +143,12 @@ class Ensemble:
             both = (moments.learn if learn else moments.transform)(block.values, block.columns)
             shown["centred"] = block._replace(values=both[0])
             shown["squashed"] = block._replace(values=both[1])
-        for name, view in (("normalised", self.normalised), ("presence", self.presence)):
-            if name in wanted:
-                values = (view.learn if learn else view.transform)(block)
-                shown[name] = block._replace(values=values)
+        if "normalised" in wanted:
+            view = self.normalised
+            values = (view.learn if learn else view.transform)(block)
+            shown["normalised"] = block._replace(values=values)
+        if "presence" in wanted:
+            shown["presence"] = block._replace(values=presence_of(block))
         return shown
 
     def parts(self, block: Block, new: NDArray[np.int64], z: Float) -> Float:

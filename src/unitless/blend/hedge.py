@@ -22,16 +22,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless import units
 from unitless.blend.experts import Expert
 from unitless.blend.mixture import DOUBLINGS, Float, NamedWeights
 from unitless.blend.mixture_bound import Guarantee, remember
+from unitless.kernels.decorators import inlined, kernel
 from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS
 from unitless.learners.full import Full
 from unitless.learners.scinol2 import Scinol2
-from unitless.learners.transitional import learn_in_range, predict_in_range
 from unitless.losses import HINGE, Loss, value
-from unitless.numerics import inner, kernel
-from unitless.rows import Block as RowBlock
+from unitless.rows import Block, extent
 
 STACKERS = ("stacker, Algorithm 2", "stacker, ScInOL2")
 MAX_EXPONENT = 700.0
@@ -60,7 +60,7 @@ def set_weights(L, alive, delta, W):
         W[k] /= mass
 
 
-@inner
+@inlined
 def _mixability_gap(losses, W, delta):
     """loss - mix, at least 0."""
     best = np.inf
@@ -173,16 +173,12 @@ class HedgeMixture(NamedWeights):
         h = np.empty(n)
         hedge(code, parameter, scores, targets, weights, h, tuple(self.base))
         inputs = np.column_stack([(scores - h[:, None]) * self.base.alive, h]).reshape(-1)
-        block = inputs, NO_INDICES, NO_STARTS, K + 1
+        block = Block(inputs, NO_INDICES, NO_STARTS, K + 1)
         every = np.empty((n, K + len(STACKERS)))
         every[:, :K] = scores
         for k, stacker in enumerate(self.stackers):
-            if len(targets):
-                own = _targets_beyond(code, targets, h)
-                beyond = learn_in_range(stacker, RowBlock(*block), own, weights)
-            else:
-                beyond = predict_in_range(stacker, RowBlock(*block), weights, n)
-            every[:, K + k] = h + beyond
+            own = _targets_beyond(code, targets, h) if len(targets) else targets
+            every[:, K + k] = h + _stacked(stacker, block, own, weights, np.empty(n))
         hedge(code, parameter, every, targets, weights, out, tuple(self.final))
         return out
 
@@ -224,6 +220,18 @@ class HedgeMixture(NamedWeights):
             own = float(self.final.L[k])
             made[name] = Guarantee(name, totals[LOSS], own, overhead, int(totals[T]))
         return made
+
+
+def _stacked(stacker: Any, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+    """The scores of a stacker, which learns if there are targets; its inputs may be tiny."""
+    in_range = not len(stacker._units) and units.covers(extent(block.values))
+    if len(targets):
+        if in_range:
+            return stacker._learn(block, targets, weights, scores)
+        return units.learn(stacker, block, targets, weights, scores)
+    if in_range:
+        return stacker._predict(block, weights, scores)
+    return units.predict(stacker, block, weights, scores)
 
 
 def _targets_beyond(code: int, targets: Float, h: Float) -> Float:

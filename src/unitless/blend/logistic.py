@@ -21,17 +21,18 @@ import numpy as np
 
 from unitless.blend.mixture import Mixture
 from unitless.blend.mixture_bound import V, add_losses, count_trial, share
+from unitless.kernels.arithmetic import exp
+from unitless.kernels.decorators import inlined, kernel
 from unitless.learners.diagonal import curvature, moderated
 from unitless.learners.gaussian import dot, leverage, project, step, workspace
 from unitless.losses import LOGISTIC, derivative
-from unitless.numerics import exp, inner, kernel
 
 CLIP = 8.0  # nats
 MAX_LOGIT = 500.0  # nats: beyond it a member is not believed, and exp stays a normal number
 TRACKER_VARIANCE = 0.09
 
 
-@inner
+@inlined
 def _likelihoods(z, sign, out):
     """out_k = sigma(sign z_k)."""
     for k in range(z.size):
@@ -77,7 +78,7 @@ def mix(Z, targets, weights, scores, stacker, mixture):
         step((U, D, w), e, v * curvature(g), np.int64(0), scratch)
 
 
-@inner
+@inlined
 def _bayes(v, likelihoods, total, losses, mixture):
     """Bayes' rule for a label of these likelihoods, `total` that of the mixture."""
     W, W0, _, totals, _ = mixture

@@ -15,9 +15,9 @@ from unitless.blend.mixture_bound import (
     cost_of_shares,
     overheads,
 )
+from unitless.kernels.simd import LANES
 from unitless.learners.base import EMPTY
 from unitless.losses import Loss
-from unitless.numerics import LANES
 
 Float = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import poch
 
-from unitless.numerics import inner
+from unitless.kernels.decorators import inlined
 
 T, V, LOSS, SLACK = range(4)  # totals: trials, scale, loss of the mixture, slack
 LOST, GAP, GROWN = range(3)  # of an expert: its loss, S_k, - sum of growth times S_k
@@ -33,7 +33,7 @@ CLOSED_FORM = 20_000.0
 """Trials after which the sum of shares has a closed form that does not cancel."""
 
 
-@inner
+@inlined
 def count_trial(scale, mixture):
     """One trial more. The scale V grows to `scale`, if that is larger."""
     _, _, losses, totals, _ = mixture
@@ -44,7 +44,7 @@ def count_trial(scale, mixture):
         totals[V] = scale
 
 
-@inner
+@inlined
 def add_losses(v, loss, expert_losses, mixture):
     """Add the losses of a trial to those of the mixture and of its experts."""
     _, W0, losses, totals, _ = mixture
@@ -56,7 +56,7 @@ def add_losses(v, loss, expert_losses, mixture):
             losses[k, GAP] += eta * (loss - expert_losses[k])
 
 
-@inner
+@inlined
 def share(mixture):
     """W <- (1 - a) W + a W0, for W of any sum; keep a copy after 1, 2, 4, 8, ... trials."""
     W, W0, _, totals, history = mixture
@@ -69,7 +69,7 @@ def share(mixture):
     remember(W, history, totals[T])
 
 
-@inner
+@inlined
 def remember(W, history, trials):
     """history[j] = W after 2^j trials."""
     fraction, power = math.frexp(trials)

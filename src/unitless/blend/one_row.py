@@ -45,7 +45,8 @@ from unitless.learners import (
     vaw,
 )
 from unitless.learners.base import NO_INDICES, NO_STARTS, Block
-from unitless.views import moments, normalised, plain
+from unitless.views import moments, normalised
+from unitless.views.presence import show as show_presence
 
 Float = NDArray[np.float64]
 ABSENT, COORDINATE, SCINOL2, INAG, NAG, DIAGONAL, BAYES, TRACKER, NEWTON, FULL, VAW = range(11)
@@ -121,7 +122,7 @@ def _show(block, learns, table, views):
     moments.show(views[0], width, learns, state, views[1], views[2])
     line = views[0], block[1][:0], block[2][:0], width
     normalised.show(line, learns, _floats(table, 9), views[3])
-    plain.show(views[0], views[4])
+    show_presence(views[0], views[4])
     return True
 
 

@@ -24,16 +24,18 @@ import numpy as np
 
 from unitless.blend.mixture import Mixture
 from unitless.blend.mixture_bound import V, add_losses, count_trial, share
+from unitless.kernels.arithmetic import exp
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import fma
 from unitless.learners.diagonal import moderated
 from unitless.learners.gaussian import dot, leverage, project, step, workspace
-from unitless.numerics import exp, fma, inner, kernel
 
 CLIP = 12.0  # nats
 LEAST_LOGARITHM = -500.0
 RARE = 1e-4  # classes less probable together are one, unless the label is among them
 
 
-@inner
+@inlined
 def log_probabilities(z):
     """z - ln sum exp(z), in place."""
     top = z[0]
@@ -47,7 +49,7 @@ def log_probabilities(z):
         z[c] = max(z[c] - top, LEAST_LOGARITHM)
 
 
-@inner
+@inlined
 def _features(z, logs, f, stacked):
     """logs = the log-probabilities of a member's scores z, and f the stacker's input from them."""
     C = z.size
@@ -97,7 +99,7 @@ def mix(Z, targets, weights, scores, stacker, mixture):
             _newton(v, y, z, f, (U, D, w), room, scratch)
 
 
-@inner
+@inlined
 def _bayes(v, loss, losses, mixture):
     """Bayes' rule, from the losses of the members and of the mixture."""
     W, W0, _, totals, _ = mixture
@@ -109,7 +111,7 @@ def _bayes(v, loss, losses, mixture):
     share(mixture)
 
 
-@inner
+@inlined
 def _newton(v, y, z, f, stacker, room, scratch):
     """The stacker's step, from its log-probabilities z and inputs f."""
     U, D, w = stacker
@@ -142,7 +144,7 @@ def _newton(v, y, z, f, stacker, room, scratch):
         ahead = ahead and order[j] != y
 
 
-@inner
+@inlined
 def _sort(z, order):
     """order = the classes, most probable first; equal ones in their own order."""
     for c in range(z.size):

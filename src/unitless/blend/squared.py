@@ -20,6 +20,7 @@ import numpy as np
 
 from unitless.blend.mixture import HIGH, LAST, LOW, Mixture
 from unitless.blend.mixture_bound import LOST, SLACK, T, V, add_losses, count_trial, share
+from unitless.kernels.decorators import inlined, kernel
 from unitless.learners.gaussian import (
     dot,
     initialise,
@@ -31,13 +32,12 @@ from unitless.learners.gaussian import (
     step,
     workspace,
 )
-from unitless.numerics import inner, kernel
 
 STRENGTH = 10.0
 MAX_EXPONENT = 700.0
 
 
-@inner
+@inlined
 def _base(p, K, mixture, B):
     """The base forecast; the weight of each member goes to B."""
     _, W0, losses, totals, _ = mixture
@@ -114,7 +114,7 @@ def mix(Z, targets, weights, scores, stacker, mixture):
             totals[LAST] = t
 
 
-@inner
+@inlined
 def _exponential_weights(v, y, score, p, losses, mixture):
     """Exponential weights, with the range of the targets up to this one."""
     W, W0, _, totals, _ = mixture

@@ -2,7 +2,8 @@
 
 A view takes a block of rows to values of the same shape, which any learner may be given in place of
 the raw ones. `learn` brings the view's state up to date row by row, the current row included;
-`transform` shows each row as if it were the next, and changes nothing.
+`transform` shows each row as if it were the next, and changes nothing. `Moments` is the state of
+both the centred and the squashed view.
 
 ========== ============================================ ==================== =================
 view       of x_i                                       rows                 invariance
@@ -18,17 +19,8 @@ Means and variances are over all rows so far; absent values count as 0, missing 
 all. The constant that learners add to a row is in no view.
 """
 
-from unitless.views.moments import Centred, Moments, Squashed
+from unitless.views.moments import Moments
 from unitless.views.normalised import Normalised
-from unitless.views.plain import Presence, Raw
+from unitless.views.presence import presence_of
 
-VIEWS = {
-    "raw": Raw,
-    "centred": Centred,
-    "squashed": Squashed,
-    "normalised": Normalised,
-    "presence": Presence,
-}
-"""Name -> view."""
-
-__all__ = ["VIEWS", "Centred", "Moments", "Normalised", "Presence", "Raw", "Squashed"]
+__all__ = ["Moments", "Normalised", "presence_of"]

@@ -11,13 +11,14 @@ A feature that comes late has been 0 before: mean and m2 start at 0 with n = t -
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import fma, grown, kernel
-from unitless.rows import Block
+from unitless.kernels.arithmetic import grown
+from unitless.kernels.decorators import kernel
+from unitless.kernels.simd import fma
 
 Float = NDArray[np.float64]
 
@@ -112,38 +113,3 @@ class Moments:
         self.state.mean[columns] *= factors
         self.state.m2[columns] *= factors**2
         return self
-
-
-class Centred:
-    """c = x - mean, affine-invariant up to the unit of x."""
-
-    keeps_unit: ClassVar[bool] = True
-    invariance: ClassVar[str] = "affine"
-    _which: ClassVar[int] = 0
-
-    def __init__(self) -> None:
-        self.moments = Moments()
-
-    def reserve(self, columns: int) -> None:
-        """Make room for that many columns."""
-        self.moments.reserve(columns)
-
-    def learn(self, block: Block) -> Float:
-        """The rows one after another, each with the moments up to itself."""
-        return self.moments.learn(block.values, block.columns)[self._which]
-
-    def transform(self, block: Block) -> Float:
-        """Each row as if it were the next."""
-        return self.moments.transform(block.values, block.columns)[self._which]
-
-    def rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> Self:
-        """From now on these columns arrive multiplied by these factors."""
-        self.moments.rescale(columns, factors)
-        return self
-
-
-class Squashed(Centred):
-    """u = c / sqrt(var + c^2), which has no unit; its sign follows that of the column."""
-
-    keeps_unit: ClassVar[bool] = False
-    _which: ClassVar[int] = 1

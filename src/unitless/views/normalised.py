@@ -4,12 +4,14 @@ M_i = max |x_i| so far, this one included;   x_i / sqrt(sum_j (x_j / M_j)^2)   0
 """
 
 import math
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import grown, kernel, prefetch
+from unitless.kernels.arithmetic import grown
+from unitless.kernels.decorators import kernel
+from unitless.kernels.simd import prefetch
 from unitless.rows import Block
 
 AHEAD = 32  # stored values between a prefetch and its use
@@ -49,9 +51,6 @@ class Normalised:
     >>> view.learn(Block(np.array([3.0, 0.0, 3.0, 7.0]), *none, 2))
     array([3.        , 0.        , 2.12132034, 4.94974747])
     """
-
-    keeps_unit: ClassVar[bool] = True
-    invariance: ClassVar[str] = "unit"
 
     def __init__(self) -> None:
         self.state = np.zeros(0)
