@@ -82,16 +82,23 @@ def _downdate(U, D, c, first, scratch):
     m = f.size
     for i in range(m):
         Px[i] = 0.0
-    for j in range(first, m):
+    for j in range(first // 2 * 2, m, 2):  # two columns at a time: Px is read half as often
         n = (j // LANES + 1) * LANES  # below the diagonal are zeros, and Px_i is 0 until column i
-        u = U[j * m : j * m + n]
-        sum_ = Px[:n]
-        shift = -c * f[j] / (1.0 + c * S[j])
-        gain = D[j] * f[j]
+        left = U[j * m : j * m + n]
+        right = U[(j + 1) * m : (j + 1) * m + n]
+        px = Px[:n]
+        shift_left = -c * f[j] / (1.0 + c * S[j])
+        shift_right = -c * f[j + 1] / (1.0 + c * S[j + 1])
+        gain_left = D[j] * f[j]
+        gain_right = D[j + 1] * f[j + 1]
         for i in range(n):
-            old = u[i]
-            u[i] = fma(shift, sum_[i], old)
-            sum_[i] = fma(gain, old, sum_[i])
+            old_left = left[i]
+            old_right = right[i]
+            left[i] = fma(shift_left, px[i], old_left)
+            middle = fma(gain_left, old_left, px[i])
+            right[i] = fma(shift_right, middle, old_right)
+            px[i] = fma(gain_right, old_right, middle)
+    for j in range(first, m):
         D[j] *= (1.0 + c * S[j]) / (1.0 + c * S[j + 1])
 
 

@@ -30,26 +30,33 @@ def root_unit(d):
 
 
 @inner
-def _rotated(s, n, u, w):
-    """(u, w) after a rotation with c >= 1/2."""
-    w = fma(-n, u, w)
-    return fma(s, w, u), w
+def _rotate_rest(u, w, s, n, keep):
+    """(u, w) after a rotation with c >= 1/2; u only if `keep`."""
+    for j in range(u.size):
+        w[j] = fma(-n, u[j], w[j])
+        if keep:
+            u[j] = fma(s, w[j], u[j])
 
 
 @inner
-def _rotated_and_scaled(c, s, m, n, u, w):
-    """(u, w) after a rotation that multiplies w by m."""
-    return fma(c, u, s * w), fma(m, w, -n * u)
+def _rotate_and_scale_rest(u, w, rotation, keep):
+    """(u, w) after a rotation that multiplies w by m; u only if `keep`."""
+    c, s, m, n = rotation
+    for j in range(u.size):
+        old = u[j]
+        if keep:
+            u[j] = fma(c, old, s * w[j])
+        w[j] = fma(m, w[j], -n * old)
 
 
 @inner
-def _scaled_rotation(d_old, d, delta, c_delta, s, wk):
-    """(c, m, n, delta) of a rotation that multiplies w by m; n is m w_k."""
-    if d <= 2 * d_old:
+def _scaled_rotation(D, d, delta, c_delta, s, wk):
+    """((c, s, m, n), delta) of a rotation that multiplies w by m; n is m w_k."""
+    if d <= 2 * D:
         m = root_unit(MIN_DELTA)
-        return c_delta / delta, m, wk * m, c_delta / m / m
-    unit = root_unit(d_old)  # w / w_k - u in a unit that brings delta near 1
-    return d_old / d, unit / wk, unit, d_old / unit / unit * (s * wk)
+        return (c_delta / delta, s, m, wk * m), c_delta / m / m
+    unit = root_unit(D)  # w / w_k - u in a unit that brings delta near 1
+    return (D / d, s, unit / wk, unit), D / unit / unit * (s * wk)
 
 
 @inner
@@ -72,22 +79,17 @@ def rotate(U, D, z, w, start, rank, a, keep):
         s = t * (1 / d)
         c_delta = fma(-t, s, delta)
         a[k] = s * we
-        u = U[k, k + 1 : w.size]
-        rest = w[k + 1 :]
         if d <= 2 * D[k] and c_delta >= MIN_DELTA:
-            for j in range(u.size):
-                new, rest[j] = _rotated(s, wk, u[j], rest[j])
-                if keep:
-                    u[j] = new
-            new, wz = _rotated(s, wk, z[k], wz)
+            _rotate_rest(U[k, k + 1 : w.size], w[k + 1 :], s, wk, keep)
+            wz = fma(-wk, z[k], wz)
+            new = fma(s, wz, z[k])
             delta = c_delta
         else:
-            c, m, n, delta = _scaled_rotation(D[k], d, delta, c_delta, s, wk)
-            for j in range(u.size):
-                new, rest[j] = _rotated_and_scaled(c, s, m, n, u[j], rest[j])
-                if keep:
-                    u[j] = new
-            new, wz = _rotated_and_scaled(c, s, m, n, z[k], wz)
+            rotation, delta = _scaled_rotation(D[k], d, delta, c_delta, s, wk)
+            _rotate_and_scale_rest(U[k, k + 1 : w.size], w[k + 1 :], rotation, keep)
+            c, _, m, n = rotation
+            new = fma(c, z[k], s * wz)
+            wz = fma(m, wz, -n * z[k])
             we *= m
         w[k] = 0.0
         if keep:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import inner
+from unitless.numerics import inner, kernel
 
 Float = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ def empty_state(positions: int, columns: int) -> FactorState:
     )
 
 
-@inner
+@kernel
 def activate(i, state):
     """The position of coordinate i, a new one if it has none; -1 if there is no room."""
     _, D, _, _, places, coordinates, totals = state
@@ -132,33 +132,32 @@ def activate(i, state):
 
 
 @inner
-def _put(i, value, learns, state, x):
-    """Put the value of coordinate i into x by position; whether there is a position."""
-    places = state[4]
-    place = places[i] if i < places.size else -1
-    if place < 0 and learns:
-        place = activate(i, state)
-    if place >= 0:
-        x[place] = value
-    return place >= 0
-
-
-@inner
 def load(block, r, v, intercept, learns, state, x):
     """Put row r, times v, into x by position; whether all its coordinates have positions.
 
     With `learns`, coordinates that are nonzero for the first time get one while there is room.
     """
     values, indices, starts, columns = block
+    places = state[4]
     start = starts[r] if starts.size else r * columns
     stop = starts[r + 1] if starts.size else start + columns
     for n in range(x.size):
         x[n] = 0.0
-    complete = _put(0, v, learns, state, x) if intercept else True
+    complete = True
+    if intercept:
+        place = activate(0, state) if learns else places[0]
+        complete = place >= 0
+        x[max(place, 0)] = v
     for k in range(start, stop):
         if values[k] == values[k] and values[k] != 0:  # neither missing nor absent
             i = (np.int64(indices[k]) if indices.size else k - start) + 1
-            complete &= _put(i, values[k] * v, learns, state, x)
+            place = places[i] if i < places.size else -1
+            if place < 0 and learns:
+                place = activate(i, state)
+            if place >= 0:
+                x[place] = values[k] * v
+            else:
+                complete = False
     return complete
 
 
