@@ -232,8 +232,12 @@ def _json(made: "Comparison") -> str:
     best = None if made.best is None else made.best.infimum
     return json.dumps(
         {
-            "loss": made.loss, "rows": made.rows, "columns": made.columns, "best": best,
-            "entries": entries, "left_out": made.left_out,
+            "loss": made.loss,
+            "rows": made.rows,
+            "columns": made.columns,
+            "best": best,
+            "entries": entries,
+            "left_out": made.left_out,
         },
         indent=1,
-    )  # fmt: skip
+    )

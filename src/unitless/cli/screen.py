@@ -22,9 +22,13 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
     from rich.console import Console
 
     return Console(
-        highlight=False, color_system=None if no_color else "auto", quiet=quiet, stderr=error,
-        soft_wrap=True, markup=False,
-    )  # fmt: skip
+        highlight=False,
+        color_system=None if no_color else "auto",
+        quiet=quiet,
+        stderr=error,
+        soft_wrap=True,
+        markup=False,
+    )
 
 
 COMPILING = (

@@ -115,11 +115,18 @@ def _entries(pairs: list[tuple[Run, Run | None]], stream: Stream) -> list[Entry]
     ranks = rankdata([math.inf if math.isnan(x) else x for x in averages], method="min")
     entries = [
         Entry(
-            run.label, average, *_regret(run, stream), int(rank), run.seconds, run.given,
-            run.rates, run.diverged, None if other is None else _elsewhere(run, other, stream),
+            run.label,
+            average,
+            *_regret(run, stream),
+            int(rank),
+            run.seconds,
+            run.given,
+            run.rates,
+            run.diverged,
+            None if other is None else _elsewhere(run, other, stream),
         )
         for (run, other), average, rank in zip(pairs, averages, ranks, strict=True)
-    ]  # fmt: skip
+    ]
     return sorted(entries, key=lambda entry: entry.rank)
 
 

@@ -103,9 +103,14 @@ def _line(made: Comparison, entry: Entry) -> list[str]:
     given = ", ".join(f"{name} = {value:.4g}" for name, value in entry.given.items())
     time = "" if entry.diverged is not None else f"{entry.seconds / made.rows * 1e6:.2f}"
     return [
-        str(entry.rank), entry.learner, _loss(entry.loss, entry.diverged), *known, *units, time,
+        str(entry.rank),
+        entry.learner,
+        _loss(entry.loss, entry.diverged),
+        *known,
+        *units,
+        time,
         given,
-    ]  # fmt: skip
+    ]
 
 
 def _units(entry: Entry) -> list[str]:

@@ -89,9 +89,14 @@ def merged(one: Vaw, two: Vaw) -> Vaw:
     order = np.arange(len(factor.norms))
     constant = int(one.state.places[0])
     rank = _rotate_in(
-        (factor.R, factor.q), (other.R, other.q), factor.norms, order, factor.rank, constant,
+        (factor.R, factor.q),
+        (other.R, other.q),
+        factor.norms,
+        order,
+        factor.rank,
+        constant,
         NOISE * gamma,
-    )  # fmt: skip
+    )
     _store(one.state, factor._replace(rank=rank), order, gamma)
     return one
 

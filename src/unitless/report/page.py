@@ -11,9 +11,14 @@ from unitless.report import figures
 
 STYLE = Path(__file__).with_name("style.css")
 FIGURES = (
-    figures.learning_curve, figures.regret, figures.members, figures.calibration, figures.weights,
-    figures.blend, figures.comparison,
-)  # fmt: skip
+    figures.learning_curve,
+    figures.regret,
+    figures.members,
+    figures.calibration,
+    figures.weights,
+    figures.blend,
+    figures.comparison,
+)
 
 
 def write_page(path: str | os.PathLike[str], results: dict[str, Any]) -> None:
