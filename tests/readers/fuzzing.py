@@ -45,6 +45,15 @@ def mutated(rng, data):
 
 
 def made(rng, format):
+    """Bytes that look like the format, in one of ten with byte order marks among them."""
+    data = _made(rng, format)
+    for _ in range(rng.choice([0] * 9 + [3]) if format in ALPHABETS else 0):
+        at = rng.randrange(len(data) + 1)
+        data = data[:at] + MARK + data[at:]
+    return data
+
+
+def _made(rng, format):
     """Bytes that look like the format: its characters in disorder, or a good file spoilt."""
     if format in ALPHABETS and rng.random() < 0.5:
         return bytes(rng.choices(ALPHABETS[format], k=rng.randrange(80)))

@@ -190,6 +190,7 @@ def test_vowpal_wabbit_on_a_real_file(shared_data, tmp_path):
         ("1 | a:1e999", 7, "1e999", "finite"),
         ("1 |n:1e300 a:1e300", 12, "a:1e300", "finite"),
         ("1 | a:1e308 a:1e308", None, None, "add up to no finite"),
+        ("\x01x\t1 | a", 1, "\x01x", "control"),
         ("1 | a\x01b", 6, "\x01b", "control"),
         ("1 | a\rb", 6, "\rb", "control"),
     ],

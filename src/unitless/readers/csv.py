@@ -78,6 +78,8 @@ class Reader:
             self.dialect = Dialect(start["separator"], start["quote"], start["columns"])
         self.words_are_missing = False
         """Whether a word like NA has been met: looking for such words takes polars some time."""
+        self._scanned: Records | None = None
+        """The records of the next chunk, if they were looked for to find its end."""
 
     def whole_records(self, data: bytes) -> int:
         """How many bytes are whole records; see `Source.chunks`."""
@@ -85,7 +87,10 @@ class Reader:
             return whole_lines(data)
         if not self.dialect.separator:
             self.dialect = detect(data, self.options)
-        return self.dialect.whole_records(data)
+        if not self.dialect.has_quotes(data):
+            return whole_lines(data)
+        self._scanned = self.dialect.records(data, final=False)
+        return int(self._scanned.starts[-1])
 
     # The header
 
@@ -137,8 +142,11 @@ class Reader:
             rows = data.count(b"\n")
             lines = np.arange(line, line + rows)
         else:
-            records = self.dialect.records(data)
+            records = self._scanned
+            if records is None or records.starts[-1] != len(data):
+                records = self.dialect.records(data)
             lines = line + records.lines
+        self._scanned = None
         frame = None
         if records is None or self._is_simple(data, records):
             attempt = self._quick if self._settled else self._guessed

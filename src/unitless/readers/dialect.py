@@ -35,12 +35,6 @@ class Dialect(NamedTuple):
         """Whether there are quotes in a text."""
         return self.quote is not None and self.quote.encode() in data
 
-    def whole_records(self, data: bytes) -> int:
-        """How many bytes are whole records; see `Source.chunks`."""
-        if not self.has_quotes(data):
-            return whole_lines(data)
-        return int(self.records(data, final=False).starts[-1])
-
     def split(self, record: bytes) -> list[bytes]:
         """The fields of one record, without their quotes.
 

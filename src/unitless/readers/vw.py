@@ -138,10 +138,13 @@ def _read_head(text, at, bar, state, hard, arrays):
     spans[row, 0] = state[LINE]
     spans[row, 1] = bar
     spans[row, 2] = bar
-    for tab in range(at, bar):
-        if text[tab] == 9:
-            at = tab + 1
-            break
+    begin = at
+    for place in range(begin, bar):
+        if text[place] == 9 and at == begin:
+            at = place + 1
+        elif text[place] < 32 and text[place] != 9:
+            state[PLACE] = place
+            return CONTROL
     number = 0
     while True:
         while at < bar and text[at] == 32:
@@ -150,9 +153,6 @@ def _read_head(text, at, bar, state, hard, arrays):
             return DONE
         end = at
         while end < bar and text[end] != 32:
-            if text[end] < 32 and text[end] != 9:
-                state[PLACE] = end
-                return CONTROL
             end += 1
         behind = end
         while behind < bar and text[behind] == 32:
