@@ -156,21 +156,18 @@ class Blend(Learner):
             unknown = scaler.rows_before_first(weights, len(scores))
             targets = scaler.learn(targets, weights)
         if not self._run_row(block, targets, weights, scores):
-            self._learn_block(block, targets, weights, scores)
+            self._row_table = None
+            for first, last, found in self.ensemble.learn(block, targets, weights):
+                rows = slice(first, last)
+                self.mixture.drop(self.ensemble.alive)
+                if found is None:
+                    self._score(block.cut(first, last), weights[rows], scores[rows])
+                else:
+                    self.mixture.learn(found, targets[rows], weights[rows], scores[rows])
         if scaler is not None:
             scores[:] = scaler.decode(scores)
             scores[:unknown] = 0.0
         return scores
-
-    def _learn_block(self, block: Block, targets: Float, weights: Float, scores: Float) -> None:
-        self._row_table = None
-        for first, last, found in self.ensemble.learn(block, targets, weights):
-            rows = slice(first, last)
-            self.mixture.drop(self.ensemble.alive)
-            if found is None:
-                self._score(block.cut(first, last), weights[rows], scores[rows])
-            else:
-                self.mixture.learn(found, targets[rows], weights[rows], scores[rows])
 
     def _run_row(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
         """Score, or learn, a single row in one compiled call; False if it is not a usual one."""

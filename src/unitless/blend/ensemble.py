@@ -60,7 +60,14 @@ class Ensemble:
                 part = slice(first, stop)
                 width = max(features.count, 1)  # moments count rows, so that no row is empty
                 shown = features.compact(block.cut(first, stop), stop - first, width)
-                yield first, stop, self._learn(shown, targets[part], weights[part])
+                views = self.views(shown, learn=True)
+                calls = []
+                for member, learner in self._present:
+                    own = views[member.view]
+                    learner._reserve(own.columns)
+                    scores = learner._room(stop - first)
+                    calls.append((learner._learn, own, targets[part], weights[part], scores))
+                yield first, stop, self._table(parallel(calls, stop - first), stop - first)
             first = stop
             if reason == RULE:
                 row = block.cut(stop, stop + 1)
@@ -68,16 +75,6 @@ class Ensemble:
             elif reason != DONE:
                 yield stop, stop + 1, None
                 first += 1
-
-    def _learn(self, block: Block, targets: Float, weights: Float) -> Float:
-        views = self.views(block, learn=True)
-        rows = len(targets)
-        calls = []
-        for member, learner in self._present:
-            own = views[member.view]
-            learner._reserve(own.columns)
-            calls.append((learner._learn, own, targets, weights, learner._room(rows)))
-        return self._table(parallel(calls, rows), rows)
 
     @property
     def _present(self) -> list[tuple[Expert, Learner]]:
