@@ -131,7 +131,7 @@ def factors_by_column(model: "Model", factors: Mapping[str, float]) -> Float:
     width = len(model.learner.weights().features)
     kinds: dict[str, str] = {}
     if model.columns is None:
-        sources = [(name,) for name in model.feature_names(width)]
+        sources: list[tuple[str, ...]] = [(name,) for name in model.feature_names(width)]
     else:
         sources = model.columns.sources
         kinds = model.columns.kinds
