@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from unitless import losses
 from unitless.learners import REGISTRY, get
 from unitless.learners.base import Diverged
-from unitless.learners.coordinatewise import Coordinatewise, Rowwise
+from unitless.learners.coordinatewise import Coordinatewise
 from unitless.learners.one_vs_rest import OneAClass
 from unitless.rows import as_rows
 
@@ -98,7 +98,7 @@ def keeps_sums(name, loss=None):
 
 def missing_is_zero(name):
     """Whether NaN and 0 are the same to it: it counts no rows in which a feature was there."""
-    return name in PAPER or issubclass(get(name), Coordinatewise | Rowwise)
+    return name in PAPER or issubclass(get(name), Coordinatewise)
 
 
 def linear(name):

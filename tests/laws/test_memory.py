@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from laws.streams import each_learner_where, leaves, make
 from unitless.learners import get
-from unitless.learners.coordinatewise import Coordinatewise, Rowwise
+from unitless.learners.coordinatewise import Coordinatewise
 from unitless.rows import as_rows
 
 
@@ -53,7 +53,7 @@ def test_bytes_a_feature(name, size):
 
 def has_records(name):
     """Whether it keeps one record a feature, of declared fields."""
-    return issubclass(get(name), Coordinatewise | Rowwise)
+    return issubclass(get(name), Coordinatewise)
 
 
 @each_learner_where(has_records)

@@ -1,103 +1,86 @@
-"""AdaGrad with a diagonal: a rate for each feature from the gradients it has seen.
+"""AdaGrad with a diagonal matrix: each feature has its own rate, from its past gradients.
 
 Duchi, Hazan, Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic
 Optimization" (2011), by mirror descent. With q_i = g x_i::
 
     G_i += q_i^2;   w_i -= eta q_i / sqrt(G_i)                                     0 while G_i = 0
 
-Checked: `regret_bound` (the paper's Theorem 5, with the distances that were covered in place of a
-bounded domain) on random and adversarial streams (tests). A sample weight multiplies g.
+A sample weight multiplies g. q_i / sqrt(G_i) has no unit, while a weight has 1/[x_i]: units
+matter, and so do rotations. Multiplying the loss by a constant changes nothing.
 
-===== ========= ============= =============
-paper field     meaning       unit
-===== ========= ============= =============
-w_i   w         weight        [score]
-G_i   G         sum q_i^2     [x_i]^2 [g]^2
-===== ========= ============= =============
-
-q_i / sqrt(G_i) has no unit, while a weight has 1/[x_i]: units matter, and so do rotations
-(multiplying the loss by a constant, though, changes nothing).
+Checked: `regret_bound` (the paper's Theorem 5, with the largest distance from u in place of a
+bounded domain) on random and adversarial streams (tests).
 """
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.baselines.parameters import positive
 from unitless.baselines.scale_dependent import ScaleDependent
-from unitless.learners.coordinatewise import Rowwise, rule_for
-from unitless.learners.nag import checked_rate, over_root
-from unitless.losses import Loss
-from unitless.numerics import fma, lane_sum
+from unitless.kernels.arithmetic import lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import fma
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, loop
+from unitless.learners.nag import over_root
 
 
-class MirrorDescent(NamedTuple):
-    """Parameters of AdaGrad."""
-
-    rate: float
-
-
-def _predict(rule, total, v, x, f, term):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    w = f[0]
     for k in range(x.size):
-        term[k] = f[k] * x[k]
-    p = lane_sum(term, x.size)
+        scratch[k] = w[k] * x[k]
+    p = lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    w, G = f[:n], f[n : 2 * n]
-    for k in range(n):
-        q = v * g * x[k]
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    rate = parameters[0]
+    w, G = f[0], f[1]
+    for k in range(x.size):
+        q = trial.v * trial.g * x[k]
         G[k] = fma(q, q, G[k])
-        w[k] -= rule.rate * over_root(q, G[k])
+        w[k] -= rate * over_root(q, G[k])
 
 
-rule_for(MirrorDescent, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
 
 
 def regret_bound(rate: float, distances: ArrayLike, sums: ArrayLike) -> float:
-    """The most that AdaGrad can lose against u, from max_t |w_ti - u_i| and G_i of each feature.
+    """The largest regret of AdaGrad against u, from max_t |w_ti - u_i| and G_i of each feature.
 
     sum_i (max_t |w_ti - u_i|^2 / (2 eta) + eta) sqrt(G_i)
 
     >>> regret_bound(1.0, [2.0], [9.0])
     9.0
     """
-    far, G = np.asarray(distances, dtype=np.float64), np.asarray(sums, dtype=np.float64)
+    far = np.asarray(distances, dtype=np.float64)
+    G = np.asarray(sums, dtype=np.float64)
     return float(((far**2 / (2 * rate) + rate) * np.sqrt(G)).sum())
 
 
-class Adagrad(ScaleDependent, Rowwise):
+class Adagrad(ScaleDependent, Coordinatewise):
     """AdaGrad, mirror descent.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Adagrad()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.2576
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Adagrad())
+    '0.2576'
     """
 
-    name: ClassVar[str] = "adagrad"
-    needs_lipschitz: ClassVar[bool] = False
-    fields: ClassVar[tuple[str, ...]] = ("w", "G")
+    rate: float = positive(1.0, "eta, the learning rate")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        rate: float = 1.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.rate = checked_rate(rate)
-        self._prepare()
+    name = "adagrad"
+    needs_lipschitz = False
+    fields = (
+        Field("w", "1", "weight"),
+        Field("G", "x^2", "sum q_i^2"),
+    )
+    kernel = staticmethod(run)
 
-    def _rule(self) -> Any:
-        return MirrorDescent(self.rate)
-
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         return records[0].copy()

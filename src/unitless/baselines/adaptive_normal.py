@@ -1,4 +1,4 @@
-"""AdaptiveNormal: minimax play against a benchmark that grows like exp of a square.
+"""AdaptiveNormal: nearly minimax against a benchmark that grows like the exponential of a square.
 
 McMahan and Orabona, "Unconstrained Online Linear Learning in Hilbert Spaces: Minimax Algorithms
 and Normal Approximations" (2014), for each feature on its own, where |q_i| = |g x_i| <= L is
@@ -7,102 +7,74 @@ known::
     w_i = eps / ln^2(t + 1) (f(theta_i + L) - f(theta_i - L)) / (2 L),   f(z) = exp(z^2 / (2 a t))
     p = sum w_i x_i;   theta_i -= q_i                                    a = 3 pi L^2 / 4
 
-The difference is exp((theta^2 + L^2) / (2 a t)) 2 sinh(L theta / (a t)), which does not cancel.
-Checked: w is the slope of f between theta - L and theta + L, as minimax play for a game of which
-one trial is left asks for (tests); the public code jongharyu/olo-with-side-information has this
-formula for a whole vector, with t + 1 where t is meant by this file (and a = 1). A sample weight
-multiplies g, and L is a bound on the product.
+The difference is computed as exp((theta^2 + L^2) / (2 a t)) 2 sinh(L theta / (a t)), without
+cancellation. A sample weight multiplies g, and L is a bound on the product. L has the unit [x_i],
+and there is one L for all features: units matter.
 
-======= ========= ================ =====
-paper   field     meaning          unit
-======= ========= ================ =====
-theta_i theta     -sum q_i         [x_i]
-======= ========= ================ =====
-
-L has the unit [x_i], and there is one L for all features: units matter.
+Checked: w is the slope of f between theta - L and theta + L, as the minimax strategy for the last
+trial demands (tests); the public code jongharyu/olo-with-side-information has this formula for a
+whole vector, with t + 1 where this file has t (and a = 1).
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from unitless.baselines.scale_dependent import ScaleDependent, checked_positive
-from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import Rowwise, T, rule_for
-from unitless.losses import Loss
-from unitless.numerics import lane_sum, shared
-
-
-class Normal(NamedTuple):
-    """Parameters of AdaptiveNormal."""
-
-    wealth: float
-    bound: float
+from unitless.baselines.parameters import positive
+from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.kernels.arithmetic import lane_sum
+from unitless.kernels.decorators import inlined, kernel, shared
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
 
 
 @shared
-def normal_weight(rule, t, theta):
+def normal_weight(wealth, L, t, theta):
     """w, from theta, in trial t."""
-    L = rule.bound
     at = 3 * math.pi / 4 * L * L * t
-    size = rule.wealth / (L * math.log(t + 1.0) ** 2)
+    size = wealth / (L * math.log(t + 1.0) ** 2)
     return size * math.exp((theta * theta + L * L) / (2 * at)) * math.sinh(L * theta / at)
 
 
-def _predict(rule, total, v, x, f, term):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    wealth, L = parameters[0], parameters[1]
+    theta = f[0]
     for k in range(x.size):
-        term[k] = normal_weight(rule, total[T], f[k]) * x[k] if x[k] != 0 else 0.0
-    p = lane_sum(term, x.size)
+        scratch[k] = normal_weight(wealth, L, totals[T], theta[k]) * x[k] if x[k] != 0 else 0.0
+    p = lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    theta = f[0]
     for k in range(x.size):
-        f[k] -= v * g * x[k]
+        theta[k] -= trial.v * trial.g * x[k]
 
 
-rule_for(Normal, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 1, task, parameters, block, targets, weights, scores, state)
 
 
-class AdaptiveNormal(ScaleDependent, Rowwise):
+class AdaptiveNormal(ScaleDependent, Coordinatewise):
     """AdaptiveNormal of McMahan and Orabona, for each feature.
 
-    Parameters
-    ----------
-    wealth : float
-        eps, what each feature may lose before anything is known, in units of the loss.
-    bound : float
-        L, at least |g x_i| for every feature in every trial.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = AdaptiveNormal()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.6866
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(AdaptiveNormal())
+    '0.6866'
     """
 
-    name: ClassVar[str] = "adaptive_normal"
-    fields: ClassVar[tuple[str, ...]] = ("theta",)
-    needs: ClassVar[tuple[str, ...]] = ("bound",)
+    wealth: float = positive(1.0, "eps, a factor of all weights")
+    bound: float = positive(1.0, "L, at least |g x_i| for every feature in every trial")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        wealth: float = 1.0,
-        bound: float = 1.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.wealth, self.bound = checked_wealth(wealth), checked_positive("bound", bound)
-        self._prepare()
+    name = "adaptive_normal"
+    fields = (Field("theta", "x", "-sum q_i"),)
+    needs = ("bound",)
+    kernel = staticmethod(run)
 
-    def _rule(self) -> Normal:
-        return Normal(self.wealth, self.bound)
-
-    def _weights_at(self, records: Any, total: Any) -> Any:
-        return np.array([normal_weight(self._rule(), total[T] + 1, theta) for theta in records[0]])
+    def _weights_at(self, records: Any, totals: Any) -> Any:
+        t = totals[T] + 1
+        return np.array([normal_weight(self.wealth, self.bound, t, z) for z in records[0]])

@@ -22,13 +22,11 @@ A is the identity at the start, so units matter; rotations do not.
 """
 
 import math
-from typing import Any, ClassVar
 
-from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, inlined, loop
+from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.scale_dependent import checked_positive, require_signs
-from unitless.losses import Loss
-from unitless.numerics import kernel
+from unitless.baselines.parameters import positive
+from unitless.kernels.decorators import inlined, kernel
 
 
 @inlined
@@ -42,13 +40,13 @@ def update(parameters, state, x, trial, work):
     _, _, vectors, U = state
     w, D = vectors[0], vectors[1]
     v, y, p, _ = trial
-    r = parameters[0] / v
+    (r,) = parameters
     margin = y * p
     if margin < 1:
         step = work[0]  # P x
         form = solve(U, D, x, step)
-        add_multiple((1 - margin) * y / (form + r), step, w)
-        add(U, D, x, 1 / math.sqrt(r), work[1])
+        add_multiple((1 - margin) * y / (form + r / v), step, w)
+        add(U, D, x, 1 / math.sqrt(r / v), work[1])
 
 
 @kernel
@@ -59,31 +57,14 @@ def run(parameters, loss, block, targets, weights, scores, state, work):
 class Arow(FullMatrixLearner):
     """Adaptive regularisation of weights.
 
-    Parameters
-    ----------
-    r : float
-        The larger, the shorter the steps.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Arow()
-    >>> print(f"{(rows.targets * learner.learn(rows) <= 0).mean():.4f}")
-    0.0457
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Arow())
+    '0.3839'
     """
 
-    name: ClassVar[str] = "arow"
-    run: ClassVar[Any] = staticmethod(run)
+    needs_signs = True
+    r: float = positive(1.0, "the larger, the shorter the steps")
+
+    name = "arow"
+    run = staticmethod(run)
     a: float = 1.0
-
-    def __init__(
-        self, loss: str | Loss = "logistic", *, r: float = 1.0, intercept: bool = True
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        require_signs(self.loss, "AROW")
-        self.r = checked_positive("r", r)
-        self._prepare()
-
-    def _parameters(self) -> tuple[float]:
-        return (self.r,)

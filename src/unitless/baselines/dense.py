@@ -14,49 +14,30 @@ A column without a nonzero value changes no bit of a score: its entries are exac
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from itertools import islice
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from unitless.baselines.scale_dependent import ScaleDependent
-from unitless.encoders import DictEncoder
-from unitless.learners.base import EMPTY, Diverged, Weights
-from unitless.learners.transitional import OldLearner
+from unitless.kernels.decorators import inlined
+from unitless.kernels.simd import LANES, every, load, total
+from unitless.learners.base import EMPTY, LARGEST, Block, Diverged, Float, Learner
 from unitless.losses import derivative
-from unitless.numerics import LANES
-from unitless.rows import Rows
-from unitless.units import factors_by_column as unit_factors
 
 T = 0
 MARGIN = 8  # zeros behind the last coordinate, part of the layout of saved files
 WORK = 6  # rows of scratch memory
-LARGEST = float(np.finfo(np.float64).max)
-
-inlined: Any = njit(nogil=True, error_model="numpy", forceinline=True)
-"""The decorator of what a kernel calls: compiled into the kernel, and cached with it.
-
-Functions given as arguments must be inlined; a kernel that kept a pointer could not be cached.
-"""
 
 
 @inlined
 def dot(a, b):
     """a.b in eight partial sums: zeros behind the last coordinate change no bit."""
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    sums = every(0.0)
     for k in range(0, a.size, LANES):
-        s0 += a[k] * b[k]
-        s1 += a[k + 1] * b[k + 1]
-        s2 += a[k + 2] * b[k + 2]
-        s3 += a[k + 3] * b[k + 3]
-        s4 += a[k + 4] * b[k + 4]
-        s5 += a[k + 5] * b[k + 5]
-        s6 += a[k + 6] * b[k + 6]
-        s7 += a[k + 7] * b[k + 7]
-    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+        sums += load(a, k) * load(b, k)
+    return total(sums)
 
 
 @inlined
@@ -149,20 +130,20 @@ class DenseState(NamedTuple):
     matrix: NDArray[np.float64]
 
 
-class DenseLearner(ScaleDependent, OldLearner):
+class DenseLearner(ScaleDependent, Learner):
     """Base of the baselines with a dense vector or matrix."""
 
     invariance: ClassVar[Any] = "rotation"
+    has_classes = False
+    needs_signs: ClassVar[bool] = False
+    """Whether it learns from wrong signs, which needs a loss for two classes."""
     vectors: ClassVar[tuple[str, ...]]
     """Names of the vectors."""
     max_columns: ClassVar[float] = math.inf
     run: ClassVar[Callable[..., int]]
     """The cached kernel."""
     state: DenseState
-
-    def _parameters(self) -> tuple[float, ...]:
-        """The parameters, as the kernel takes them."""
-        raise NotImplementedError
+    _columns: int = 0  # type: ignore[assignment]
 
     def _totals(self) -> int:
         """The number of totals, the count of trials included."""
@@ -176,6 +157,11 @@ class DenseLearner(ScaleDependent, OldLearner):
         """Set what coordinates from `first` on start with, where that is not 0."""
 
     def _prepare(self) -> None:
+        if self.needs_signs and self.loss.targets != "signs":
+            raise ValueError(
+                f"{self.name} learns from wrong signs, and the {self.loss.name} loss has no signs: "
+                "use 'logistic' or 'hinge'"
+            )
         slope = 1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz
         self._loss = (self.loss.code, self.loss.parameter, slope, float(self.intercept))
         self._columns = 0
@@ -192,19 +178,20 @@ class DenseLearner(ScaleDependent, OldLearner):
         )
 
     def _with_room(self, columns: int) -> DenseState:
-        """The state, or a copy with room for that many columns."""
+        """A copy of the state with room for exactly that many columns, rounded up to lanes."""
         state = self.state
-        old = len(state.seen) - MARGIN
-        if 1 + columns <= old:
-            return state
-        longer = self._zeros(-(-(1 + columns) // LANES) * LANES)
-        longer.totals[:] = state.totals
-        longer.seen[:old] = state.seen[:old]
-        longer.vectors[:, :old] = state.vectors[:, :old]
-        rows, width = self._matrix(old)
-        longer.matrix[:rows, :width] = state.matrix[:rows, :width]
-        self._initialise(longer, old)
-        return longer
+        copy = self._zeros(-(-(1 + columns) // LANES) * LANES)
+        kept = min(len(state.seen), len(copy.seen)) - MARGIN
+        rows, width = self._matrix(kept)
+        copy.totals[:] = state.totals
+        copy.seen[:kept] = state.seen[:kept]
+        copy.vectors[:, :kept] = state.vectors[:, :kept]
+        copy.matrix[:rows, :width] = state.matrix[:rows, :width]
+        self._initialise(copy, kept)
+        return copy
+
+    def _has_room(self, columns: int) -> bool:
+        return 1 + columns <= len(self.state.seen) - MARGIN
 
     def _reserve(self, columns: int) -> None:
         if columns > self.max_columns:
@@ -212,39 +199,25 @@ class DenseLearner(ScaleDependent, OldLearner):
                 f"{columns} columns: {self.name} keeps a matrix with one row per column and takes "
                 f"at most {self.max_columns:.0f}; use 'oja_son' or 'fd_son', which keep a few rows"
             )
-        self.state = self._with_room(columns)
+        if not self._has_room(columns):
+            self.state = self._with_room(columns)
         self._columns = max(self._columns, columns)
 
-    def learn(self, rows: Rows) -> NDArray[np.float64]:
-        """Scores made before each row's target was used; then the row is learned."""
-        with self._turn:
-            return self._or_nothing(super().learn, rows)
+    def _forget(self, columns: int) -> None:
+        self.state = self._with_room(columns)
+        self._columns = columns
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> float:
-        """Score one dict row, then learn from its target; returns the score."""
-        with self._turn:
-            return self._or_nothing(super().learn_one, x, y, weight)
-
-    def _or_nothing(self, learn: Callable[..., Any], *row: Any) -> Any:
-        """Learn, on a copy of the state; if that diverges, nothing of it is kept."""
-        state, columns, known = self.state, self._columns, len(self.names.columns)
-        self.state = DenseState(*(array.copy() for array in state))
-        try:
-            return learn(*row)
-        except Diverged:
-            self.state, self._columns = state, columns
-            self.names = DictEncoder(dict(islice(self.names.columns.items(), known)))
-            raise
-
-    def _predict(self, values, indices, starts, columns, weights, scores):
-        state = self._with_room(max(columns, int(indices.max(initial=-1)) + 1))
-        self._run((values, indices, starts, columns), EMPTY, weights, scores, state)
+    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
+        columns = max(block.columns, int(block.indices.max(initial=-1)) + 1)
+        state = self.state if self._has_room(columns) else self._with_room(columns)
+        self._run(block, EMPTY, weights, scores, state)
         return scores
 
-    def _learn(self, values, indices, starts, columns, targets, weights, scores):
-        block = (values, indices, starts, columns)
+    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        before = DenseState(*(array.copy() for array in self.state))
         row = self._run(block, targets, weights, scores, self.state)
         if row < len(scores):
+            self.state = before
             raise Diverged(self.name, row)
         return scores
 
@@ -252,25 +225,11 @@ class DenseLearner(ScaleDependent, OldLearner):
         work = np.zeros((WORK, len(state.seen)))
         arrays = tuple(state)
         return type(self).run(
-            self._parameters(), self._loss, block, targets, weights, scores, arrays, work
+            self._parameters(), self._loss, tuple(block), targets, weights, scores, arrays, work
         )
 
-    def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
-        """Not possible: in other units the past would have been another."""
-        unit_factors(factors, self.names.columns, self._columns)
-        raise ValueError(
-            f"{self.name} depends on units: it has no state that it would have in others; "
-            "start a fresh one, or use a learner that does not depend on units"
-        )
-
-    def weights(self) -> Weights:
-        """The coefficients at x = 0, by column."""
-        w = self._coefficients()
-        return Weights(float(w[0]), w[1 : 1 + self._columns])
-
-    def _coefficients(self) -> NDArray[np.float64]:
-        """The weights of all coordinates."""
-        return self.state.vectors[0].copy()
+    def _coefficients(self) -> Float:
+        return self.state.vectors[0, : 1 + self._columns].copy()
 
 
 class FullMatrixLearner(DenseLearner):

@@ -21,16 +21,15 @@ The ball adds weights of different units, so units matter, and so do rotations.
 """
 
 import math
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.dense import DenseLearner, add_multiple, dot, inlined, loop
-from unitless.baselines.scale_dependent import checked_count, checked_positive
+from unitless.baselines.dense import DenseLearner, add_multiple, dot, loop
+from unitless.baselines.parameters import count, positive
 from unitless.baselines.trajectory import Trajectory
-from unitless.losses import Loss
-from unitless.numerics import exp, kernel, lane_sum
+from unitless.kernels.arithmetic import exp, lane_sum
+from unitless.kernels.decorators import inlined, kernel
 
 
 @inlined
@@ -98,47 +97,20 @@ def regret_bound(rate: float, radius: float, features: int, largest: ArrayLike) 
 class Eg(DenseLearner):
     """EG+- of Kivinen and Warmuth.
 
-    Parameters
-    ----------
-    radius : float
-        U, of the ball in the 1-norm in which weights stay.
-    bound : float
-        X, at least |g x_i| for every feature in every trial.
-    horizon : int
-        T, the number of trials.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Eg(radius=10, horizon=569)
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.5179
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Eg(radius=10, horizon=569))
+    '0.5179'
     """
 
-    name: ClassVar[str] = "eg"
-    invariance: ClassVar[Any] = "none"
-    run: ClassVar[Any] = staticmethod(run)
-    vectors: ClassVar[tuple[str, ...]] = ("theta",)
-    needs: ClassVar[tuple[str, ...]] = ("radius", "bound", "horizon")
+    radius: float = positive(1.0, "U, the 1-norm that weights never exceed")
+    bound: float = positive(1.0, "X, at least |g x_i| for every feature in every trial")
+    horizon: int = count(10_000, "T, the number of trials")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        radius: float = 1.0,
-        bound: float = 1.0,
-        horizon: int = 10_000,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        self.radius = checked_positive("radius", radius)
-        self.bound = checked_positive("bound", bound)
-        self.horizon = checked_count("horizon", horizon, "the number of trials")
-        self._prepare()
-
-    def _parameters(self) -> tuple[float, ...]:
-        return self.radius, self.bound, float(self.horizon)
+    name = "eg"
+    invariance = "none"
+    run = staticmethod(run)
+    vectors = ("theta",)
+    needs = ("radius", "bound", "horizon")
 
     def eta(self, features: int) -> float:
         """eta, for that many features."""
@@ -156,4 +128,4 @@ class Eg(DenseLearner):
     def _coefficients(self):
         w = np.empty(len(self.state.seen))
         current_weights(self._parameters(), self.state.vectors[0], self.state.seen, w)
-        return w
+        return w[: 1 + self._columns]

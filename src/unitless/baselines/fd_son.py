@@ -24,14 +24,14 @@ a is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.baselines.dense import DenseState, dot, inlined, loop
+from unitless.baselines.dense import DenseState, dot, loop
 from unitless.baselines.jacobi import diagonalise
 from unitless.baselines.son import SketchedSon, newton_step, predict
-from unitless.numerics import fma, kernel
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import fma
 
 TAKEN, FACTOR = 1, 2  # totals[1], and where L starts
 
@@ -146,19 +146,15 @@ def run(parameters, loss, block, targets, weights, scores, state, work):
 
 
 class FdSon(SketchedSon):
-    """Online Newton with a sketch by frequent directions; see `SketchedSon` for its parameters.
+    """Online Newton with a sketch by frequent directions.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = FdSon(C=5.0)
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.2241
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(FdSon(C=5.0))
+    '0.2241'
     """
 
-    name: ClassVar[str] = "fd_son"
-    run: ClassVar[Any] = staticmethod(run)
+    name = "fd_son"
+    run = staticmethod(run)
 
     def _totals(self) -> int:
         return FACTOR + (2 * self.m) ** 2

@@ -2,7 +2,7 @@
 
 import math
 
-from unitless.baselines.dense import inlined
+from unitless.kernels.decorators import inlined
 
 MAX_SWEEPS = 30  # convergence is quadratic; six or seven are enough for 20 x 20
 

@@ -1,67 +1,60 @@
-"""KT: betting on a coin in as many dimensions as there are features, after Krichevsky and Trofimov.
+"""KT: coin betting with the estimator of Krichevsky and Trofimov, for the whole vector.
 
 Orabona and Pal, "Coin Betting and Parameter-Free Online Learning" (2016), algorithm 1. With q = g
 x, |q| <= L, and initial wealth eps::
 
     w = theta / (L^2 t) (eps + R);   p = w.x;   theta -= q;   R -= q.w
 
+A sample weight multiplies g, and L is a bound on the product. theta has the unit [x_i], a weight
+1/[x_i], and there is one L for all features: units matter, rotations do not.
+
 Checked: by scaling the paper's L = 1 (q/L, with wealth eps/L); against the public codes
 parameterfree and jongharyu/olo-with-side-information; and `regret_bound`, the paper's corollary 5,
-on random and adversarial streams (tests). A sample weight multiplies g, and L is a bound on the
-product.
-
-======= ========= ================== ===========
-paper   field     meaning            unit
-======= ========= ================== ===========
-theta_i theta     -sum q_i           [x_i]
-Reward  totals[1] R = -sum q.w       1
-======= ========= ================== ===========
-
-theta has the unit [x_i], a weight 1/[x_i], and L stands for all of them together: units matter,
-rotations do not.
+on random and adversarial streams (tests).
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from unitless.baselines.scale_dependent import ScaleDependent, checked_positive
+from unitless.baselines.parameters import positive
+from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.baselines.trajectory import Trajectory
-from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import Rowwise, T, rule_for
-from unitless.losses import Loss
-from unitless.numerics import lane_sum
+from unitless.kernels.arithmetic import lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
 
-REWARD = 1
-
-
-class Krichevsky(NamedTuple):
-    """Parameters of KT."""
-
-    wealth: float
-    bound: float
+REWARD = 1  # total
 
 
-def _predict(rule, total, v, x, f, term):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    wealth, bound = parameters[0], parameters[1]
+    theta = f[0]
     for k in range(x.size):
-        term[k] = f[k] * x[k]
-    bet = (rule.wealth + total[REWARD]) / (rule.bound * rule.bound * total[T])
-    p = lane_sum(term, x.size) * bet
+        scratch[k] = theta[k] * x[k]
+    bet = (wealth + totals[REWARD]) / (bound * bound * totals[T])
+    p = lane_sum(scratch, x.size) * bet
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    theta = f[0]
     for k in range(x.size):
-        f[k] -= v * g * x[k]
-    total[REWARD] -= v * g * p
+        theta[k] -= trial.v * trial.g * x[k]
+    totals[REWARD] -= trial.v * trial.g * trial.p
 
 
-rule_for(Krichevsky, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 1, task, parameters, block, targets, weights, scores, state)
 
 
 def regret_bound(wealth: float, bound: float, trials: int, norm: float) -> float:
-    """The most that KT can lose in T trials against any u of that norm, if |q| <= bound.
+    """The largest regret of KT in T trials against any u of that norm, if |q| <= bound.
 
     L |u| sqrt(T ln(1 + 24 T^2 L^2 |u|^2 / eps^2)) + eps (1 - 1 / (e sqrt(pi T)))
 
@@ -69,52 +62,28 @@ def regret_bound(wealth: float, bound: float, trials: int, norm: float) -> float
     36.18
     """
     size = bound * norm
-    return size * math.sqrt(trials * math.log1p(24 * (trials * size / wealth) ** 2)) + wealth * (
-        1 - 1 / (math.e * math.sqrt(math.pi * trials))
-    )
+    growth = math.sqrt(trials * math.log1p(24 * (trials * size / wealth) ** 2))
+    return size * growth + wealth * (1 - 1 / (math.e * math.sqrt(math.pi * trials)))
 
 
-class Kt(ScaleDependent, Rowwise):
+class Kt(ScaleDependent, Coordinatewise):
     """KT coin betting.
 
-    Parameters
-    ----------
-    wealth : float
-        What may be lost before anything is known, in units of the loss.
-    bound : float
-        L, at least |g x| (with the intercept in x) in every trial.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Kt(bound=31**0.5)
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.6834
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Kt(bound=31**0.5))
+    '0.6834'
     """
 
-    name: ClassVar[str] = "kt"
-    invariance: ClassVar[Any] = "rotation"
-    fields: ClassVar[tuple[str, ...]] = ("theta",)
-    extra: ClassVar[int] = 1
-    needs: ClassVar[tuple[str, ...]] = ("bound",)
-    bound_is_euclidean: ClassVar[bool] = True
+    wealth: float = positive(1.0, "eps, the most that can be lost against u = 0")
+    bound: float = positive(1.0, "L, at least |g x|, the constant in x included, in every trial")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        wealth: float = 1.0,
-        bound: float = 1.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.wealth, self.bound = checked_wealth(wealth), checked_positive("bound", bound)
-        self._prepare()
-
-    def _rule(self) -> Krichevsky:
-        return Krichevsky(self.wealth, self.bound)
+    name = "kt"
+    invariance = "rotation"
+    fields = (Field("theta", "x", "-sum q_i"),)
+    totals = (Field("R", "1", "-sum q.w, the reward"),)
+    needs = ("bound",)
+    bound_is_euclidean = True
+    kernel = staticmethod(run)
 
     def regret_bound(self, trajectory: Trajectory) -> float | None:
         """Corollary 5, if L was large enough."""
@@ -123,5 +92,6 @@ class Kt(ScaleDependent, Rowwise):
         norm = float(np.linalg.norm(trajectory.u))
         return regret_bound(self.wealth, self.bound, max(len(trajectory.g), 1), norm)
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
-        return records[0] * (self.wealth + total[REWARD]) / (self.bound**2 * (total[T] + 1))
+    def _weights_at(self, records: Any, totals: Any) -> Any:
+        bet = (self.wealth + totals[REWARD]) / (self.bound**2 * (totals[T] + 1))
+        return records[0] * bet

@@ -7,8 +7,9 @@ cost O(d^2) and lose no more digits than A itself has lost.
 
 import math
 
-from unitless.baselines.dense import MARGIN, inlined
-from unitless.numerics import fma
+from unitless.baselines.dense import MARGIN
+from unitless.kernels.decorators import inlined
+from unitless.kernels.simd import fma
 
 
 @inlined

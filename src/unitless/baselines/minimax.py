@@ -1,4 +1,4 @@
-"""Minimax play against an exponential benchmark, for a known number of trials.
+"""The minimax strategy against an exponential benchmark, for a known number of trials.
 
 McMahan and Abernethy, "Minimax Optimal Algorithms for Unconstrained Linear Optimization" (2013),
 for each feature on its own, where |q_i| = |g x_i| <= L and the horizon T are known; with r =
@@ -6,69 +6,63 @@ for each feature on its own, where |q_i| = |g x_i| <= L and the horizon T are kn
 
     w_i = eps / L cosh(r)^(T - t) sinh(r) sinh(r theta_i / L);   p = sum w_i x_i;   theta_i -= q_i
 
+A sample weight multiplies g. L has the unit [x_i], and there is one L for all features: units
+matter.
+
 Derived again: V_t(theta) = eps cosh(r)^(T - t) cosh(r theta / L) is the mean of V_{t+1} over
 theta +- L, and w the slope of V_t between theta - L and theta + L. V_t is convex, so -q w >=
 V_t(theta - q) - V_{t-1}(theta) for |q| <= L, and the sum over trials gives `regret_bound`, which
-the tests try to break. Beyond the horizon the formula goes on and the bound does not hold. A
-sample weight multiplies g.
-
-======= ========= ================ =====
-paper   field     meaning          unit
-======= ========= ================ =====
-theta_i theta     -sum q_i         [x_i]
-======= ========= ================ =====
-
-L has the unit [x_i], and there is one L for all features: units matter.
+the tests try to violate. Beyond the horizon the formula is still used, but the bound does not hold.
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.scale_dependent import ScaleDependent, checked_count, checked_positive
+from unitless.baselines.parameters import count, positive
+from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.baselines.trajectory import Trajectory
-from unitless.learners.base import checked_wealth
-from unitless.learners.coordinatewise import Rowwise, T, rule_for
-from unitless.losses import Loss
-from unitless.numerics import lane_sum, shared
-
-
-class Game(NamedTuple):
-    """Parameters of the minimax player."""
-
-    wealth: float
-    bound: float
-    horizon: float
+from unitless.kernels.arithmetic import lane_sum
+from unitless.kernels.decorators import inlined, kernel, shared
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
 
 
 @shared
-def left(rule, t):
-    """The factor that all weights of trial t share: what the trials after it may still do."""
-    r = 1 / math.sqrt(rule.horizon)
-    later = math.exp((rule.horizon - t) * math.log(math.cosh(r)))
-    return rule.wealth / rule.bound * later * math.sinh(r)
+def common_factor(wealth, bound, horizon, t):
+    """The factor that all weights of trial t share."""
+    r = 1 / math.sqrt(horizon)
+    later = math.exp((horizon - t) * math.log(math.cosh(r)))  # cosh(r)^(T - t)
+    return wealth / bound * later * math.sinh(r)
 
 
-def _predict(rule, total, v, x, f, term):
-    r = 1 / math.sqrt(rule.horizon)
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    wealth, bound, horizon = parameters[0], parameters[1], parameters[2]
+    theta = f[0]
+    r = 1 / math.sqrt(horizon)
     for k in range(x.size):
-        term[k] = math.sinh(r * (f[k] / rule.bound)) * x[k] if x[k] != 0 else 0.0
-    p = left(rule, total[T]) * lane_sum(term, x.size)
+        scratch[k] = math.sinh(r * (theta[k] / bound)) * x[k] if x[k] != 0 else 0.0
+    p = common_factor(wealth, bound, horizon, totals[T]) * lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    theta = f[0]
     for k in range(x.size):
-        f[k] -= v * g * x[k]
+        theta[k] -= trial.v * trial.g * x[k]
 
 
-rule_for(Game, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 1, task, parameters, block, targets, weights, scores, state)
 
 
 def regret_bound(wealth: float, bound: float, horizon: int, comparator: ArrayLike) -> float:
-    """The most that can be lost within the horizon against u, if every |g x_i| <= bound.
+    """The largest regret within the horizon against u, if every |g x_i| <= bound.
 
     sum_i eps (s asinh(s) - sqrt(1 + s^2) + cosh(1 / sqrt(T))^T),   s = L |u_i| sqrt(T) / eps
 
@@ -80,56 +74,30 @@ def regret_bound(wealth: float, bound: float, horizon: int, comparator: ArrayLik
     return float(wealth * (s * np.arcsinh(s) - np.sqrt(1 + s**2) + start).sum())
 
 
-class Minimax(ScaleDependent, Rowwise):
-    """Minimax play against an exponential benchmark, for each feature.
+class Minimax(ScaleDependent, Coordinatewise):
+    """The minimax strategy against an exponential benchmark, for each feature.
 
-    Parameters
-    ----------
-    wealth : float
-        eps, which scales all weights.
-    bound : float
-        L, at least |g x_i| for every feature in every trial.
-    horizon : int
-        T, the number of trials.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Minimax(horizon=569)
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.6555
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Minimax(horizon=569))
+    '0.6555'
     """
 
-    name: ClassVar[str] = "minimax"
-    fields: ClassVar[tuple[str, ...]] = ("theta",)
-    needs: ClassVar[tuple[str, ...]] = ("bound", "horizon")
+    wealth: float = positive(1.0, "eps, a factor of all weights")
+    bound: float = positive(1.0, "L, at least |g x_i| for every feature in every trial")
+    horizon: int = count(10_000, "T, the number of trials")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        wealth: float = 1.0,
-        bound: float = 1.0,
-        horizon: int = 10_000,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.wealth, self.bound = checked_wealth(wealth), checked_positive("bound", bound)
-        self.horizon = checked_count("horizon", horizon, "the number of trials")
-        self._prepare()
-
-    def _rule(self) -> Game:
-        return Game(self.wealth, self.bound, float(self.horizon))
+    name = "minimax"
+    fields = (Field("theta", "x", "-sum q_i"),)
+    needs = ("bound", "horizon")
+    kernel = staticmethod(run)
 
     def regret_bound(self, trajectory: Trajectory) -> float | None:
-        """`regret_bound`, if L was large enough and the game not longer than T."""
-        within = trajectory.gradient_sizes(euclidean=False).max(initial=0) <= self.bound
-        if not within or len(trajectory.g) > self.horizon:
+        """`regret_bound`, if L was large enough and there were at most T trials."""
+        largest = trajectory.gradient_sizes(euclidean=False).max(initial=0)
+        if largest > self.bound or len(trajectory.g) > self.horizon:
             return None
         return regret_bound(self.wealth, self.bound, self.horizon, trajectory.u)
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
-        r = 1 / math.sqrt(self.horizon)
-        return left(self._rule(), total[T] + 1) * np.sinh(r * (records[0] / self.bound))
+    def _weights_at(self, records: Any, totals: Any) -> Any:
+        factor = common_factor(*self._parameters(), totals[T] + 1)
+        return factor * np.sinh(records[0] / self.bound / math.sqrt(self.horizon))

@@ -1,4 +1,4 @@
-"""NG, normalised gradient descent: the simplest of the three algorithms that no unit can move.
+"""NG, normalised gradient descent: the simplest of the three scale-invariant algorithms.
 
 Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 1::
 
@@ -6,78 +6,74 @@ Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 1::
     N  += sum (x_i / M_i)^2;   p = sum w_i x_i
     w_i -= eta (t / N) g x_i / M_i^2
 
-Kept is B_i = w_i M_i^2, which is -eta sum (t / N) g x_i and stays as it is when M_i grows.
-Checked: the table of units below, and Vowpal Wabbit's source, which shrinks by the square without
-`--adaptive`. A sample weight multiplies g.
+M_i is the paper's s_i. Kept is B_i = w_i M_i^2, which is -eta sum (t / N) g x_i and does not change
+when M_i grows. A sample weight multiplies g.
 
-===== ========= ======================= ==============
-paper field     meaning                 unit
-===== ========= ======================= ==============
-s_i   M         max |x_i|               [x_i]
-w_i   B         w_i M_i^2               [x_i] [g]
-N     totals[1] sum of (x_i / M_i)^2    1
-===== ========= ======================= ==============
+Checked: the units of the fields, and Vowpal Wabbit's source, which shrinks by the square without
+`--adaptive`.
 """
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from unitless.learners.coordinatewise import Rowwise, T, rule_for
-from unitless.learners.nag import N, checked_rate
+from unitless.baselines.parameters import Declared, positive
+from unitless.kernels.arithmetic import lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
 from unitless.losses import Loss
-from unitless.numerics import lane_sum
+
+N = 1  # total
 
 
-class NormalisedStep(NamedTuple):
-    """Parameters of NG."""
-
-    rate: float
-
-
-def _predict(rule, total, v, x, f, term):
-    n = x.size
-    M, B = f[:n], f[n : 2 * n]
-    for k in range(n):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    M, B = f[0], f[1]
+    for k in range(x.size):
         M[k] = max(M[k], abs(x[k]))
         ratio = x[k] / (M[k] if M[k] > 0 else 1.0)
-        term[k] = ratio * ratio
-    total[N] += lane_sum(term, n)
-    for k in range(n):
-        safe = M[k] if M[k] > 0 else 1.0
-        term[k] = B[k] / safe * (x[k] / safe)
-    p = lane_sum(term, n)
+        scratch[k] = ratio * ratio
+    totals[N] += lane_sum(scratch, x.size)
+    for k in range(x.size):
+        scale = M[k] if M[k] > 0 else 1.0
+        scratch[k] = B[k] / scale * (x[k] / scale)
+    p = lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    B = f[n : 2 * n]
-    a = rule.rate * total[T] / total[N] * v * g if total[N] > 0 else 0.0
-    for k in range(n):
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    rate = parameters[0]
+    B = f[1]
+    a = rate * totals[T] / totals[N] * trial.v * trial.g if totals[N] > 0 else 0.0
+    for k in range(x.size):
         B[k] -= a * x[k]
 
 
-rule_for(NormalisedStep, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
 
 
-class Ng(Rowwise):
+class Ng(Declared, Coordinatewise):
     """Normalised gradient descent of Ross, Mineiro and Langford.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Ng()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.4395
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Ng(), raw_units=True)
+    '0.4395'
     """
 
-    name: ClassVar[str] = "ng"
-    invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[str, ...]] = ("M", "B")
-    units: ClassVar[tuple[str, ...]] = ("|x|", "x")
-    extra: ClassVar[int] = 1
+    rate: float = positive(0.5, "eta, the learning rate")
+
+    name = "ng"
+    invariance = "unit"
+    fields = (
+        Field("M", "|x|", "max |x_i|"),
+        Field("B", "x", "w_i M_i^2"),
+    )
+    totals = (Field("N", "1", "sum of (x_i / M_i)^2"),)
+    kernel = staticmethod(run)
 
     def __init__(
         self,
@@ -87,14 +83,9 @@ class Ng(Rowwise):
         intercept: bool = True,
         classes: int = 0,
     ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.rate = checked_rate(rate)
-        self._prepare()
+        super().__init__(loss, rate=rate, intercept=intercept, classes=classes)
 
-    def _rule(self) -> NormalisedStep:
-        return NormalisedStep(self.rate)
-
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         M, B = records
-        safe = np.where(M > 0, M, 1)
-        return B / safe / safe
+        scale = np.where(M > 0, M, 1)
+        return B / scale / scale

@@ -4,76 +4,66 @@ Zinkevich, "Online Convex Programming and Generalized Infinitesimal Gradient Asc
 
     w <- w - eta / sqrt(t) g x;   if |w| > D:  w <- w D / |w|
 
-Checked: `regret_bound`, Zinkevich's Theorem 1 for these rates with the norms of the gradients
-kept, holds on random and adversarial streams (tests). O(nonzeros) a row: a projection multiplies
-one common factor, of which each weight knows how much it has had. A sample weight multiplies g.
+A projection multiplies all weights by the same factor. To keep a row O(nonzeros), the product of
+these factors is kept in `totals`, and each weight remembers the product it was last multiplied by.
+A sample weight multiplies g. The step -g x has the unit [x_i] and the weight 1/[x_i], so units
+matter; rotations of x do not.
 
-===== ========= =========================================== ===========
-paper field     meaning                                     unit
-===== ========= =========================================== ===========
-w_i   w         weight, as it was after `shrunk`            [score]/[x_i]
---    shrunk    logarithm of the common factor by then      1
---    totals[1] logarithm of the common factor              1
-|w|^2 totals[2] kept only if there is a radius              [w]^2
-===== ========= =========================================== ===========
-
-The step -g x has the unit [x_i] and the weight 1/[x_i], so units matter; rotations of x do not.
+Checked: `regret_bound`, Zinkevich's Theorem 1 for these rates with the norms of the gradients kept,
+holds on random and adversarial streams (tests).
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.baselines.parameters import positive
 from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.baselines.trajectory import Trajectory
-from unitless.learners.coordinatewise import Rowwise, T, rule_for
-from unitless.learners.nag import checked_rate
-from unitless.losses import Loss
-from unitless.numerics import exp, lane_sum
+from unitless.kernels.arithmetic import exp, lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
 
-SHRUNK, NORM2 = 1, 2
-
-
-class Descent(NamedTuple):
-    """Parameters of OGD."""
-
-    rate: float
-    radius: float
+LOG_FACTOR, NORM2 = 1, 2  # totals
 
 
-def _predict(rule, total, v, x, f, term):
-    n = x.size
-    w, shrunk = f[:n], f[n : 2 * n]
-    for k in range(n):
-        w[k] *= exp(total[SHRUNK] - shrunk[k])
-        shrunk[k] = total[SHRUNK]
-        term[k] = w[k] * x[k]
-    p = lane_sum(term, n)
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    w, log_factor = f[0], f[1]
+    for k in range(x.size):
+        w[k] *= exp(totals[LOG_FACTOR] - log_factor[k])
+        log_factor[k] = totals[LOG_FACTOR]
+        scratch[k] = w[k] * x[k]
+    p = lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    w = f[:n]
-    a = rule.rate / math.sqrt(total[T]) * v * g
-    for k in range(n):
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    rate, radius = parameters[0], parameters[1]
+    w = f[0]
+    a = rate / math.sqrt(totals[T]) * trial.v * trial.g
+    for k in range(x.size):
         new = w[k] - a * x[k]
-        term[k] = (new - w[k]) * (new + w[k])
+        scratch[k] = (new - w[k]) * (new + w[k])
         w[k] = new
-    if rule.radius < math.inf:
-        total[NORM2] += lane_sum(term, n)
-        if total[NORM2] > rule.radius * rule.radius:
-            total[SHRUNK] += math.log(rule.radius / math.sqrt(total[NORM2]))
-            total[NORM2] = rule.radius * rule.radius
+    if radius < math.inf:
+        totals[NORM2] += lane_sum(scratch, x.size)
+        if totals[NORM2] > radius * radius:
+            totals[LOG_FACTOR] += math.log(radius / math.sqrt(totals[NORM2]))
+            totals[NORM2] = radius * radius
 
 
-rule_for(Descent, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
 
 
 def regret_bound(rate: float, radius: float, gradients: ArrayLike) -> float:
-    """The most that OGD can lose against any u with |u| <= radius, from its |g_t x_t|.
+    """The largest regret of OGD against any u with |u| <= radius, from its |g_t x_t|.
 
     (2 D)^2 sqrt(T) / (2 eta) + (eta / 2) sum |g_t x_t|^2 / sqrt(t)
 
@@ -87,48 +77,29 @@ def regret_bound(rate: float, radius: float, gradients: ArrayLike) -> float:
     )
 
 
-class Ogd(ScaleDependent, Rowwise):
+class Ogd(ScaleDependent, Coordinatewise):
     """Online gradient descent.
 
-    Parameters
-    ----------
-    rate : float
-        eta.
-    radius : float
-        D, of the ball in which the weights stay; by default there is none.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Ogd()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.3720
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Ogd())
+    '0.3720'
     """
 
-    name: ClassVar[str] = "ogd"
-    invariance: ClassVar[Any] = "rotation"
-    needs_lipschitz: ClassVar[bool] = False
-    fields: ClassVar[tuple[str, ...]] = ("w", "shrunk")
-    extra: ClassVar[int] = 2
+    rate: float = positive(1.0, "eta, the learning rate")
+    radius: float = positive(math.inf, "D, the radius of the ball of weights", infinite=True)
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        rate: float = 1.0,
-        radius: float = math.inf,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        if not radius > 0:
-            raise ValueError(f"radius = {radius}: a ball has a radius > 0, or infinite for none")
-        self.rate, self.radius = checked_rate(rate), float(radius)
-        self._prepare()
-
-    def _rule(self) -> Descent:
-        return Descent(self.rate, self.radius)
+    name = "ogd"
+    invariance = "rotation"
+    needs_lipschitz = False
+    fields = (
+        Field("w", "1/x", "weight, before the projections since it was last touched"),
+        Field("shrunk", "1", "log of the product of projections when it was last touched"),
+    )
+    totals = (
+        Field("shrunk", "1", "log of the product of all projections"),
+        Field("norm2", "1", "|w|^2, kept only if there is a radius"),
+    )
+    kernel = staticmethod(run)
 
     def regret_bound(self, trajectory: Trajectory) -> float | None:
         """Zinkevich's Theorem 1, if u is in the ball."""
@@ -136,6 +107,6 @@ class Ogd(ScaleDependent, Rowwise):
             return None
         return regret_bound(self.rate, self.radius, trajectory.gradient_sizes())
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
-        w, shrunk = records
-        return w * np.exp(total[SHRUNK] - shrunk)
+    def _weights_at(self, records: Any, totals: Any) -> Any:
+        w, log_factor = records
+        return w * np.exp(totals[LOG_FACTOR] - log_factor)

@@ -26,14 +26,14 @@ a is added to numbers of unit [x]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import Any, ClassVar
 
-from unitless.baselines.dense import T, dot, inlined, loop
+from unitless.baselines.dense import T, dot, loop
 from unitless.baselines.son import SketchedSon, newton_step, predict
-from unitless.learners.triangular_factor import NOISE
-from unitless.numerics import fma, kernel
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import fma
 
 OPEN, E = 1, 2  # totals[1], and where e starts
+NOISE = 2.0**-46  # a direction shorter than this times |r| is rounding error
 
 
 @inlined
@@ -115,19 +115,15 @@ def run(parameters, loss, block, targets, weights, scores, state, work):
 
 
 class OjaSon(SketchedSon):
-    """Online Newton with a sketch by Oja's rule; see `SketchedSon` for its parameters.
+    """Online Newton with a sketch by Oja's rule.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = OjaSon(C=5.0)
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.2297
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(OjaSon(C=5.0))
+    '0.2297'
     """
 
-    name: ClassVar[str] = "oja_son"
-    run: ClassVar[Any] = staticmethod(run)
+    name = "oja_son"
+    run = staticmethod(run)
 
     def _totals(self) -> int:
         return E + self.m

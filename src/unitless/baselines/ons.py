@@ -20,13 +20,10 @@ A     matrix     U, right of its diagonal of 1s   [x_j/x_i]
 eps is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
-from typing import Any, ClassVar
-
-from unitless.baselines.dense import FullMatrixLearner, dot, inlined, loop
+from unitless.baselines.dense import FullMatrixLearner, dot, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.scale_dependent import checked_positive
-from unitless.losses import Loss
-from unitless.numerics import kernel
+from unitless.baselines.parameters import positive
+from unitless.kernels.decorators import inlined, kernel
 
 
 @inlined
@@ -37,7 +34,7 @@ def predict(parameters, state, x, v, work):
 
 @inlined
 def update(parameters, state, x, trial, work):
-    (gamma,) = parameters
+    gamma, _ = parameters
     _, _, vectors, U = state
     w, D = vectors[0], vectors[1]
     v, _, _, g = trial
@@ -60,39 +57,15 @@ def run(parameters, loss, block, targets, weights, scores, state, work):
 class Ons(FullMatrixLearner):
     """The online Newton step.
 
-    Parameters
-    ----------
-    gamma : float
-        The smaller, the longer the steps.
-    a : float
-        eps, of A at the start.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Ons()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.3245
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Ons())
+    '0.3245'
     """
 
-    name: ClassVar[str] = "ons"
-    run: ClassVar[Any] = staticmethod(run)
-    needs_lipschitz: ClassVar[bool] = False
-    inverse_rate: ClassVar[str] = "gamma"
+    gamma: float = positive(1.0, "the inverse of a learning rate")
+    a: float = positive(1.0, "eps: A = eps I at the start")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        gamma: float = 1.0,
-        a: float = 1.0,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        self.gamma = checked_positive("gamma", gamma)
-        self.a = checked_positive("a", a)
-        self._prepare()
-
-    def _parameters(self) -> tuple[float]:
-        return (self.gamma,)
+    name = "ons"
+    run = staticmethod(run)
+    needs_lipschitz = False
+    inverse_rate = "gamma"

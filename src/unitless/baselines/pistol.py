@@ -1,4 +1,4 @@
-"""PiSTOL, a feature at a time: weights that grow like exp(theta^2), hence no rate to be tuned.
+"""PiSTOL for each feature: weights that grow like exp(theta^2), so that no rate has to be tuned.
 
 Orabona, "Simultaneous Model Selection and Optimization through Parameter-free Stochastic
 Learning" (2014), in the form for each feature that its author's library yamall and Vowpal
@@ -8,121 +8,82 @@ Wabbit's `--pistol` have. With q_i = g x_i::
     w_i = s theta_i / c_i exp(theta_i^2 / (2 c_i))
     p = sum w_i x_i;   theta_i -= q_i;   Q_i += |q_i|
 
-Checked against the source of both: they multiply w_i by sqrt(Q_i), which has a unit and is not in
-the paper; without it the weight has the unit 1/[x_i] that it should have. A sample weight scales
-the instance.
-
-======== ========= ================== =======
-paper    field     meaning            unit
-======== ========= ================== =======
-theta_i  theta     -sum q_i           [x_i]
---       b         max |x_i|          [x_i]
---       Q         sum |q_i|          [x_i]
-======== ========= ================== =======
+A sample weight scales the instance. Checked against the source of both: they multiply w_i by
+sqrt(Q_i), which has a unit and is not in the paper; without it the weight has the unit 1/[x_i] that
+it should have.
 """
 
-import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from unitless.learners.coordinatewise import Rowwise, rule_for
-from unitless.losses import Loss
-from unitless.numerics import exp, inner, lane_sum
+from unitless.baselines.parameters import Declared, positive
+from unitless.kernels.arithmetic import exp, lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, loop
 
-TALLEST = 600.0  # exponents stop here: gradients from a caller could raise them for ever
-
-
-class Exponential(NamedTuple):
-    """Parameters of PiSTOL."""
-
-    a: float
-    scale: float
+MAX_EXPONENT = 600.0  # gradients chosen by a caller could make it arbitrarily large
 
 
-@inner
-def exponential_term(rule, theta, b, Q, x):
+@inlined
+def exponential_term(a, scale, theta, b, Q, x):
     """w x; the quotients are arranged so that none exceeds 1."""
-    safe = b if b > 0 else 1.0
-    share = theta / (Q + safe)
-    return (
-        rule.scale
-        / rule.a
-        * share
-        * (x / safe)
-        * exp(min(share * (theta / safe) / (2 * rule.a), TALLEST))
-    )
+    largest = b if b > 0 else 1.0
+    share = theta / (Q + largest)
+    potential = exp(min(share * (theta / largest) / (2 * a), MAX_EXPONENT))
+    return scale / a * share * (x / largest) * potential
 
 
-def _predict(rule, total, v, x, f, term):
-    n = x.size
-    theta, b, Q = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
-    for k in range(n):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    a, scale = parameters[0], parameters[1]
+    theta, b, Q = f[0], f[1], f[2]
+    for k in range(x.size):
         b[k] = max(b[k], abs(x[k]))
-        term[k] = exponential_term(rule, theta[k], b[k], Q[k], x[k])
-    p = lane_sum(term, n)
+        scratch[k] = exponential_term(a, scale, theta[k], b[k], Q[k], x[k])
+    p = lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    theta, Q = f[:n], f[2 * n : 3 * n]
-    for k in range(n):
-        q = g * x[k]
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    theta, Q = f[0], f[2]
+    for k in range(x.size):
+        q = trial.g * x[k]
         theta[k] -= q
         Q[k] += abs(q)
 
 
-rule_for(Exponential, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
 
 
-class Pistol(Rowwise):
+class Pistol(Declared, Coordinatewise):
     """PiSTOL for each feature.
 
-    Parameters
-    ----------
-    a : float
-        The larger, the more careful.
-    scale : float
-        s, by which all weights are multiplied.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Pistol()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.5162
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Pistol(), raw_units=True)
+    '0.5162'
     """
 
-    name: ClassVar[str] = "pistol"
-    invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[str, ...]] = ("theta", "b", "Q")
-    units: ClassVar[tuple[str, ...]] = ("x", "|x|", "|x|")
-    scales_instance: ClassVar[bool] = True
+    a: float = positive(2.0, "the larger, the more careful")
+    scale: float = positive(1.0, "s, a factor of all weights")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        a: float = 2.0,
-        scale: float = 1.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        for name, value in {"a": a, "scale": scale}.items():
-            if not 0 < value < math.inf:
-                raise ValueError(f"{name} = {value}: PiSTOL takes a finite {name} > 0")
-        self.a, self.scale = float(a), float(scale)
-        self._prepare()
+    name = "pistol"
+    invariance = "unit"
+    fields = (
+        Field("theta", "x", "-sum q_i"),
+        Field("b", "|x|", "max |x_i|"),
+        Field("Q", "|x|", "sum |q_i|"),
+    )
+    scales_instance = True
+    kernel = staticmethod(run)
 
-    def _rule(self) -> Exponential:
-        return Exponential(self.a, self.scale)
-
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         theta, b, Q = records
-        safe = np.where(b > 0, b, 1)
-        share = theta / (Q + safe)
-        tall = np.exp(np.minimum(share * (theta / safe) / (2 * self.a), TALLEST))
-        return self.scale / self.a * share / safe * tall
+        largest = np.where(b > 0, b, 1)
+        share = theta / (Q + largest)
+        exponent = np.minimum(share * (theta / largest) / (2 * self.a), MAX_EXPONENT)
+        return self.scale / self.a * share / largest * np.exp(exponent)

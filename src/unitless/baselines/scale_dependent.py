@@ -5,15 +5,16 @@ Values in an unsuitable unit can drive such a learner beyond float64. It then re
 units all its past predictions would have been different.
 """
 
-import math
 from typing import Any, ClassVar
 
+import numpy as np
+
+from unitless.baselines.parameters import Declared
 from unitless.baselines.trajectory import Trajectory
-from unitless.losses import Loss
 
 
-class ScaleDependent:
-    """What `compare` asks of a baseline beside what every learner has."""
+class ScaleDependent(Declared):
+    """Base of the scale-dependent baselines, beside `Coordinatewise` or `DenseLearner`."""
 
     invariance: ClassVar[Any] = "none"
     needs: ClassVar[tuple[str, ...]] = ()
@@ -27,25 +28,10 @@ class ScaleDependent:
         """The largest possible regret against u, in units of L; None where no bound applies."""
         return None
 
+    def _rescale(self, columns: Any, factors: Any) -> None:
+        raise NotImplementedError("a scale-dependent learner cannot follow a change of units")
 
-def checked_positive(name: str, value: float) -> float:
-    """A parameter that is a finite number > 0, as a float."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} = {value}: it is a finite number > 0")
-    return float(value)
-
-
-def checked_count(name: str, value: int, meaning: str) -> int:
-    """A parameter that is a whole number >= 1."""
-    if value < 1 or value != int(value):
-        raise ValueError(f"{name} = {value}: {meaning} is a whole number >= 1")
-    return int(value)
-
-
-def require_signs(loss: Loss, who: str) -> None:
-    """Methods that learn from mistakes need two classes."""
-    if loss.targets != "signs":
-        raise ValueError(
-            f"{who} learns from wrong signs, and the {loss.name} loss has no signs: use "
-            "'logistic' or 'hinge'"
-        )
+    def _coefficients(self) -> Any:
+        """Finite, even where float64 cannot hold a weight."""
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(super()._coefficients())  # type: ignore[misc]

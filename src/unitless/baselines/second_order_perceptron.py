@@ -20,15 +20,13 @@ a is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, inlined, loop
+from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.scale_dependent import checked_positive, require_signs
-from unitless.losses import Loss
-from unitless.numerics import kernel
+from unitless.baselines.parameters import positive
+from unitless.kernels.decorators import inlined, kernel
 
 
 @inlined
@@ -64,38 +62,21 @@ def solved(U, D, b, out):
 class SecondOrderPerceptron(FullMatrixLearner):
     """The second-order perceptron.
 
-    Parameters
-    ----------
-    a : float
-        A = a I at the start.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = SecondOrderPerceptron()
-    >>> print(f"{(rows.targets * learner.learn(rows) <= 0).mean():.4f}")
-    0.0615
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(SecondOrderPerceptron())
+    '0.5882'
     """
 
-    name: ClassVar[str] = "second_order_perceptron"
-    run: ClassVar[Any] = staticmethod(run)
-    linear: ClassVar[bool] = False
-    vectors: ClassVar[tuple[str, ...]] = ("b", "D")
+    needs_signs = True
+    a: float = positive(1.0, "A = a I at the start")
 
-    def __init__(
-        self, loss: str | Loss = "logistic", *, a: float = 1.0, intercept: bool = True
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        require_signs(self.loss, "the second-order perceptron")
-        self.a = checked_positive("a", a)
-        self._prepare()
-
-    def _parameters(self) -> tuple[float]:
-        return (self.a,)
+    name = "second_order_perceptron"
+    run = staticmethod(run)
+    linear = False
+    vectors = ("b", "D")
 
     def _coefficients(self):
         b, D = self.state.vectors
         w = np.empty_like(b)
         solved(self.state.matrix, D, b, w)
-        return np.nan_to_num(w)
+        return w[: 1 + self._columns]

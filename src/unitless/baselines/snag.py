@@ -1,87 +1,81 @@
-"""sNAG: normalised adaptive gradient whose scale is the size of a feature on average, not at most.
+"""sNAG: NAG with the average size of a feature in place of its largest.
 
 Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 3. With q_i = g x_i::
 
     V_i += x_i^2;   N += t sum x_i^2 / V_i;   p = sum w_i x_i
     G_i += q_i^2;   w_i -= eta sqrt(t / N) q_i / sqrt(V_i G_i / t)
 
-No weight is ever shrunk: where a scale grows far beyond its past, so do predictions, and they
-stop at 2^755. Checked by dimensions, V_i / t being the mean square that takes the place of M_i^2 in
-`nag`; and where |x_i| never changes, V_i / t = M_i^2 and it is `nag` (tests), which is Vowpal
-Wabbit's. A sample weight multiplies g.
+No weight is ever shrunk: when a feature grows far beyond its past, so do predictions. Each term of
+a score is limited to 2^500. A sample weight multiplies g.
 
-===== ========= ================== ==============
-paper field     meaning            unit
-===== ========= ================== ==============
-w_i   w         weight             [score]/[x_i]
---    V         sum x_i^2          [x_i]^2
-G_i   G         sum q_i^2          [x_i]^2 [g]^2
-N     totals[1] as above           1
-===== ========= ================== ==============
+Checked by dimensions, V_i / t being the mean square that takes the place of M_i^2 in `nag`; and
+where |x_i| never changes, V_i / t = M_i^2 and it is `nag` (tests), which is Vowpal Wabbit's.
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from unitless.learners.coordinatewise import Rowwise, T, rule_for
-from unitless.learners.nag import N, checked_rate, over_root, root_of_t_over_n
+from unitless.baselines.parameters import Declared, positive
+from unitless.kernels.arithmetic import lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import fma
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, T, loop
+from unitless.learners.nag import N, over_root, root_of_t_over_n
 from unitless.losses import Loss
-from unitless.numerics import fma, lane_sum
 
-STEEPEST = 2.0**500  # of a weight, in the unit in which its feature is below 2^255
-
-
-class MeanStep(NamedTuple):
-    """Parameters of sNAG."""
-
-    rate: float
+MAX_TERM = 2.0**500  # of |w_i x_i|, which has no unit: sums of terms stay finite
+MIN_GRADIENT = 2.0**-250  # of |q_i| / sqrt(V_i): smaller gradients could round to 0 in some units
 
 
-def _predict(rule, total, v, x, f, term):
-    n = x.size
-    w, V = f[:n], f[n : 2 * n]
-    for k in range(n):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    w, V = f[0], f[1]
+    for k in range(x.size):
         V[k] = fma(x[k], x[k], V[k])
-        term[k] = x[k] / (V[k] if V[k] > 0 else 1.0) * x[k]
-    total[N] += total[T] * lane_sum(term, n)
-    for k in range(n):
-        term[k] = w[k] * x[k]
-    p = lane_sum(term, n)
+        scratch[k] = x[k] / (V[k] if V[k] > 0 else 1.0) * x[k]
+    totals[N] += totals[T] * lane_sum(scratch, x.size)
+    for k in range(x.size):
+        scratch[k] = min(max(w[k] * x[k], -MAX_TERM), MAX_TERM)
+    p = lane_sum(scratch, x.size)
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
-    n = x.size
-    w, V, G = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
-    rate = rule.rate * root_of_t_over_n(total) * math.sqrt(total[T])
-    for k in range(n):
-        q = v * g * x[k]
-        G[k] = fma(q, q, G[k])
-        w[k] -= rate * over_root(over_root(q, G[k]), V[k])
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    w, V, G = f[0], f[1], f[2]
+    rate = parameters[0] * root_of_t_over_n(totals) * math.sqrt(totals[T])
+    for k in range(x.size):
+        q = trial.v * trial.g * x[k]
+        if abs(q) >= MIN_GRADIENT * math.sqrt(V[k]) and q != 0:
+            G[k] = fma(q, q, G[k])
+            w[k] -= rate * over_root(over_root(q, G[k]), V[k])
 
 
-rule_for(MeanStep, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
 
 
-class Snag(Rowwise):
+class Snag(Declared, Coordinatewise):
     """sNAG of Ross, Mineiro and Langford.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Snag()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.3360
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Snag(), raw_units=True)
+    '0.3360'
     """
 
-    name: ClassVar[str] = "snag"
-    invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[str, ...]] = ("w", "V", "G")
-    units: ClassVar[tuple[str, ...]] = ("1", "x^2", "x^2")  # w is 1/x: see `_rescale`
-    extra: ClassVar[int] = 1
+    rate: float = positive(0.5, "eta, the learning rate")
+
+    name = "snag"
+    invariance = "unit"
+    fields = (
+        Field("w", "1/x", "weight"),
+        Field("V", "x^2", "sum x_i^2"),
+        Field("G", "x^2", "sum q_i^2"),
+    )
+    totals = (Field("N", "1", "sum of t x_i^2 / V_i"),)
+    kernel = staticmethod(run)
 
     def __init__(
         self,
@@ -91,18 +85,7 @@ class Snag(Rowwise):
         intercept: bool = True,
         classes: int = 0,
     ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.rate = checked_rate(rate)
-        self._prepare()
+        super().__init__(loss, rate=rate, intercept=intercept, classes=classes)
 
-    def _rule(self) -> MeanStep:
-        return MeanStep(self.rate)
-
-    def _rescale(self, columns: Any, factors: Any) -> None:
-        super()._rescale(columns, factors)
-        w = self.state.records[:, :, 0]
-        with np.errstate(over="ignore"):
-            w[columns + 1] = np.clip(w[columns + 1] / factors[:, None], -STEEPEST, STEEPEST)
-
-    def _weights_at(self, records: Any, total: Any) -> Any:
+    def _weights_at(self, records: Any, totals: Any) -> Any:
         return records[0].copy()

@@ -1,66 +1,62 @@
-"""SOLO FTRL: follow the leader, regularised by the gradients so far, whatever their scale.
+"""SOLO FTRL: follow the regularised leader, with a regulariser scaled by the gradients so far.
 
 Orabona and Pal, "Scale-Free Algorithms for Online Linear Optimization" (2015), with 1/2 |w|^2 /
 eta as the regulariser. With q = g x::
 
     w = eta theta / sqrt(sum |q|^2);   p = w.x;   theta -= q                 0 while the sum is 0
 
+A sample weight multiplies g. The sum adds the squares of all features, so units matter; rotations,
+and the scale of the loss, do not.
+
 Checked: `regret_bound`, the paper's Theorem 1, on random and adversarial streams (tests); the
-formula against the source of its author's library yamall. A sample weight multiplies g.
-
-======= ========= ================ ===========
-paper   field     meaning          unit
-======= ========= ================ ===========
-theta_i theta     -sum q_i         [x_i] [g]
---      totals[1] sum |q|^2        [x]^2 [g]^2
-======= ========= ================ ===========
-
-The sum adds the squares of all features, so units matter; rotations, and the scale of the loss,
-do not.
+formula against the source of its author's library yamall.
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.baselines.parameters import positive
 from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.baselines.trajectory import Trajectory
-from unitless.learners.coordinatewise import Rowwise, rule_for
-from unitless.learners.nag import checked_rate, over_root
-from unitless.losses import Loss
-from unitless.numerics import lane_sum
+from unitless.kernels.arithmetic import lane_sum
+from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.base import Field
+from unitless.learners.coordinatewise import Coordinatewise, loop
+from unitless.learners.nag import over_root
 
-SQUARES = 1
-
-
-class ScaleFree(NamedTuple):
-    """Parameters of SOLO."""
-
-    rate: float
+SQUARES = 1  # total
 
 
-def _predict(rule, total, v, x, f, term):
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    rate = parameters[0]
+    theta = f[0]
     for k in range(x.size):
-        term[k] = f[k] * x[k]
-    p = rule.rate * over_root(lane_sum(term, x.size), total[SQUARES])
+        scratch[k] = theta[k] * x[k]
+    p = rate * over_root(lane_sum(scratch, x.size), totals[SQUARES])
     return p, p
 
 
-def _update(rule, total, v, y, p, g, x, f, term):
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    theta = f[0]
     for k in range(x.size):
-        q = v * g * x[k]
-        f[k] -= q
-        term[k] = q * q
-    total[SQUARES] += lane_sum(term, x.size)
+        q = trial.v * trial.g * x[k]
+        theta[k] -= q
+        scratch[k] = q * q
+    totals[SQUARES] += lane_sum(scratch, x.size)
 
 
-rule_for(ScaleFree, _predict, _update)
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, update, 1, task, parameters, block, targets, weights, scores, state)
 
 
 def regret_bound(rate: float, gradients: ArrayLike, norm: float) -> float:
-    """The most that SOLO can lose against any u of that norm, from its |q_t|.
+    """The largest regret of SOLO against any u of that norm, from its |q_t|.
 
     (|u|^2 / (2 eta) + 2.75 eta) sqrt(sum |q|^2) + 3.5 eta sqrt(T - 1) max |q|
 
@@ -72,45 +68,28 @@ def regret_bound(rate: float, gradients: ArrayLike, norm: float) -> float:
     return first + 3.5 * rate * math.sqrt(max(len(q) - 1, 0)) * float(q.max(initial=0))
 
 
-class Solo(ScaleDependent, Rowwise):
+class Solo(ScaleDependent, Coordinatewise):
     """SOLO FTRL of Orabona and Pal.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Solo()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.4334
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Solo())
+    '0.4334'
     """
 
-    name: ClassVar[str] = "solo"
-    invariance: ClassVar[Any] = "rotation"
-    needs_lipschitz: ClassVar[bool] = False
-    fields: ClassVar[tuple[str, ...]] = ("theta",)
-    extra: ClassVar[int] = 1
+    rate: float = positive(1.0, "eta, the learning rate")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        rate: float = 1.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.rate = checked_rate(rate)
-        self._prepare()
-
-    def _rule(self) -> ScaleFree:
-        return ScaleFree(self.rate)
+    name = "solo"
+    invariance = "rotation"
+    needs_lipschitz = False
+    fields = (Field("theta", "x", "-sum q_i"),)
+    totals = (Field("squares", "1", "sum |q|^2"),)
+    kernel = staticmethod(run)
 
     def regret_bound(self, trajectory: Trajectory) -> float | None:
         """The paper's Theorem 1."""
-        return regret_bound(
-            self.rate, trajectory.gradient_sizes(), float(np.linalg.norm(trajectory.u))
-        )
+        norm = float(np.linalg.norm(trajectory.u))
+        return regret_bound(self.rate, trajectory.gradient_sizes(), norm)
 
-    def _weights_at(self, records: Any, total: Any) -> Any:
-        squares = total[SQUARES]
+    def _weights_at(self, records: Any, totals: Any) -> Any:
+        squares = totals[SQUARES]
         return records[0] * (self.rate / math.sqrt(squares) if squares > 0 else 0.0)

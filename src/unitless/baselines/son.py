@@ -25,7 +25,6 @@ a is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
 import math
-from typing import Any, ClassVar
 
 from unitless.baselines import ldl
 from unitless.baselines.dense import (
@@ -34,12 +33,10 @@ from unitless.baselines.dense import (
     T,
     add_multiple,
     dot,
-    inlined,
     loop,
 )
-from unitless.baselines.scale_dependent import checked_count, checked_positive
-from unitless.losses import Loss
-from unitless.numerics import kernel
+from unitless.baselines.parameters import count, positive
+from unitless.kernels.decorators import inlined, kernel
 
 
 @inlined
@@ -105,81 +102,27 @@ def run(parameters, loss, block, targets, weights, scores, state, work):
 class Son(FullMatrixLearner):
     """Online Newton of Luo et al., with the full matrix.
 
-    Parameters
-    ----------
-    C : float
-        The largest |prediction|.
-    rate : float
-        Of eta_t; the paper's theorem for the full matrix has sqrt(d).
-    a : float
-        A = a I at the start.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X / X.max(axis=0), 2 * y - 1)
-    >>> learner = Son(C=5.0)
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
-    0.2242
+    >>> from unitless.baselines import example_loss
+    >>> example_loss(Son(C=5.0))
+    '0.2242'
     """
 
-    name: ClassVar[str] = "son"
-    needs: ClassVar[tuple[str, ...]] = ("C",)
-    run: ClassVar[Any] = staticmethod(run)
+    C: float = positive(1.0, "the largest |prediction|")
+    rate: float = positive(1.0, "of eta_t; the paper's theorem for the full matrix has sqrt(d)")
+    a: float = positive(1.0, "A = a I at the start")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        C: float = 1.0,
-        rate: float = 1.0,
-        a: float = 1.0,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        self.C = checked_positive("C", C)
-        self.rate = checked_positive("rate", rate)
-        self.a = checked_positive("a", a)
-        self._prepare()
-
-    def _parameters(self) -> tuple[float, ...]:
-        return self.C, self.rate
+    name = "son"
+    needs = ("C",)
+    run = staticmethod(run)
 
 
 class SketchedSon(DenseLearner):
-    """Base of the two forms that keep a sketch of A with a few rows.
+    """Base of the two forms that keep a sketch of A with a few rows."""
 
-    Parameters
-    ----------
-    C : float
-        The largest |prediction|.
-    rate : float
-        Of eta_t; the paper's theorem for the full matrix has sqrt(d).
-    a : float
-        A = a I at the start.
-    m : int
-        Directions kept.
-    """
+    C: float = positive(1.0, "the largest |prediction|")
+    rate: float = positive(1.0, "of eta_t; the paper's theorem for the full matrix has sqrt(d)")
+    a: float = positive(1.0, "A = a I at the start")
+    m: int = count(10, "the number of directions in the sketch")
 
-    vectors: ClassVar[tuple[str, ...]] = ("u",)
-    needs: ClassVar[tuple[str, ...]] = ("C",)
-
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        C: float = 1.0,
-        rate: float = 1.0,
-        a: float = 1.0,
-        m: int = 10,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        self.C = checked_positive("C", C)
-        self.rate = checked_positive("rate", rate)
-        self.a = checked_positive("a", a)
-        self.m = checked_count("m", m, "the number of directions in a sketch")
-        self._prepare()
-
-    def _parameters(self) -> tuple[float, ...]:
-        return self.C, self.rate, self.a, float(self.m)
+    vectors = ("u",)
+    needs = ("C",)

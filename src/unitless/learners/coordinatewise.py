@@ -104,9 +104,7 @@ class Coordinatewise(Learner):
         return (self.state.records != 0).any(axis=(1, 2))
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        row = self._run(block, EMPTY, weights, scores)
-        if row < len(scores):
-            raise Diverged(self.name, row)
+        self._run(block, EMPTY, weights, scores)
         return scores
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
@@ -157,10 +155,3 @@ class Coordinatewise(Learner):
     def _weights_at(self, records: NDArray[Any], totals: NDArray[Any]) -> NDArray[Any]:
         """The weights of one class, from its fields and its totals."""
         raise NotImplementedError
-
-
-# The interface of 0.1.0, for baselines that are not yet converted
-from unitless.learners.rowwise import Rowwise as Rowwise  # noqa: E402
-from unitless.learners.rowwise import rule_for as rule_for  # noqa: E402
-
-TALLEST = MAX_TARGET

@@ -40,6 +40,7 @@ from unitless.losses import SOFTMAX, derivative
 T = 0
 AHEAD = 64  # stored values between the prefetch of a record and its use
 U = np.uint64  # unsigned indices need no test for wrapping around
+LARGEST = float(np.finfo(np.float64).max)
 MAX_TARGET = 2.0**480  # targets beyond count as this: sums of their squares stay within float64
 
 
@@ -71,8 +72,8 @@ class Trial(NamedTuple):
 def loop(predict, update, fields, task, parameters, block, targets, weights, scores, state):
     """One trial per row; without targets nothing is learned.
 
-    Returns the number of rows, or the row that had no finite score (or, guarded, would have left a
-    field that is not finite), before which the run stopped.
+    Returns the number of rows, or the row that could not be learned, before which the run stopped:
+    it had no finite score or, guarded, would have left a state that is not finite.
     """
     task = Task(task[0], task[1], task[2], task[3], task[4], task[5])
     values, columns, starts = block
@@ -112,10 +113,10 @@ def loop(predict, update, fields, task, parameters, block, targets, weights, sco
         good = _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r)
         if good and learns:
             _update_row(update, task, parameters, v, y, x, f, now, scratch, p)
-            good = task.guarded == 0 or _finite(f, x.size)
-        if not good:
-            return r
+            good = task.guarded == 0 or (_finite(f, x.size) and _finite_totals(now))
         if learns:
+            if not good:
+                return r
             _copy(now, totals)
         if targets.size and (learns if sparse else r == rows - 1):
             _scatter(fields, classes, columns, origin, n, records, home)
@@ -132,9 +133,15 @@ def _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r)
         inner, score = predict(parameters, now[c], v / scale, x, f[c], scratch[c])
         p[0, c] = inner / scale
         score = score / scale + 0.0  # no -0
-        scores[r * f.shape[0] + c] = score
+        scores[r * f.shape[0] + c] = _nearest_finite(score)
         good &= abs(score) < math.inf and abs(p[0, c]) < math.inf
     return good
+
+
+@inlined
+def _nearest_finite(score):
+    """The nearest number that float64 has; 0 where terms of both signs overflow."""
+    return min(max(score, -LARGEST), LARGEST) if score == score else 0.0
 
 
 @inlined
@@ -248,4 +255,13 @@ def _finite(f, n):
         for a in range(f.shape[1]):
             for k in range(n):
                 good &= abs(f[c, a, k]) < math.inf
+    return good
+
+
+@inlined
+def _finite_totals(totals):
+    good = True
+    for c in range(totals.shape[0]):
+        for a in range(totals.shape[1]):
+            good &= abs(totals[c, a]) < math.inf
     return good

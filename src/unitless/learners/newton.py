@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.learners.base import EMPTY, Block, Float, Learner
-from unitless.learners.coordinatewise import TALLEST, softmax_slopes
+from unitless.learners.coordinatewise import MAX_TARGET, softmax_slopes
 from unitless.learners.diagonal import (
     FLATTEST,
     checked_strength,
@@ -132,7 +132,7 @@ def _slopes(loss, y, z, g):
             mean += abs(g[k]) * (1 - abs(g[k])) / g.size
         return max(mean, FLATTEST)
     if loss == SQUARED:
-        g[0] = clipped(z[0], TALLEST) - y
+        g[0] = clipped(z[0], MAX_TARGET) - y
         return 1.0
     g[0] = derivative(loss, 0.0, y, z[0])
     return curvature(g[0])
@@ -168,7 +168,7 @@ def run(block, targets, weights, scores, posterior, sizes, totals, settings):
             _initialise_all(block, r, x, posterior, sizes, totals[T], settings, scratch)
             project(U, x, f)
             leverage(D, f, S)
-        c = _slopes(loss, clipped(targets[r], TALLEST), z, e)
+        c = _slopes(loss, clipped(targets[r], MAX_TARGET), z, e)
         for k in range(classes):
             e[k] *= -v
         step(posterior, e, c * v, np.int64(0), scratch)

@@ -218,7 +218,6 @@ def _counted(counted: Any) -> None:
 CHECKS: dict[str, Callable[[Any], None]] = {
     "Full": _full,
     "Coordinatewise": _coordinatewise,
-    "Rowwise": _coordinatewise,
     "Newton": _newton,
     "DenseLearner": _dense,
     "FdSon": _fd_son,

@@ -1,8 +1,8 @@
-"""The comparators, and the members of the blend, against their plain-Python twins in `naive`.
+"""The baselines, and the members of the Blend, against their plain-Python twins in `naive`.
 
-Each runs on its own trajectory: the twin's gradients come from the twin's scores, so that one wrong
-score would move all later ones. Learners that depend on units meet tame streams, the others every
-kind.
+Each follows its own trajectory: the twin's gradients come from the twin's scores, so that one wrong
+score would change all later ones. Scale-dependent learners get streams of moderate size, the others
+every kind.
 """
 
 import math

@@ -1,6 +1,7 @@
-"""Every comparator tells its paper, its formula, its state with units, and what was checked."""
+"""The file of every baseline names its paper, its formula, its state and what was checked."""
 
 import inspect
+import math
 import re
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 
 from unitless.learners import REGISTRY, get
 
-BASELINES = [name for name, path in REGISTRY.items() if path.startswith("baselines.")]
+BASELINES = [name for name, path in REGISTRY.items() if ".baselines." in path]
 each_baseline = pytest.mark.parametrize("name", BASELINES)
 
 
@@ -18,9 +19,11 @@ def test_the_page_is_complete(name):
     page = sys.modules[kind.__module__].__doc__
     assert re.search(r"\((19|20)\d\d\)", page)  # the paper
     assert "::\n\n    " in page  # the formula
-    assert re.search(r"paper +field +meaning +unit\n", page)
+    assert re.search(r"paper +field +meaning +unit\n", page) or all(
+        field.meaning and field.unit for field in (*kind.fields, *kind.totals)
+    )
     assert re.search(r"\b(Checked|Derived)\b", page)
-    assert "sample weight" in page
+    assert "sample weight" in " ".join(page.split())
     assert ">>> " in kind.__doc__
 
 
@@ -32,10 +35,25 @@ def test_one_file_each(name):
 
 @each_baseline
 def test_needs_are_parameters(name):
-    needs, known = getattr(get(name), "needs", ()), inspect.signature(get(name)).parameters
+    kind = get(name)
+    needs, known = getattr(kind, "needs", ()), inspect.signature(kind).parameters
     assert set(needs) <= set(known)
     if "bound" in known or "horizon" in known:
         assert needs
+    for parameter, declared in kind.declared.items():
+        assert f"    {parameter} : {declared.kind}\n        {declared.meaning}.\n" in kind.__doc__
+        assert known[parameter].default == declared.default
+
+
+@each_baseline
+def test_wrong_parameters(name):
+    kind = get(name)
+    for parameter in kind.declared:
+        for value in (0.0 if parameter not in ("beta", "l1", "l2") else -1.0, -1, math.nan):
+            with pytest.raises(ValueError, match=f"{parameter} = {value}: it is a "):
+                kind(**{parameter: value})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        kind(speed=1)
 
 
 def test_the_reconstruction_says_so():

@@ -1,0 +1,1 @@
+"""The baselines: regret bounds, twins, and what only scale-dependent learners do."""
