@@ -64,7 +64,7 @@ class Model:
     >>> model.task, model.feature_names()
     ('regression', ['size', 'kind=cat', 'kind=dog'])
     >>> scores = model.learn(frame, [1.0, 2.0, 3.0])
-    >>> model.predict({"size": 2.0, "kind": "dog"}) == model.predict(frame)[1]
+    >>> bool(model.predict({"size": 2.0, "kind": "dog"}) == model.predict(frame)[1])
     True
     """
 
