@@ -276,9 +276,9 @@ def test_stopped_in_mid_file_and_resumed_is_the_same_model(unitless, tmp_path, f
             raise RuntimeError("killed")
         write(*args)
 
-    write = persistence.files.replace
+    write = persistence.container.replace
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(persistence.files, "replace", dying)
+        patch.setattr(persistence.container, "replace", dying)
         with pytest.raises(RuntimeError, match="killed"):
             unitless("evaluate", path, *words, *options, stopped, "--predictions", page)
     assert persistence.load(stopped).position["skip"] == 300
