@@ -312,9 +312,9 @@ def test_a_dict_row_says_how_many_columns_it_has(monkeypatch):
     """Kernels trust it: with fewer they would look for unknown features behind their memory."""
     seen, predict = [], learners.Coordinate._predict
 
-    def watched(self, values, indices, starts, columns, *rest):
-        seen.append((max(indices, default=-1), columns))
-        return predict(self, values, indices, starts, columns, *rest)
+    def watched(self, block, *rest):
+        seen.append((max(block.indices, default=-1), block.columns))
+        return predict(self, block, *rest)
 
     monkeypatch.setattr(learners.Coordinate, "_predict", watched)
     model = Classifier("coordinate", multiclass=True)
