@@ -21,7 +21,7 @@ from unitless.learners.base import Learner
 from unitless.locking import PicklableLock
 from unitless.model_blocks import Prepared as Prepared
 from unitless.model_building import LOSSES as LOSSES
-from unitless.readers.blocks import Block
+from unitless.readers.blocks import Block, NumberedNames
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class Model:
 
     # Looking inside
 
-    def feature_names(self, count: int | None = None) -> list[str]:
+    def feature_names(self, count: int | None = None) -> Sequence[str]:
         """Names of the features by column, up to `count`; columns of svmlight are numbers."""
         if self.columns is not None:
             return self.columns.names
@@ -272,7 +272,7 @@ class Model:
             return list(map(str, self.learner.names.columns))
         if self.estimator is not None:
             return [f"x{j}" for j in range(self.estimator["fitted"]["n_features_in_"])]
-        return [str(j) for j in range(self.position.get("columns", 0) if count is None else count)]
+        return NumberedNames(self.position.get("columns", 0) if count is None else count)
 
     def explain(self, x: Any) -> dict[str, Any]:
         """What each feature adds to the score of one row; with `(base)` they add up to it.
@@ -288,7 +288,7 @@ class Model:
         used = np.flatnonzero(parts if parts.ndim == 1 else parts.any(axis=1))
         names = self.feature_names(len(parts))
         plain = float if parts.ndim == 1 else np.asarray
-        return {"(base)": plain(base)} | {names[j]: plain(parts[j]) for j in used}
+        return {"(base)": plain(base)} | {names[int(j)]: plain(parts[j]) for j in used}
 
     def rescale(self, factors: Mapping[str, float]) -> None:
         """From now on these columns arrive multiplied by these factors, interactions included."""

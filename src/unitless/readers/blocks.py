@@ -156,6 +156,28 @@ class Block:
         )
 
 
+class NumberedNames(Sequence[str]):
+    """The names "0", "1", ... of columns without names, each made when it is asked for.
+
+    >>> names = NumberedNames(1_000_000)
+    >>> names[7], len(names), list(names[:2])
+    ('7', 1000000, ['0', '1'])
+    """
+
+    def __init__(self, count: int) -> None:
+        self.numbers = range(count)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, which: Any) -> Any:
+        found = self.numbers[which]
+        return str(found) if isinstance(found, int) else list(map(str, found))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+
 class Bad(NamedTuple):
     """A line that cannot be used, and why."""
 

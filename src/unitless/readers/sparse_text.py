@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,12 +89,14 @@ class Parsed(NamedTuple):
 class Parser(Protocol):
     """A format."""
 
-    columns_are_named: bool
+    columns_are_named: ClassVar[bool]
     """Whether columns have names, which are text."""
-    reasons: dict[int, str]
+    reasons: ClassVar[dict[int, str]]
     """Why a line is bad, from `OWN` on."""
-    columns: int
-    """Columns so far."""
+
+    @property
+    def columns(self) -> int:
+        """Columns so far."""
 
     def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
         """Run the kernel from state[AT] on; how it ended."""

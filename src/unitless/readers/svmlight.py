@@ -55,7 +55,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
 class Svmlight:
     """The format, with the number of columns so far."""
 
-    columns_are_named = False
+    columns_are_named: ClassVar[bool] = False
     reasons: ClassVar[dict[int, str]] = {
         NO_LABEL: "a row begins with its label, a number",
         MANY_LABELS: "a row has one label (files of several labels are not supported)",

@@ -60,7 +60,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
 class VowpalWabbit:
     """The format, with the columns of its names."""
 
-    columns_are_named = True
+    columns_are_named: ClassVar[bool] = True
     reasons: ClassVar[dict[int, str]] = {
         NO_BAR: "a line has a | before its features",
         BAD_HEAD: "label, importance and 'tag were expected before the |",
