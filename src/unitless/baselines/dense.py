@@ -143,7 +143,7 @@ class DenseLearner(ScaleDependent, Learner):
     run: ClassVar[Callable[..., int]]
     """The cached kernel."""
     state: DenseState
-    _columns: int = 0  # type: ignore[assignment]
+    _columns: int = 0
 
     def _totals(self) -> int:
         """The number of totals, the count of trials included."""
