@@ -242,7 +242,7 @@ def forged(saved, tmp_path, name="full", **changes):
         {"kind": "os.system"},
         {"learner__name": "../../evil"},
         {
-            "learner__name": "one_a_class",
+            "learner__name": "one_vs_rest",
             "learner__each": "full",
             "learner__parameters": {"classes": 2**60},
         },

@@ -10,8 +10,9 @@ written outside the package can be checked in one line of its tests::
 """
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from copy import deepcopy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +81,8 @@ def _cases(kind: type[Learner], parameters: dict[str, Any]) -> Iterator[tuple[st
             kind(loss, **parameters)
         except ValueError:
             continue
-        yield loss.name, Case(lambda loss=loss: kind(loss, **parameters), np.clip(X, -1, 1), y)
+        make = partial(kind, loss, **parameters)
+        yield loss.name, Case(make, np.clip(X, -1, 1), y)
 
 
 def _same(a: Any, b: Any) -> None:
@@ -117,6 +119,7 @@ def storage_does_not_matter(case: Case) -> None:
     dense, sparse, named = case.make(), case.make(), case.make()
     scores = dense.learn(case.rows())
     _close(sparse.learn(as_rows(csr_array(case.X), case.y)), scores)
+    rows: list[dict[Hashable, Any]]
     rows = [{f"x{j}": x for j, x in enumerate(row) if x != 0} for row in case.X.tolist()]
     _close([named.learn_one(x, y) for x, y in zip(rows, case.y, strict=True)], scores)
 

@@ -19,7 +19,7 @@ from unitless import losses
 from unitless.learners import REGISTRY, get
 from unitless.learners.base import Diverged
 from unitless.learners.coordinatewise import Coordinatewise
-from unitless.learners.one_vs_rest import OneAClass
+from unitless.learners.one_vs_rest import OneVsRest
 from unitless.rows import as_rows
 
 # Learners and losses
@@ -50,7 +50,7 @@ def make(name, loss=None, **parameters):
     if loss != "softmax":
         return get(name)(loss, **parameters)
     if name in ONE_A_CLASS:
-        return OneAClass(get(name), classes=CLASSES, **parameters)
+        return OneVsRest(get(name), classes=CLASSES, **parameters)
     return get(name)(loss, classes=CLASSES, **parameters)
 
 

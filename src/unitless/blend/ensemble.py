@@ -90,7 +90,7 @@ class Ensemble:
 
     # Predicting
 
-    def by_regime(self, block: Block, rows: int) -> Iterator[tuple["Ensemble", Any, Float]]:
+    def by_regime(self, block: Block, rows: int) -> Iterator[tuple["Ensemble", Any, Any]]:
         """(ensemble, row numbers, their new features): a row before which experts would leave is
         predicted by an ensemble that they have left.
         """

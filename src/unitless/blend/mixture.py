@@ -113,14 +113,12 @@ class Mixture(NamedWeights):
         super().__init__(members, loss)
         K = len(members)
         m = -(-(K + 1) // LANES) * LANES
-        vectors = [np.zeros(m) for _ in range(10)]
-        self.state = MixtureState(
-            np.eye(m).reshape(-1),
-            *vectors,
-            books=np.zeros((m, 3)),
-            totals=np.zeros(TOTALS),
-            history=np.full((DOUBLINGS, m), np.nan),
-        )
+        arrays = {name: np.zeros(m) for name in MixtureState._fields}
+        arrays["U"] = np.eye(m).reshape(-1)
+        arrays["books"] = np.zeros((m, 3))
+        arrays["totals"] = np.zeros(TOTALS)
+        arrays["history"] = np.full((DOUBLINGS, m), np.nan)
+        self.state = MixtureState(**arrays)
         self._set_prior(np.ones(K, dtype=bool))
         self.state.W[:] = self.state.W0
         self.state.start[:] = np.where(self.state.W0 > 0, self.state.W0, 1.0)

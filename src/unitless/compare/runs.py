@@ -14,7 +14,7 @@ from unitless import learners as registry
 from unitless.compare.hindsight import Stream, needed
 from unitless.compare.results import TUNED
 from unitless.learners.base import Diverged, Learner
-from unitless.learners.one_vs_rest import OneAClass
+from unitless.learners.one_vs_rest import OneVsRest
 
 Float = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def _made(choice: str | Learner, stream: Stream, parameters: dict[str, float]) -
         return kind(stream.loss.name, **common)
     if "classes" in inspect.signature(kind).parameters:
         return kind(stream.loss.name, classes=stream.classes, **common)
-    return OneAClass(kind, classes=stream.classes, **common)
+    return OneVsRest(kind, classes=stream.classes, **common)
 
 
 def run(plan: Plan, stream: Stream) -> Run:

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.kernels.decorators import kernel
 from unitless.learners.triangular_factor import (
     ACTIVE,
     MIN_D,
@@ -38,7 +39,6 @@ from unitless.learners.triangular_factor import (
     T,
 )
 from unitless.learners.vaw import COUNT, FIRST, HIGH, LOW, UNIT, Vaw
-from unitless.numerics import flat, kernel
 
 Float = NDArray[np.float64]
 STEADY_ROWS = 64
@@ -230,7 +230,7 @@ def _rotate_in(factor, other, norms, order, rank, constant, tolerance):
     return rank
 
 
-@flat
+@kernel
 def _rotate(R, q, k, w, target):
     """Rotate row k of R and w so that w[k] vanishes; return what remains of the target."""
     if w[k] == 0:
@@ -249,7 +249,7 @@ def _rotate(R, q, k, w, target):
     return c * target - s * old
 
 
-@flat
+@kernel
 def _pivot(R, rank, w, norms, theta, order, constant, tolerance):
     """Return the position in which w opens a direction, or -1; noise is set to 0."""
     best = 0.0
@@ -271,7 +271,7 @@ def _pivot(R, rank, w, norms, theta, order, constant, tolerance):
     return pivot
 
 
-@flat
+@kernel
 def _size(R, rank, n, norms, theta):
     """Return c_n + sum_p |theta_p| c_p, to which errors relative to each column add up."""
     size = norms[n]

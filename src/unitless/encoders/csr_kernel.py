@@ -1,6 +1,6 @@
 """The kernel that writes a CSR matrix of full columns and other entries."""
 
-from unitless.numerics import kernel
+from unitless.kernels.decorators import kernel
 
 
 @kernel

@@ -150,7 +150,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     @property
     def feature_names_(self) -> list[str]:
         """The features by column, after categories, dates and interactions were encoded."""
-        return self.to_model().feature_names()
+        return list(self.to_model().feature_names())
 
     def to_model(self) -> Model:
         """The `unitless.Model` of this estimator, which shares its learner."""

@@ -334,4 +334,4 @@ def _dict_names(model: Model) -> list[str]:
                 "the model has dates, texts, interactions or hashed levels, which dict rows do not "
                 "encode: use the model itself, whose predict takes dicts"
             )
-    return model.feature_names(len(model.learner.weights().features))
+    return list(model.feature_names(len(model.learner.weights().features)))

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import grown, kernel
+from unitless.kernels.arithmetic import grown
+from unitless.kernels.decorators import kernel
 from unitless.rows import Rows
 
 TEN = 10

@@ -1,6 +1,7 @@
 """Explanations of a model: weights by feature, the parts of one score, certificates."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def weights_by_feature(model: Model, top: int | None = None) -> list[Row]:
 
 
 def _row(
-    model: Model, names: list[str], table: Float, typical: Float | None, j: int, c: int
+    model: Model, names: Sequence[str], table: Float, typical: Float | None, j: int, c: int
 ) -> Row:
     made: Row = {"feature": names[j]}
     if model.task == "multiclass":

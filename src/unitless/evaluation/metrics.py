@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.kernels.arithmetic import grown
 from unitless.losses import Loss
-from unitless.numerics import grown
 
 Float = NDArray[np.float64]
 BINS, SHARES = 2048, 20

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import numba
-from numba import config, njit
+from numba import config as _config
+from numba import njit
 
 from unitless import __version__
 
+config: Any = _config
 _COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 

@@ -85,6 +85,7 @@ def _define(
     def lower(context, builder, signature, args):
         return emit(builder, *[_vector(builder, value) for value in args])
 
+    kinds: list[tuple[types.Type, ...]]
     kinds = [(operand,)] if arity == 1 else [(operand, operand), (operand, scalar)]
     kinds += [(scalar, operand)] if arity == 2 else []
     for kind in kinds:

@@ -26,6 +26,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import fma
 from unitless.learners.base import EMPTY, Block, Learner, Sums, checked_wealth
 from unitless.learners.givens import rotate
 from unitless.learners.linear_map import check_invertible, mapped
@@ -44,13 +46,12 @@ from unitless.learners.triangular_factor import (
     open_row,
 )
 from unitless.losses import Loss, derivative
-from unitless.numerics import fma, inner, kernel
 
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
 
 
-@inner
+@inlined
 def _scaled_exp(exponent, s):
     """exp(exponent) s, finite even if a caller's gradients have made the exponent huge."""
     if exponent <= 500 or s == 0:
@@ -58,7 +59,7 @@ def _scaled_exp(exponent, s):
     return math.copysign(math.exp(min(exponent + math.log(abs(s)), 600.0)), s)
 
 
-@inner
+@inlined
 def _trial(x, v, y, state, settings, scratch):
     """The score of an instance x, multiplied by v; unless y is NaN, one step of Algorithm 2."""
     U, D, z, squares, places, _, totals = state

@@ -21,7 +21,9 @@ The number of coordinates is a multiple of LANES.
 
 import numpy as np
 
-from unitless.numerics import LANES, fma, inner, kernel, lane_dot
+from unitless.kernels.arithmetic import lane_dot
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import LANES, fma
 
 FAR = 2.0**26
 """Ratio of squares: weights learned from values 2^13 times smaller say nothing."""
@@ -43,13 +45,13 @@ def workspace(m):
     return np.empty(m), np.empty(m + 1), np.empty(m)
 
 
-@inner
+@inlined
 def dot(a, b):
     """The inner product of two vectors, summed in lanes."""
     return lane_dot(a, 0, b, a.size)
 
 
-@inner
+@inlined
 def project(U, x, f):
     """f = U'x."""
     m = x.size
@@ -57,7 +59,7 @@ def project(U, x, f):
         f[j] = lane_dot(U, j * m, x, (j // LANES + 1) * LANES)
 
 
-@inner
+@inlined
 def leverage(D, f, S):
     """Fill in S_j = sum_{i < j} D_i f_i^2; returns the last, x'P x.
 
@@ -102,13 +104,13 @@ def _downdate(U, D, c, first, scratch):
         D[j] *= (1.0 + c * S[j]) / (1.0 + c * S[j + 1])
 
 
-@inner
+@inlined
 def clipped(x, limit):
     """x, at most `limit` away from 0."""
     return min(max(x, -limit), limit)
 
 
-@inner
+@inlined
 def step(posterior, e, c, first, scratch):
     """One Newton step from slopes -e, one per class, and the curvature c; f is 0 before `first`."""
     U, D, W = posterior
@@ -122,7 +124,7 @@ def step(posterior, e, c, first, scratch):
             w[i] = clipped(fma(rate, Px[i], w[i]), MAX_WEIGHT)
 
 
-@inner
+@inlined
 def _unit_vector(U, D, i, scratch):
     """Prepare a step in the direction of coordinate i; returns its variance."""
     f, S, _ = scratch
@@ -132,7 +134,7 @@ def _unit_vector(U, D, i, scratch):
     return leverage(D, f, S)
 
 
-@inner
+@inlined
 def is_out_of_range(x, s2):
     """Whether a value is far beyond all before it, as the first nonzero value always is."""
     return x * x > max(FAR * s2, MIN_SQUARE)
@@ -162,7 +164,7 @@ def initialise(posterior, sizes, strength, i, x, t, scratch):
     D[i] = 1.0 / (strength * prior[i])
 
 
-@inner
+@inlined
 def is_due(t, last, s2):
     """Whether the prior is to be set anew: often at first, then when t has doubled.
 

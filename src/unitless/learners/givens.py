@@ -16,20 +16,21 @@ scale of w; the one that c selects keeps both delta and w from growing without l
 
 import math
 
-from unitless.numerics import fma, inner
+from unitless.kernels.decorators import inlined
+from unitless.kernels.simd import fma
 
 MIN_DELTA = 2.0**-100
 """A row whose delta falls below is rescaled, so that delta never reaches the end of float64."""
 
 
-@inner
+@inlined
 def root_unit(d):
     """A power of two near sqrt(d), for d > 0."""
     _, exponent = math.frexp(d)
     return math.ldexp(1.0, exponent // 2)
 
 
-@inner
+@inlined
 def _rotate_rest(u, w, s, n, keep):
     """(u, w) after a rotation with c >= 1/2; u only if `keep`."""
     for j in range(u.size):
@@ -38,7 +39,7 @@ def _rotate_rest(u, w, s, n, keep):
             u[j] = fma(s, w[j], u[j])
 
 
-@inner
+@inlined
 def _rotate_and_scale_rest(u, w, rotation, keep):
     """(u, w) after a rotation that multiplies w by m; u only if `keep`."""
     c, s, m, n = rotation
@@ -49,7 +50,7 @@ def _rotate_and_scale_rest(u, w, rotation, keep):
         w[j] = fma(m, w[j], -n * old)
 
 
-@inner
+@inlined
 def _scaled_rotation(D, d, delta, c_delta, s, wk):
     """((c, s, m, n), delta) of a rotation that multiplies w by m; n is m w_k."""
     if d <= 2 * D:
@@ -59,7 +60,7 @@ def _scaled_rotation(D, d, delta, c_delta, s, wk):
     return (D / d, s, unit / wk, unit), D / unit / unit * (s * wk)
 
 
-@inner
+@inlined
 def rotate(U, D, z, w, start, rank, a, keep):
     """Rotate a row, `start` = (delta, wz) and w, into the first `rank` rows of the factor.
 

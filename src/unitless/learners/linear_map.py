@@ -6,6 +6,8 @@ stay what they are.
 
 import numpy as np
 
+from unitless.kernels.decorators import kernel
+from unitless.kernels.simd import fma
 from unitless.learners.givens import rotate
 from unitless.learners.triangular_factor import (
     ACTIVE,
@@ -17,7 +19,6 @@ from unitless.learners.triangular_factor import (
     find_pivot,
     open_row,
 )
-from unitless.numerics import fma, kernel
 
 NO_EXPONENT = -(2**20)
 """The exponent of 0, far below that of any number."""

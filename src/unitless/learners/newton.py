@@ -36,6 +36,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import LANES, fma
 from unitless.learners.base import EMPTY, Block, Float, Learner
 from unitless.learners.coordinatewise import MAX_TARGET, softmax_slopes
 from unitless.learners.diagonal import (
@@ -61,7 +63,6 @@ from unitless.learners.gaussian import (
 )
 from unitless.learners.old_files import upgrade_newton
 from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
-from unitless.numerics import LANES, fma, inner, kernel
 
 T, LAST = 0, 1
 """The fields of `totals`."""
@@ -81,7 +82,7 @@ class NewtonState(NamedTuple):
     totals: Float
 
 
-@inner
+@inlined
 def _load(block, r, intercept, s2, x):
     """Row r without the values that are out of range; returns how many those are."""
     values, indices, starts, columns = block
@@ -122,7 +123,7 @@ def _initialise_all(block, r, x, posterior, sizes, t, settings, scratch):
             initialise(posterior, sizes, strength, i, values[k], t, scratch)
 
 
-@inner
+@inlined
 def _slopes(loss, y, z, g):
     """g = the slopes of the loss at z; returns its curvature."""
     if loss == SOFTMAX:

@@ -1,4 +1,4 @@
-"""Several classes for learners of one score: one learner a class, coupled by softmax gradients.
+"""Several classes for learners of one score: one learner per class, coupled by softmax gradients.
 
 The cross-entropy's derivative in the score of class c is softmax(p)_c - [y = c], within [-1, 1]. So
 each class's learner plays the paper's game with linear losses, and its theorem holds class by
@@ -13,51 +13,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.learners.base import Diverged, Learner
-from unitless.learners.transitional import (
-    coefficients,
-    learn_block,
-    predict_block,
-    rescale_columns,
-    seen,
-)
 
 
 def with_classes(kind: type[Learner], classes: int) -> Learner:
-    """A learner of that kind with a score a class: its own softmax form, or one learner a class.
+    """Make a learner with one score per class: its own softmax form, or one learner per class.
 
     >>> from unitless.learners import Coordinate, Nag
     >>> with_classes(Nag, 3).name, with_classes(Coordinate, 3).name
-    ('nag', 'one_a_class')
+    ('nag', 'one_vs_rest')
     """
     try:
         if "classes" in signature(kind).parameters:
             return kind("softmax", classes=classes)
-        return OneAClass(kind, classes=classes)
+        return OneVsRest(kind, classes=classes)
     except ValueError as error:
         raise ValueError(
             f"{kind.name} knows no more than two classes ({error}); use 'blend' or 'coordinate'"
         ) from error
 
 
-class OneAClass(Learner):
-    """One learner a class.
+class OneVsRest(Learner):
+    """One learner per class, coupled by the gradients of the softmax loss.
 
     Parameters
     ----------
     kind : type of a Learner that accepts the loss "linear"
     classes : int
     parameters
-        Of the kind: alpha, wealth, ...
+        Parameters of each learner: alpha, wealth, ...
 
     >>> from unitless.learners import Full
     >>> from unitless.rows import as_rows
-    >>> learner = OneAClass(Full, classes=3)
+    >>> learner = OneVsRest(Full, classes=3)
     >>> scores = learner.learn(as_rows([[1.0], [2.0], [3.0], [1.0]], [0, 1, 2, 0]))
     >>> scores.argmax(axis=1)
     array([0, 0, 1, 0])
     """
 
-    name: ClassVar[str] = "one_a_class"
+    name: ClassVar[str] = "one_vs_rest"
     _columns: Any = 0
 
     def __init__(
@@ -86,7 +79,7 @@ class OneAClass(Learner):
         return tuple(learner.state for learner in self.learners)
 
     def add_class(self) -> None:
-        """One class more; it starts at score 0."""
+        """Add one class, whose score starts at 0."""
         self.classes += 1
         self.learners.append(self._one())
         self.learners[-1]._reserve(self._columns)
@@ -97,11 +90,11 @@ class OneAClass(Learner):
             learner._reserve(columns)
 
     def _seen(self) -> NDArray[np.bool_]:
-        return seen(self.learners[0])
+        return self.learners[0]._seen()
 
     def _predict(self, block, weights, scores):
         for c, learner in enumerate(self.learners):
-            scores[:, c] = predict_block(learner, block, weights, len(scores))
+            scores[:, c] = learner._predict(block, weights, np.empty(len(scores)))
         return scores
 
     def _learn(self, block, targets, weights, scores):
@@ -120,14 +113,14 @@ class OneAClass(Learner):
         slopes = self.loss.link(scores)[0]
         slopes[int(target)] -= 1
         for learner, slope in zip(self.learners, slopes, strict=True):
-            learn_block(learner, row, np.array([slope]), weights)
+            learner._learn(row, np.array([slope]), weights, np.empty(1))
 
     def _rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> None:
         for learner in self.learners:
-            rescale_columns(learner, columns, factors, self._columns)
+            learner._rescale(columns, factors)
 
     def _coefficients(self) -> NDArray[np.float64]:
-        return np.column_stack([coefficients(learner) for learner in self.learners])
+        return np.column_stack([learner._coefficients() for learner in self.learners])
 
     def _forget(self, columns: int) -> None:
         self._columns = columns

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import inner, kernel
+from unitless.kernels.decorators import inlined, kernel
 
 Float = NDArray[np.float64]
 
@@ -131,7 +131,7 @@ def activate(i, state):
     return places[i]
 
 
-@inner
+@inlined
 def load(block, r, v, intercept, learns, state, x):
     """Put row r, times v, into x by position; whether all its coordinates have positions.
 
@@ -161,7 +161,7 @@ def load(block, r, v, intercept, learns, state, x):
     return complete
 
 
-@inner
+@inlined
 def find_pivot(w, delta, squares, c2, rank, constant):
     """The position in which w, the rest of a row, opens a new direction, or -1 if it is noise.
 
@@ -184,13 +184,13 @@ def find_pivot(w, delta, squares, c2, rank, constant):
     return pivot
 
 
-@inner
+@inlined
 def exchange(array, i, j):
     """Swap two entries."""
     array[i], array[j] = array[j], array[i]
 
 
-@inner
+@inlined
 def open_row(state, pivot, w, delta):
     """Make w, of weight delta, the next row of U, its pivot moved to the diagonal."""
     U, D, _, squares, places, coordinates, totals = state

@@ -128,7 +128,7 @@ class Vaw(Full):
 
     def _ranges(self, y: Float, learns: Bool) -> tuple[Float, Float, Float]:
         """How many targets were seen, the lowest and the highest, before each row and after."""
-        count, _, _, low, high = self._targets
+        count, _, _, low, high = self._targets.tolist()
         if count == 0:
             low = np.inf
             high = -np.inf
@@ -145,6 +145,6 @@ class Vaw(Full):
         w[0] += self._targets[FIRST]
         return np.clip(w, -LARGEST, LARGEST)
 
-    def sums(self) -> None:
-        """None: no regret certificate is made of VAW."""
+    def sums(self) -> None:  # type: ignore[override]
+        """No regret certificate is made of VAW."""
         return

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.numerics import LANES
+from unitless.kernels.simd import LANES
 
 
 class Damaged(ValueError):
@@ -142,7 +142,7 @@ def _oja_son(learner: Any) -> None:
     _count(learner.state.totals[1], learner.m)
 
 
-def _one_a_class(learner: Any) -> None:
+def _one_vs_rest(learner: Any) -> None:
     room = min(map(columns_of, learner.learners))
     need(learner._columns <= room, f"there is no room for {learner._columns} columns")
 
@@ -222,7 +222,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "DenseLearner": _dense,
     "FdSon": _fd_son,
     "OjaSon": _oja_son,
-    "OneAClass": _one_a_class,
+    "OneVsRest": _one_vs_rest,
     "Vaw": _vaw,
     "Compaction": _compaction,
     "Ensemble": _ensemble,

@@ -6,12 +6,14 @@ from typing import Any
 
 from unitless import learners
 from unitless.learners.base import Learner
-from unitless.learners.one_vs_rest import OneAClass
+from unitless.learners.one_vs_rest import OneVsRest
 
 Spec = dict[str, Any]
 """{"name": ..., "parameters": {...}}, and "each": ... for one learner a class."""
 ENDLESS = {"inf": math.inf, "-inf": -math.inf}
 """What JSON has no numbers for."""
+OLD_NAMES: dict[str, str] = {"one_a_class": OneVsRest.name}
+"""Names of learners in files of 0.1.0."""
 
 
 def parameters_of(learner: Learner) -> dict[str, Any]:
@@ -33,12 +35,12 @@ def spec_of(learner: Learner) -> Spec:
     """What to save so that `made` makes a fresh learner like this one.
 
     >>> from unitless.learners import Full
-    >>> spec_of(OneAClass(Full, classes=3))["each"]
+    >>> spec_of(OneVsRest(Full, classes=3))["each"]
     'full'
     """
-    if isinstance(learner, OneAClass):
+    if isinstance(learner, OneVsRest):
         own = {"classes": learner.classes, "intercept": learner.intercept, **learner.parameters}
-        return {"name": OneAClass.name, "each": learner.kind.name, "parameters": _plain(own)}
+        return {"name": OneVsRest.name, "each": learner.kind.name, "parameters": _plain(own)}
     if learners.REGISTRY.get(learner.name, "").rpartition(".")[2] != type(learner).__name__:
         raise ValueError(f"{type(learner).__name__} is not a registered learner: register it first")
     return {"name": learner.name, "parameters": _plain(parameters_of(learner))}
@@ -58,19 +60,20 @@ def made(spec: Spec, size: int) -> Learner:
     >>> made({"name": "full", "parameters": {"loss": "hinge"}}, 1000).loss.name
     'hinge'
     """
-    name, given = spec["name"], {k: ENDLESS.get(v, v) for k, v in spec["parameters"].items()}
+    name = str(OLD_NAMES.get(spec["name"], spec["name"]))
+    given = {key: ENDLESS.get(value, value) for key, value in spec["parameters"].items()}
     _refuse_large(name, given, size)
-    if name == OneAClass.name:
+    if name == OneVsRest.name:
         each = learners.get(spec["each"])
         _refuse_large(spec["each"], given, size)
-        return OneAClass(each, **given)
+        return OneVsRest(each, **given)
     return learners.get(name)(**given)
 
 
 def _refuse_large(name: str, given: dict[str, Any], size: int) -> None:
     """A learner is never larger than the file that holds all of its arrays."""
     at_least = {"classes": 8 * (12 if name == "blend" else 1), "m": 8}
-    if name == OneAClass.name:
+    if name == OneVsRest.name:
         at_least["classes"] = 200  # names and bytes of each one's arrays
     for parameter, bytes_each in at_least.items():
         count = given.get(parameter, 0)

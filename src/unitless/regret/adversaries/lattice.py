@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unitless.kernels.decorators import kernel
 from unitless.learners.coordinate import weight
-from unitless.numerics import kernel
 from unitless.regret.bounds import theorem_1, theorem_1_sharp
 from unitless.regret.lower_bounds import streeter_mcmahan, streeter_mcmahan_shape
 
