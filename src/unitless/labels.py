@@ -1,4 +1,4 @@
-"""Class labels and their codes, -1 and +1 or 0, 1, 2, ...; labels are coded nowhere else."""
+"""Encode class labels as numbers: -1 and +1 for two classes, 0, 1, 2, ... for several."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -161,7 +161,7 @@ class SeenLabels:
         return -first if first else (1.0 if label == 1 else -1.0)
 
     def keep(self, label: Hashable) -> float:
-        """The code of a label, which it has from now on."""
+        """The code of a label; a new label keeps it from now on."""
         code = self.code(label)
         if label not in self.codes:
             self.codes[label] = code

@@ -2,7 +2,7 @@
 
 Kernels run without the interpreter's lock and write into the arrays of a learner, so a prediction
 in the middle of `learn` would see half a row. Models and estimators hold a `PicklableLock` for the
-whole of a call: a prediction is made between two calls, to the bit. Bare learners have no lock.
+whole of a call, so a prediction sees the state before or after it. Bare learners have no lock.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     class RLock(AbstractContextManager[bool]):
-        """What the type checker has to know of it."""
+        """Stub for the type checker."""
 
         def __exit__(self, *error: object) -> None: ...
         def acquire(self) -> bool: ...

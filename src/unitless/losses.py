@@ -1,6 +1,6 @@
 """Losses: value, derivative in the prediction, link, Lipschitz constant.
 
-A loss knows the target y and the score p, nothing else. Each formula is written once, as a
+A loss is a function of the target y and the score p. Each formula is written once, as a
 compiled scalar function; the vectorised methods and every learner's kernel call that one
 function, choosing it by `Loss.code`.
 
@@ -17,7 +17,7 @@ huber          r^2/2; delta(abs r -     none                         delta      
                delta/2), r = p - y
 squared        (p - y)^2                none                         none        real
 linear         y p                      none                         1           [-1, 1]
-softmax        log sum exp(p_c) - p_y   none                         1, a class  0, 1, ...
+softmax        log sum exp(p_c) - p_y   none                         1 per class 0, 1, ...
 ============== ======================== ============================ =========== ==============
 
 `linear` is the loss of the paper's proofs and of its adversaries: the target is the gradient
@@ -83,7 +83,7 @@ def derivative(code, parameter, y, p):
     """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
     if code == LOGISTIC:
         return -y * sigmoid(-y * p)
-    if code == HINGE:  # a target beyond +-1 asks for a larger margin (blending/hedge.py)
+    if code == HINGE:  # a target beyond +-1 asks for a larger margin (blend/hedge.py)
         return -math.copysign(1.0, y) if math.copysign(1.0, y) * p < abs(y) else 0.0
     if code == SMOOTHED_HINGE:
         return -y * min(max(1.0 - y * p, 0.0), 1.0)
@@ -152,7 +152,7 @@ class Loss(NamedTuple):
     targets: Literal["signs", "reals", "slopes", "classes"]
 
     def value(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
-        """The loss of each score p for its target y; for softmax, p has a column a class."""
+        """The loss of each score p for its target y; for softmax, p has one column per class."""
         if self.code == SOFTMAX:
             classes, scores = _by_class(self, y, p)
             out = np.empty(len(scores))
@@ -161,7 +161,7 @@ class Loss(NamedTuple):
         return self._broadcast(_values, y, p)
 
     def derivative(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
-        """The derivative of the loss in p, at p; 0 on a kink. For softmax, a column a class."""
+        """The derivative of the loss in p, at p; 0 on a kink. Softmax: one column per class."""
         if self.code == SOFTMAX:
             classes, scores = _by_class(self, y, p)
             return self.link(scores) - (classes[:, None] == np.arange(scores.shape[1]))
@@ -190,13 +190,13 @@ class Loss(NamedTuple):
 
 
 def _by_class(loss: Loss, y: ArrayLike, p: ArrayLike) -> tuple[Any, Any]:
-    """Class numbers, one a row, and scores, one a row and class."""
+    """The class number of each row, and its scores, one per class."""
     scores = np.ascontiguousarray(p, dtype=np.float64)
     classes = np.ascontiguousarray(y, dtype=np.float64)
     if scores.ndim != 2 or classes.shape != scores.shape[:1]:
         raise ValueError(
-            f"the softmax loss has a class number a row and a score a row and class, not shapes "
-            f"{classes.shape} and {scores.shape}"
+            f"the softmax loss needs one class number per row and one score per row and class, "
+            f"not shapes {classes.shape} and {scores.shape}"
         )
     check_targets(loss, classes, scores.shape[1])
     return classes, scores
@@ -211,12 +211,12 @@ _PLAIN = {
     "linear": Loss("linear", LINEAR, 0.0, 1.0, "slopes"),
 }
 NAMES = (*_PLAIN, "quantile(tau)", "huber(delta)")
-"""Losses of one score a row; "softmax" has one a class."""
+"""Losses of one score per row; "softmax" has one per class."""
 _PLAIN["softmax"] = Loss("softmax", SOFTMAX, 0.0, 1.0, "classes")
 
 
 def _digits(parameter: float) -> str:
-    """Every digit, so that `get(loss.name)` is the same loss."""
+    """The parameter with all its digits, so that `get(loss.name)` is the same loss."""
     return repr(parameter).removesuffix(".0")
 
 
@@ -267,7 +267,7 @@ _NEEDED = {
 
 @inlined
 def fits(code, y):
-    """Whether the target is one of the loss's domain; kernels of one row ask as well."""
+    """Whether the target is in the domain of the loss."""
     if code == SOFTMAX:
         return (y >= 0) & (y == np.floor(y))
     if code == LINEAR:

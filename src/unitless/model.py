@@ -1,8 +1,9 @@
-"""Model: a learner with everything that lies between it and the data.
+"""Model: a learner with the encoding of its data: target, classes and features.
 
 It knows which column is the target, what its values mean, how columns become features and which
-classes there are. It grows with the stream and is saved with the learner. The command line, the
-scikit-learn estimators and the River models use it, and `unitless.load` returns it.
+classes exist. It adds new features and classes as they appear, and is saved with the learner.
+The command line, the scikit-learn estimators and the River models use it, and `unitless.load`
+returns it.
 """
 
 import os
@@ -33,7 +34,7 @@ Task = Literal["binary", "multiclass", "regression"]
 
 @dataclass(repr=False)
 class Model:
-    """A learner with everything that lies between it and the data.
+    """A learner with the encoding of its data: target, classes and features.
 
     ========= ==========================================================================
     field     meaning
@@ -88,7 +89,7 @@ class Model:
         kept = f"{self.task}, {self.learner.name}, {self.learner.loss.name} loss"
         return f"<Model: {kept}, {self.rows} rows learned>"
 
-    # Making
+    # Construction
 
     @classmethod
     def from_first_block(
@@ -169,7 +170,7 @@ class Model:
         return model_blocks.features(self, frame)
 
     def add_class(self, label: Label) -> None:
-        """Add a class that the learner has not seen; of two classes the second has its place."""
+        """Add a class that has not been seen; a two-class learner knows its second one already."""
         self.labels.append(label)
         if self.task == "multiclass" and len(self.labels) > self.learner.classes:
             self.learner.add_class()
@@ -230,12 +231,12 @@ class Model:
             return self.learner.predict(model_input.rows_of(self, X)[0])
 
     def predict(self, X: Any) -> Any:
-        """The class or the number of each row; of a dict, which is one row, its own."""
+        """The class or the number of each row; a dict is one row and gives one value."""
         found = self.answers(self.scores(X))
         return found.tolist()[0] if isinstance(X, Mapping) else found
 
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities, one column per class; of a dict, which is one row, by class."""
+        """Probabilities, one column per class; for a dict (one row), a dict by class."""
         found = self.probabilities(self.scores(X))
         if found is None:
             raise ValueError(f"the {self.learner.loss.name} loss gives no probabilities")
@@ -260,7 +261,7 @@ class Model:
         p = self.learner.loss.link(scores)
         return (p if p.ndim == 2 else np.column_stack([1 - p, p]))[:, : len(self.labels)]
 
-    # Looking inside
+    # Inspection
 
     def feature_names(self, count: int | None = None) -> Sequence[str]:
         """Names of the features by column, up to `count`; columns of svmlight are numbers."""
@@ -296,7 +297,7 @@ class Model:
             self.learner.rescale(model_input.factors_by_column(self, factors))
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
-        """What is certain about the regret so far: `unitless.regret.certificate` of the learner.
+        """Upper bounds on the regret so far: `unitless.regret.certificate` of the learner.
 
         The regret is that of the learner's own loss and of the rows it has learned; `options`
         (a comparator `u`, the `rows`, a `ball`) are those of the function.
@@ -315,7 +316,7 @@ class Model:
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """The model of a file, whoever saved it: a learner, an estimator, the command line.
+    """Load a model file, whether a learner, an estimator or the command line saved it.
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate

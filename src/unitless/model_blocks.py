@@ -1,4 +1,4 @@
-"""Blocks of a reader as rows of a model: features, coded targets and sample weights."""
+"""Convert blocks of a reader to rows of a model: features, coded targets and sample weights."""
 
 import math
 from dataclasses import replace
@@ -25,7 +25,7 @@ class Prepared(NamedTuple):
     """Rows of a block with coded targets, ready to be predicted or learned."""
 
     rows: Rows
-    """Targets are NaN where there is none."""
+    """Targets are NaN for rows without a label."""
     new: list[tuple[int, Label]]
     """Classes that appear for the first time, and in which row."""
 
@@ -162,7 +162,7 @@ def _weights(model: "Model", block: Block) -> Float | None:
 
 
 def column_of(frame: Any, name: str) -> Any:
-    """A column of a frame; an error that lists the columns if there is none of that name."""
+    """A column of a frame; if it does not exist, an error that lists the columns."""
     if name not in frame.columns:
         raise ValueError(no_such_column(name, frame.columns))
     return frame.get_column(name)

@@ -1,4 +1,4 @@
-"""Fresh learners and models: from a name, from the first block of a file, from what was saved."""
+"""Create learners by name and task, and find the task of targets and of learners."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -59,7 +59,7 @@ def learner_for_task(choice: str | Learner, task: str, loss: str | None, classes
 
 
 def _default_loss(choice: str | Learner, task: str) -> str:
-    """The task's loss; learners that need a bounded derivative have the absolute one."""
+    """The task's loss; for learners that need a bounded derivative, the absolute loss."""
     if task == "regression" and isinstance(choice, str):
         try:
             learners.get(choice)("squared")

@@ -1,4 +1,4 @@
-"""Data in any form to the rows of a model: frames, arrays, sparse matrices and dicts."""
+"""Convert frames, arrays, sparse matrices and dicts to rows of a model."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -30,13 +30,13 @@ def is_frame(X: Any) -> bool:
 
 
 def is_dicts(X: Any) -> bool:
-    """Whether X is a dict or a list of dicts; a sparse DOK array is a dict, too, and is none."""
+    """Whether X is a dict or a list of dicts; a sparse DOK array does not count."""
     first = X[0] if isinstance(X, list) and X else X
     return isinstance(first, Mapping) and not hasattr(X, "tocsr")
 
 
 def rows_of(model: "Model", X: Any, grow: bool = False) -> tuple[Rows, Commit]:
-    """The rows of X as the model's learner takes them, and what keeps their new features."""
+    """The rows of X for the model's learner, and a function that keeps their new features."""
     if isinstance(X, Rows):
         return X, _nothing
     if is_dicts(X):

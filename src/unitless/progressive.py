@@ -11,7 +11,7 @@ from unitless.rows import Rows
 
 
 class Progress(NamedTuple):
-    """How a run stands after `rows` rows; losses are of predictions made before the label."""
+    """The losses after `rows` rows, of predictions made before each label was used."""
 
     rows: int
     loss: float

@@ -1,9 +1,8 @@
-"""Rows: the only data shape inside.
+"""Rows: the data structure that every learner takes.
 
 A block of rows is dense (n x d, C order) or CSR, float64, with optional targets and sample
 weights. Sparse indices strictly increase within a row. NaN is a missing value. Absent (a sparse
-entry not stored) is zero. Infinite values are refused by whoever learns from or predicts a block,
-with the help of `extent`.
+entry not stored) is zero. Learners refuse infinite values, which `extent` finds.
 """
 
 import math
@@ -127,7 +126,7 @@ def extent(values):
     end = values.size // LANES * LANES
     for k in range(0, end, LANES):
         size = abs(load(values, k))
-        most = max(size, most)  # NaN is no larger than anything
+        most = max(size, most)  # comparisons with NaN are false
         least = min(where(size > 0.0, size, math.inf), least)
     smallest, largest = math.inf, 0.0
     lane = np.empty(2 * LANES)
@@ -148,7 +147,7 @@ def extent(values):
 def _indices_problem(indices, starts, columns):
     """0 if sorted without repeats, 1 if not, 2 if one lies outside the columns."""
     rows, outside = starts.size - 1, False
-    for first in range(0, rows, 64):  # few enough to stay in the cache between the two looks
+    for first in range(0, rows, 64):  # few enough to stay in the cache for both checks
         stop = min(first + 64, rows)
         falls = _falls(indices[starts[first] : starts[stop]])  # in sorted rows only between rows
         for row in range(first, stop):
@@ -232,7 +231,7 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     indices = _one_type(np.ascontiguousarray(stored, dtype=np.int32))
     if problem == 1:  # inf - inf is NaN, which would pass for a missing value
         Rows(values, indices, starts, columns, None, None).refuse_infinity()
-    if problem == 1:  # added up as float64: 100 + 100 is no int8
+    if problem == 1:  # added up as float64: 100 + 100 does not fit into int8
         parts = (values, stored, matrix.indptr)
         summed = type(matrix)(parts, shape=matrix.shape, copy=True)
         summed.sum_duplicates()
@@ -241,7 +240,7 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
 
 
 def _one_type(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of a read-only array that does not say so: Numba would compile for it again.
+    """A view of a read-only array that is not marked so: Numba would compile for it again.
 
     No kernel writes into the rows it is given.
     """
@@ -282,7 +281,9 @@ def _per_row(name: str, given: ArrayLike | None, n: int) -> Float | None:
         return None
     array = _as_float(given)
     if array.shape != (n,):
-        raise ValueError(f"{name} has shape {array.shape}, but there are {n} rows: give one a row")
+        raise ValueError(
+            f"{name} has shape {array.shape}, but there are {n} rows: give one per row"
+        )
     return array
 
 

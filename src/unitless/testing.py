@@ -1,4 +1,4 @@
-"""Check that a learner keeps its promises: `check_learner(MyLearner)`.
+"""Check that a learner satisfies the laws of this package: `check_learner(MyLearner)`.
 
 The laws are those that every learner of this package is tested with, in short form. A learner
 written outside the package can be checked in one line of its tests::
@@ -125,7 +125,7 @@ def storage_does_not_matter(case: Case) -> None:
 
 
 def a_copy_goes_on_alike(case: Case) -> None:
-    """A copy and a pickle of a learner continue like the learner itself."""
+    """A copy and a pickle of a learner continue like the original."""
     learner = case.make()
     learner.learn(case.rows(slice(0, 30)))
     copies = [deepcopy(learner), pickle.loads(pickle.dumps(learner))]

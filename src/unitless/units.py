@@ -1,7 +1,7 @@
-"""The range of numbers, and the only module that knows about it.
+"""Scaling by powers of two, which keeps values within the range of float64.
 
 Learners square values, divide by sums of squares and take ratios. All of this fits into float64
-while values lie between 2^-255 and 2^255. `Learner.predict` and `Learner.learn` look at every block
+while values lie between 2^-255 and 2^255. `Learner.predict` and `Learner.learn` check every block
 once (`Rows.extent`):
 
 - A block in range goes to the learner as it is. Nothing is scaled and nothing is copied.

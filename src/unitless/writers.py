@@ -1,7 +1,7 @@
-"""Writers: frames or sparse rows -> files, a function for each family of formats.
+"""Write frames or sparse rows to files; one function per family of formats.
 
-What is written is read back by `readers` as the same rows, names, labels and importances. CSV alone
-cannot tell everything: there a category `5` comes back as a number, and `NA` as missing.
+What is written is read back by `readers` as the same rows, names, labels and importances. CSV
+is the exception: there a category `5` is read back as a number, and `NA` as missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Sparse", "opened", "write_frames", "write_objects", "write_svmlight"
 
 UNQUOTED = {ord(char): f"%{ord(char):02X}" for char in "%:|\x7f"}
 UNQUOTED |= {code: f"%{code:02X}" for code in range(33)}
-"""Characters that mean something in sparse text, as names spell them."""
+"""Characters with a meaning in sparse text, and how they are escaped in names."""
 
 
 class Sparse(NamedTuple):
@@ -43,7 +43,7 @@ class Sparse(NamedTuple):
 def opened(path: str) -> Iterator[IO[bytes]]:
     """A file to write to, or standard output; .gz and .zst are compressed.
 
-    A file appears, or takes the place of an older one, when all of it is written.
+    The file appears, or replaces an older one, only when all of it is written.
     """
     if path == "-":
         yield sys.stdout.buffer
@@ -97,12 +97,12 @@ def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: st
         else:
             separator = "\t" if format == "tsv" else ","
             text = frame.write_csv(include_header=header, separator=separator)
-        file.write(text.encode())  # not by polars, whose errors hide what the system said
+        file.write(text.encode())  # not by polars, whose errors hide those of the system
         header = False
 
 
 def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> None:
-    """As the frames come, in the memory of a few of them."""
+    """Write the frames as they arrive; only a few are in memory at a time."""
     from polars.exceptions import PolarsError
     from polars.io.plugins import register_io_source
 
@@ -124,7 +124,7 @@ def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> 
 
 
 class _Kept(io.RawIOBase):
-    """A file to write to that keeps its last error: of polars' own one cannot tell what it was."""
+    """A file to write to that keeps its last error, which polars would hide."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -187,7 +187,7 @@ def write_vw(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
 
 
 def write_svmlight(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
-    """svmlight: `label index:value ...`; named columns count from 1, and comments tell the names.
+    """svmlight: `label index:value ...`; named columns count from 1, and comments list the names.
 
     >>> import io
     >>> from unitless.rows import as_rows

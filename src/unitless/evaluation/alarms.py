@@ -56,7 +56,7 @@ class Alarm(NamedTuple):
 
 
 class Watch:
-    """Watches rows for features whose values jump; it keeps seven numbers per feature.
+    """Watches for features whose values jump; it keeps seven numbers per feature.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ class Watch:
         self.state = np.zeros((0, START + 1))
 
     def add(self, rows: Rows, names: Sequence[Any] | None = None) -> list[Alarm]:
-        """The next rows; alarms of features that have not been reported yet, by column.
+        """Take in more rows; returns alarms of features not reported before, by column.
 
-        How rows are cut into blocks changes nothing but when an alarm is heard.
+        How rows are split into blocks changes only when an alarm is returned.
         """
         if len(self.state) < rows.columns:
             self.state = grown(self.state, rows.columns)
@@ -99,7 +99,7 @@ class Watch:
 
     def _alarms(self, names: Sequence[Any] | None) -> list[Alarm]:
         new = np.flatnonzero(self.state[:, RUN] == TEN)
-        self.state[new, RUN] += 1  # told
+        self.state[new, RUN] += 1  # reported
         return [
             _alarm(self.state[j], j if names is None or j >= len(names) else names[j])
             for j in new.tolist()
@@ -121,7 +121,7 @@ def _alarm(record: NDArray[np.float64], feature: Any) -> Alarm:
 
 @kernel
 def _look(state, values, indices, starts, n, first, factor):
-    """Whether a run reached its ten values; dense rows have no indices."""
+    """Take in rows; whether a run reached its ten values. Dense rows have no indices."""
     found = False
     bits = values.view(np.int64)
     columns = values.size // n if n > 0 and starts.size == 0 else 0
@@ -144,7 +144,7 @@ def _look(state, values, indices, starts, n, first, factor):
 
 @kernel
 def _see(record, size, exponent, row, factor):
-    """One value of one feature; whether it is the tenth of a run."""
+    """Take in one value of one feature; whether it is the tenth of a run."""
     if record[RUN] >= TEN:
         return False
     if record[COUNT] >= TEN and size > factor * record[LARGEST]:

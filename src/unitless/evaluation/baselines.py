@@ -1,8 +1,8 @@
 """The best constant prediction in hindsight, which every model has to beat.
 
-Of classes it is known exactly, from their counts, and for squared loss from the targets' moments.
-For other losses of numbers it is that of a sample of the targets: every k-th row, with k doubled
-whenever there are `MOST`.
+It is exact for classes (from their counts) and for the squared loss (from the targets' moments).
+For other regression losses it is estimated from every k-th target; k doubles whenever the sample
+has `MOST` targets.
 """
 
 import math
@@ -16,11 +16,11 @@ from unitless.evaluation.metrics import M2_Y, MEAN_Y, WEIGHT, RunningMetrics
 Float = NDArray[np.float64]
 MOST = 8192
 FARTHEST = 1e3
-"""The score of a class that always came, or never: its best would be infinite."""
+"""The score of a class that all rows or no rows have; the optimum would be infinite."""
 
 
 class Constant(NamedTuple):
-    """A score that is always the same, and its average loss; the scores of classes are many."""
+    """A constant score (one per class for several classes), and its average loss."""
 
     score: float | list[float]
     loss: float
@@ -58,7 +58,7 @@ class Sample:
 
 
 def best_constant(tally: RunningMetrics, sample: Sample) -> Constant | None:
-    """The constant that would have lost least so far; None while nothing is known.
+    """The constant with the smallest loss so far; None before the first target.
 
     >>> from unitless import losses
     >>> tally = RunningMetrics("binary", losses.get("logistic"))

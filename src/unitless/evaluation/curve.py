@@ -26,7 +26,7 @@ class Curve:
 
     @property
     def width(self) -> int:
-        """Rows in a window."""
+        """Rows per window."""
         return int(self.places[1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -46,7 +46,7 @@ class Curve:
             self.sums[:, k] += np.bincount(window, values, MOST)
 
     def points(self) -> list[list[float]]:
-        """[rows at the end of the window, average loss in it], those with any weight."""
+        """[rows at the end of the window, average loss in it], for windows with any weight."""
         rows, width = self.places.tolist()
         ends = np.minimum(width * (1 + np.arange(MOST)), rows).tolist()
         return [

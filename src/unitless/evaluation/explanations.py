@@ -1,4 +1,4 @@
-"""Explanations of a model: weights by feature, the parts of one score, certificates."""
+"""Explain a model: weights by feature, contributions to one score, regret certificates."""
 
 import math
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def weights_by_feature(model: Model, top: int | None = None) -> list[Row]:
     """The weights by feature, those that move the score most by one deviation first.
 
     Each has its `feature`, `per_unit` (what one unit of it adds to the score), `deviation` and
-    `per_deviation`; of several classes a `class` as well.
+    `per_deviation`; with several classes also its `class`.
 
     >>> import io
     >>> from unitless.readers import open_blocks
@@ -81,7 +81,7 @@ def _row(
 
 
 def what_scores_are(facts: Row) -> str:
-    """What weights add to; the facts are the task, the loss, the target and the labels.
+    """What the score means, in words; the facts are task, loss, target and labels.
 
     >>> facts = {"task": "binary", "loss": "logistic", "target": "kind", "labels": ["no", "yes"]}
     >>> what_scores_are(facts), what_scores_are(facts | {"task": "regression"})
@@ -127,10 +127,10 @@ def _values(row: Rows, width: int) -> Float:
 
 
 def certified(learner: Learner, constant: Constant | None = None) -> Row | None:
-    """What is certain about the learner's regret; None if it keeps no sums.
+    """The learner's regret certificate; None if it keeps no sums.
 
-    `members` (of a blend): loss of each, and what the blend may have lost beyond it. `claims`:
-    regret against u = 0 and against the best constant: certified, and promised by the theorem.
+    `members` (of a blend): the loss of each, and a bound on the excess loss of the blend. `claims`:
+    bounds on the regret against u = 0 and against the best constant, certified and by theorem.
     """
     width = _width(learner)
     u = None

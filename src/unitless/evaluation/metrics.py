@@ -1,8 +1,8 @@
-"""Average loss and the metrics of the task for a stream so far, in constant memory.
+"""Running average loss and metrics of the task, in constant memory.
 
 Each prediction was made before its label was used. All averages are by sample weight. The area
-under the ROC curve is that of scores in `BINS` bins, equal ones counting half: exact up to the
-pairs that share a bin.
+under the ROC curve is computed from scores in `BINS` bins, ties counting half: it is exact except
+for pairs that share a bin.
 """
 
 import math
@@ -32,7 +32,7 @@ LABELS = {
     "slope": "slope of target on prediction",
     "below": "share of targets below",
 }
-"""The metrics in words."""
+"""Display names of the metrics."""
 
 
 class RunningMetrics:
@@ -62,7 +62,7 @@ class RunningMetrics:
         return {name: getattr(self, name) for name in self.ARRAYS}
 
     def add(self, targets: Float, scores: Float, weights: Float | None) -> Float:
-        """Count rows that have a target; their losses."""
+        """Add rows that have a target; returns their losses."""
         losses = self.loss.value(targets, scores)
         v = np.ones(len(targets)) if weights is None else weights
         self.totals[ROWS] += len(targets)
@@ -125,7 +125,7 @@ class RunningMetrics:
         self.totals[MEAN_P] += away_p * share
 
     def metrics(self) -> dict[str, float]:
-        """By name (`LABELS`); those that make no sense yet are left out."""
+        """Metrics by name (`LABELS`); those that are not defined yet are left out."""
         totals = self.totals
         if totals[WEIGHT] == 0:
             return {}
@@ -161,6 +161,6 @@ class RunningMetrics:
         return float(positive @ below) / pairs if pairs else math.nan
 
     def _off(self) -> float:
-        """The mean distance between probability and outcome over the bins."""
+        """The calibration error: mean distance between probability and outcome over the bins."""
         weight, chance, happened = self.calibration.T
         return float(np.abs(chance - happened).sum() / weight.sum()) if weight.any() else math.nan

@@ -1,9 +1,9 @@
 """Progressive evaluation: each row is predicted before its label is used.
 
-An `Evaluation` is a model with the scores of its predictions so far. It goes on where it stopped:
-saved with the model, it continues to the bit. Blocks are cut where the table has a line (rows 1,
-2, 4, ...), where a checkpoint is due and where a class appears for the first time, which changes
-no number.
+An `Evaluation` is a model with the metrics of its predictions so far. It is saved with the model,
+and a resumed evaluation gives bit-for-bit the same results. Blocks are split where the table has a
+line (rows 1, 2, 4, ...), where a checkpoint is due and where a class appears for the first time;
+this does not change any result.
 """
 
 import os
@@ -31,11 +31,11 @@ from unitless.rows import Rows
 
 Float = NDArray[np.float64]
 PIECE = 4096
-"""Rows worked on together; whoever watches hears of each piece."""
+"""Number of rows processed together; a `Step` is reported for each piece."""
 
 
 class Step(NamedTuple):
-    """Some rows further."""
+    """The rows of a piece, with their scores."""
 
     rows: Rows
     scores: Float
@@ -107,11 +107,11 @@ class Evaluation:
         Parameters
         ----------
         holdout : int
-            Every so many rows one is predicted and not learned; 0: none.
+            Every `holdout`-th row is predicted and not learned; 0 learns all rows.
         delay : int
             How many rows later a label arrives.
         every : int
-            A step ends at each multiple of so many rows: there a checkpoint can be made.
+            A step ends at each multiple of this number of rows, for checkpoints.
         audit : int
             The row, from 1, whose score is to be taken apart (`audited`) before it is learned.
         """
@@ -176,7 +176,7 @@ class Evaluation:
         return scores
 
     def _delayed(self, piece: Rows, learns: NDArray[Any], delay: int, waiting: Any) -> Float:
-        """The score that counts is the one issued; the row is learned when its label arrives."""
+        """Score each row at once, and learn it when its label arrives."""
         parts = []
         for r in range(len(piece)):
             parts.append(self.model.learner.predict(piece[r : r + 1]))
@@ -187,7 +187,7 @@ class Evaluation:
                     self._learn(row)
         return np.concatenate(parts)
 
-    # The books
+    # Metrics
 
     def _count(self, piece: Rows, scores: Float, held: NDArray[Any]) -> dict[str, Any] | None:
         targets = piece.targets
@@ -215,7 +215,7 @@ class Evaluation:
             self.held.add(piece.targets[held], scores[held], v)
 
     def _line(self, piece: Rows, scores: Float) -> dict[str, Any]:
-        """How things stand after 1, 2, 4, ... rows."""
+        """The line of the table after 1, 2, 4, ... rows."""
         assert piece.targets is not None
         constant, learner = self.constant(), self.model.learner
         weight, loss = self._since
@@ -253,7 +253,7 @@ class Evaluation:
         return best_constant(self.tally, self.sample)
 
     def _end(self) -> None:
-        """A pass is over."""
+        """End a pass."""
         self.passes += 1
         if self.held.totals[WEIGHT]:
             self.holdouts.append(float(self.held.totals[LOSS]))
@@ -275,7 +275,7 @@ COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alar
 
 
 def resumed(path: str | os.PathLike[str]) -> Evaluation:
-    """The evaluation that `Evaluation.save` saved; of a model saved otherwise, a fresh one."""
+    """The evaluation that `Evaluation.save` saved; for a model saved otherwise, a fresh one."""
     model = persistence.load(path)
     if not isinstance(model, Model):
         raise persistence.ModelFileError(path, "it was not saved by `evaluate` or `fit`")
@@ -305,7 +305,7 @@ def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[A
 
 
 def _refuse_other(fresh: NDArray[Any], found: NDArray[Any]) -> None:
-    """An array of a file that is not like the one it replaces: kernels trust its shape."""
+    """Refuse an array of a file with another type or shape: kernels do not check them."""
     alike = found.dtype == fresh.dtype and found.shape[1:] == fresh.shape[1:]
     if not alike or found.ndim != fresh.ndim:
         raise ValueError(f"an array of {found.dtype} and the shape {found.shape}")
@@ -336,7 +336,7 @@ def _is_number(columns: FrameEncoder, place: int) -> bool:
 
 
 def _features(piece: Rows) -> int:
-    """Values of the last row that are there and not zero."""
+    """Number of non-missing nonzero values in the last row."""
     last = piece[len(piece) - 1 : len(piece)].values
     return int(np.count_nonzero(np.nan_to_num(last)))
 

@@ -1,4 +1,4 @@
-"""The results file: all that a report shows, as JSON (docs/results-format.md)."""
+"""Read and write results files: the content of a report as JSON (docs/results-format.md)."""
 
 import json
 import math
@@ -21,7 +21,7 @@ TOP = 100
 
 
 def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
-    """What came of an evaluation; `more` (units, comparison, seconds, ...) goes in as it is."""
+    """The results of an evaluation; `more` (units, comparison, seconds, ...) is added unchanged."""
     model, constant = run.model, run.constant()
     weights = weights_by_feature(model, TOP)
     return {
@@ -83,7 +83,7 @@ def _finite(thing: Any) -> Any:
 
 
 def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a results file; a file that is none, or has values of another type, is an error.
+    """Read a results file; a file of another kind, or with values of another type, is an error.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +114,7 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _contradiction(found: dict[str, Any]) -> str | None:
-    """What does not fit together, although each type is right."""
+    """Describe an inconsistency between values of the right types; None if there is none."""
     if found["task"] not in LOSSES:
         return f"task is {found['task']!r}"
     if found["calibration"] and found["task"] == "binary" and not found["labels"]:

@@ -1,4 +1,4 @@
-"""The types of a results file (docs/results-format.md), so that a reader can trust them.
+"""Schema of results files (docs/results-format.md), and the check against it.
 
 A schema is a type, a list with the schema of its items, a dict with the schema of each key (a
 trailing `?` marks a key that may be missing, "*" any key), or a tuple of alternatives.

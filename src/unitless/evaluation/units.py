@@ -1,4 +1,4 @@
-"""The first rows learned again, in other units and by other learners.
+"""Learn the first rows again, in other units and with other learners.
 
 The scores of a scale-invariant learner do not change at all if units change by powers of two, and
 by rounding only if they change by other factors.
@@ -23,14 +23,14 @@ TRIALS: dict[str, Callable[[np.random.Generator, int], Float]] = {
     "every feature times 1e-6 to 1e6": lambda rng, d: 10.0 ** rng.uniform(-6, 6, d),
 }
 OTHERS = ("coordinate", "nag", "adagrad", "ogd")
-"""Who else learns the rows: two that do not care about units, two that do."""
+"""The other learners: two scale-invariant ones, two scale-dependent ones."""
 
 
 def other_units(learner: Learner, rows: Rows) -> list[dict[str, Any]]:
     """Learn the rows afresh, in their units and in others; the largest change of a score.
 
-    `moved` is None where the learner broke down in other units; `scores` is their size (root mean
-    square), to compare it with.
+    `moved` is None if the learner diverged in other units; `scores` is the root mean square of the
+    scores, for comparison.
 
     >>> from unitless.learners import Coordinate
     >>> from unitless.rows import as_rows
@@ -54,7 +54,7 @@ def other_units(learner: Learner, rows: Rows) -> list[dict[str, Any]]:
 def compared(learner: Learner, rows: Rows) -> list[dict[str, Any]]:
     """Average loss of the rows for this learner and others, in their units and in random ones.
 
-    None where one broke down.
+    None where a learner diverged.
     """
     spec, rng = spec_of(learner), np.random.default_rng(0)
     elsewhere = scaled(rows, np.exp2(rng.integers(-20, 21, rows.columns)))
@@ -65,7 +65,7 @@ def compared(learner: Learner, rows: Rows) -> list[dict[str, Any]]:
     for name, make in fresh.items():
         try:
             losses = [_average(make(), each) for each in (rows, elsewhere)]
-        except ValueError:  # it does not know the loss
+        except ValueError:  # it does not support the loss
             continue
         found.append({"learner": name, "loss": losses[0], "elsewhere": losses[1]})
     return found

@@ -1,1 +1,1 @@
-"""What compiled functions are made of: decorators, arithmetic with fixed rounding, vectors."""
+"""Tools for compiled functions: Numba decorators, reproducible arithmetic and SIMD vectors."""

@@ -1,7 +1,7 @@
-"""Arithmetic whose bits do not depend on the compiler or on the length of an array.
+"""Arithmetic with bit-for-bit the same results whatever the compiler and the array length.
 
-A fused multiply-add is asked for by name (`fma`, never fast-math), and sums run in eight explicit
-lanes: column j of a row goes to partial sum j % 8, whatever comes behind it.
+Fused multiply-adds are explicit (`fma`, never fast-math), and sums run in eight explicit
+lanes: column j of a row is added to partial sum j % 8.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The decorators of compiled functions, and where their machine code is kept.
+"""Numba decorators for compiled functions, and the folder of their cache.
 
 Only documented options of Numba are used. No kernel takes an instance of a class of this package:
 Numba would store the class in the index of its cache and could not read that index once the class
@@ -42,7 +42,7 @@ def cache_folder() -> str:
         root = Path(config.CACHE_DIR) if config.CACHE_DIR else _user_cache()
         folder = root / f"unitless-{__version__}-numba-{numba.__version__}"
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # read-only, or there is no home
+    except (OSError, RuntimeError):  # read-only, or no home folder
         return ""
     return str(folder) if os.access(folder, os.W_OK) else ""
 

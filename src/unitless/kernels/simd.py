@@ -1,11 +1,12 @@
-"""Eight numbers at once: vectors that a kernel asks for, rather than hopes for.
+"""Explicit SIMD vectors of eight float64 for kernels.
 
-A compiler that vectorises a loop leaves a scalar rest and sums in an order of its own. A kernel
-written with `Lanes` does what it says: `+ - * /`, `min`, `max`, `abs`, `math.sqrt`, comparisons,
-`where` and `fma` act on eight numbers, and a float among them stands for eight equal ones. Each
-lane is rounded as a scalar would be, so a formula written for both types gives both the same bits.
+A compiler that vectorises a loop leaves a scalar remainder and chooses the order of sums. In a
+kernel written with `Lanes` both are explicit: `+ - * /`, `min`, `max`, `abs`, `math.sqrt`,
+comparisons, `where` and `fma` act on eight numbers, and a float among them stands for eight equal
+ones. Each lane is rounded as a scalar would be, so a formula written for both types gives the same
+bits for both.
 
-Nothing here looks at the ends of an array: there must be eight numbers from `i` on.
+Bounds are not checked: an array must have eight numbers from `i` on.
 """
 
 import math
@@ -69,7 +70,7 @@ def _call(builder: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
 def _define(
     python: Any, result: types.Type, emit: Callable[..., Any], operand: Any = lanes
 ) -> None:
-    """Give a Python operator or function a meaning for vectors."""
+    """Define a Python operator or function for vectors."""
     arity = emit.__code__.co_argcount - 1
     scalar = types.float64 if operand is lanes else types.boolean
 
