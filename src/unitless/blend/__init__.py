@@ -1,1 +1,1 @@
-"""The Blend: experts (tables), ensemble (their scores), and one mixture per kind of loss."""
+"""The Blend, an ensemble of learners: its experts, and one mixture per kind of loss."""

@@ -1,14 +1,15 @@
-"""The Blend: one learner that is close to the best of many, untuned and in any unit.
+"""The Blend: a scale-invariant ensemble whose loss is close to that of its best member, untuned.
 
 Three steps per row (docs/blend.md has the reasons and what each part is worth)::
 
     ensemble  experts of different kinds give a score each, from different views of the row
     stacker   online Newton or ridge regression learns how to combine their scores
-    mixture   weighs the stacker and the experts by their losses so far, so that the Blend loses
-              little more than the best of them: a bound on the difference is known at any time
+    mixture   weighs the stacker and the experts by their losses so far; the loss of the Blend is
+              close to the best of them, with a bound on the difference that is known at any time
 
 For the logistic loss Algorithms 1 and 2 of the paper are among the experts, which gives the Blend
-Theorems 1 and 2, with that bound added. Experts that cost too much leave by a running rule.
+Theorems 1 and 2, with that bound added. Experts that would cost too much are dropped (see
+`compaction`).
 """
 
 from copy import deepcopy
@@ -60,7 +61,7 @@ PATIENCE = 32
 
 
 class Blend(Learner):
-    """The default learner.
+    """The default learner: an ensemble that is close to the best of its members.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ class Blend(Learner):
 
     @property
     def state(self) -> tuple[Any, ...]:
-        """All that is remembered: of features, views, experts, mixture and targets."""
+        """The state of features, views, experts, mixture and targets."""
         ensemble = self.ensemble
         features = ensemble.features
         learners = [learner for learner in ensemble.learners if learner is not None]
@@ -131,14 +132,14 @@ class Blend(Learner):
             () if self.target_scaler is None else (self.target_scaler.state,),
         )
 
-    # What `Learner` asks for
+    # The methods of `Learner`
 
     @property
     def _columns(self) -> int:
         return len(self.ensemble.features.ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_row_table": None}  # addresses are not those of a copy
+        return {**self.__dict__, "_row_table": None}  # a copy has other addresses
 
     def _reserve(self, columns: int) -> None:
         if columns > self._columns:
@@ -170,7 +171,7 @@ class Blend(Learner):
         return scores
 
     def _run_row(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
-        """Score, or learn, a single row in one compiled call; False if it is not a usual one."""
+        """Score, or learn, one row in one compiled call; False if it must go through blocks."""
         if len(scores) != 1 or (len(weights) and weights[0] == 0):
             return False
         features = self.ensemble.features
@@ -231,7 +232,7 @@ class Blend(Learner):
             if learner is not None:
                 learner.add_class()
 
-    # Looking inside
+    # Inspection
 
     def mixture_weights(self) -> dict[str, float]:
         """The weight of each expert, and of the stacker, in the mixture now."""
@@ -244,7 +245,7 @@ class Blend(Learner):
     def guarantees(self) -> dict[str, Guarantee]:
         """By expert: the Blend's loss is at most the expert's plus an overhead, both in numbers.
 
-        The first of real targets is known to all here: its trial costs nobody anything.
+        The first target of a regression is not counted: no expert has a loss in its trial.
         """
         guarantees = self.mixture.guarantees()
         if self.target_scaler is None:
@@ -288,7 +289,7 @@ class Blend(Learner):
     def _coefficients(self) -> Float:
         """The change of the score by one deviation of x_i, either way, divided by that deviation.
 
-        At the means; at x = 0 once the stream is not dense.
+        It is taken at the means, or at x = 0 once the stream is not dense.
         """
         mean, deviation = self._means_and_deviations()
         if not self.ensemble.features.dense:

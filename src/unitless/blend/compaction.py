@@ -1,9 +1,9 @@
-"""Compaction: columns become feature ids, in the order in which they are first not 0.
+"""Compaction: map columns to feature ids, in the order in which they are first nonzero.
 
 An unused column costs nothing, and storage does not matter: dense and sparse rows of the same
-values become the same rows. While the stream is *dense* a row is a full line of features; later it
-is a list of the nonzero ones. Two running rules decide which experts of a Blend stay; they know
-nothing of blocks or storage, and a row is tested against them before it is predicted::
+values become the same rows. While the stream is *dense* a row is stored in full; later only its
+nonzero values are. Two running rules decide which experts of a Blend stay; they
+depend neither on blocks nor on storage, and are applied to a row before it is predicted::
 
     dense   d_t <= 1024, or at least 1/8 of all values so far are not 0
     small   d_t <= 256                                      (experts with a d x d matrix)
@@ -59,7 +59,7 @@ def _count(block, start, stop, ids):
 
 @inlined
 def _rules(totals, new, nonzeros):
-    """(dense, small) with a row of so many new features and nonzeros counted."""
+    """(dense, small) with a row of that many new features and nonzeros counted."""
     t = totals[T] + 1
     d = totals[D] + new
     enough = d <= MAX_DENSE or totals[NONZEROS] + nonzeros >= MIN_DENSITY * t * d

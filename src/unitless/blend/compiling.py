@@ -1,4 +1,4 @@
-"""Compile ahead what would be compiled at the first start, on several cores.
+"""Compile the kernels in advance, on several cores.
 
 Numba compiles one kernel after another and keeps the result for the next process. Kernels that
 share few functions can be compiled by different processes, so that an image or a fresh machine is
@@ -32,7 +32,7 @@ def compile_ahead(everything: bool = False) -> None:
     With `everything`, what both estimators need for their usual losses.
     """
     cores = min(4, max(2, os.cpu_count() or 2))
-    # Compiling makes millions of objects that live: looking for garbage costs 7 %.
+    # Compiling creates millions of objects that stay: garbage collection costs 7 %.
     pool = ProcessPoolExecutor(cores, mp_context=get_context("spawn"), initializer=gc.disable)
     with pool:
         for jobs in [TWO_CLASSES, MORE, ONE_ROW] if everything else [TWO_CLASSES]:

@@ -21,7 +21,7 @@ from unitless.rows import Block
 from unitless.views import Moments, Normalised, presence_of
 
 NOTHING = Block(EMPTY, NO_INDICES, NO_STARTS, 0)
-"""The view of experts that look at no feature."""
+"""The view of experts that ignore the features."""
 Part = tuple[int, int, Float | None]
 
 
@@ -39,7 +39,7 @@ class Ensemble:
 
     @property
     def alive(self) -> NDArray[np.bool_]:
-        """Which experts are still there."""
+        """Which experts have not been dropped."""
         return np.array([learner is not None for learner in self.learners])
 
     # Learning
@@ -110,7 +110,7 @@ class Ensemble:
         return other
 
     def predict(self, block: Block, weights: Float, new: NDArray[np.int64]) -> Float:
-        """The experts' scores of rows that bring so many new features each."""
+        """The experts' scores; `new` has the number of new features of each row."""
         features = self.features
         rows = len(new)
         width = features.count + int(new.max(initial=0))
@@ -162,7 +162,7 @@ class Ensemble:
                 out[k] = _parts(learner, views[member.view], z[k])[1 : 1 + known]
         return out
 
-    # What changes
+    # Changes
 
     def drop(self, regime: int) -> None:
         """Enter that regime: experts that it does not allow leave for good."""

@@ -1,4 +1,4 @@
-"""Tables of the experts of a Blend, by kind of loss. What each is worth: docs/blend.md."""
+"""The experts of a Blend by kind of loss; docs/blend.md measures the value of each."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -92,7 +92,7 @@ SOFTMAX_LINEAR = [
 
 
 def _with_loss(loss: str, members: list[Expert]) -> list[Expert]:
-    """The main members, which learn by this loss and serve another one."""
+    """The main members with this loss, as experts of a Blend for another loss."""
     return [
         member._replace(parameters={**member.parameters, "loss": loss})
         for member in members

@@ -79,7 +79,7 @@ def _mixability_gap(losses, W, delta):
 
 
 class HedgeState(NamedTuple):
-    """What AdaHedge remembers.
+    """The state of AdaHedge.
 
     ======= ============================================ =============
     field   meaning                                      unit
@@ -100,7 +100,7 @@ class HedgeState(NamedTuple):
 
 
 def hedge_state(count: int, code: int) -> HedgeState:
-    """Nothing learned yet, for that many members."""
+    """The state before the first trial, for that many members."""
     low, high = (-1.0, 1.0) if code == HINGE else (0.0, 0.0)
     return HedgeState(
         L=np.zeros(count),
@@ -158,7 +158,7 @@ class HedgeMixture(NamedWeights):
 
     @property
     def state(self) -> tuple[Any, ...]:
-        """All that is remembered."""
+        """The state of base, stackers and mixture."""
         return self.base, self.final, tuple(stacker.state for stacker in self.stackers)
 
     def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
@@ -183,7 +183,7 @@ class HedgeMixture(NamedWeights):
         return out
 
     def _clipped(self, scores: Float, targets: Float, weights: Float) -> Float:
-        """The members' forecasts within what is possible, row by row."""
+        """The members' forecasts clipped to the possible range, row by row."""
         low, high = self.final.totals[LOW], self.final.totals[HIGH]
         if len(targets) and self.loss.code != HINGE:
             seen = np.where(weights > 0, targets, np.nan) if len(weights) else targets

@@ -28,7 +28,7 @@ from unitless.learners.gaussian import dot, leverage, project, step, workspace
 from unitless.losses import LOGISTIC, derivative
 
 CLIP = 8.0  # nats
-MAX_LOGIT = 500.0  # nats: beyond it a member is not believed, and exp stays a normal number
+MAX_LOGIT = 500.0  # nats: logits are limited to this, so that exp stays a normal number
 TRACKER_VARIANCE = 0.09
 
 

@@ -1,4 +1,4 @@
-"""What the mixtures of all losses share: weights, state of the stacker, guarantees."""
+"""Base classes of the mixtures: weights, state of the stacker, guarantees."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,7 +23,7 @@ Float = NDArray[np.float64]
 
 
 class MixtureState(NamedTuple):
-    """All that a mixture remembers: K experts, the stacker as number K, rounded up to whole lanes.
+    """The state of a mixture: K experts, the stacker as number K, rounded up to whole lanes.
 
     ======== ======================================================= =====================
     field    meaning                                                 unit
@@ -63,7 +63,7 @@ DOUBLINGS = 64
 
 
 class NamedWeights:
-    """What every mixture can tell about its weights."""
+    """Base class of all mixtures: weights and guarantees by name."""
 
     members: list[Expert]
     stacker_names: tuple[str, ...]
@@ -100,7 +100,7 @@ class NamedWeights:
 
 
 class Mixture(NamedWeights):
-    """Scores of the experts in, the score of the Blend out."""
+    """Combines the scores of the experts into the score of the Blend."""
 
     stacker_names = ("stacker",)
 
@@ -126,7 +126,7 @@ class Mixture(NamedWeights):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Set where the stacker starts from."""
+        """Set the initial state of the stacker."""
 
     def _set_prior(self, alive: NDArray[np.bool_]) -> None:
         K = len(self.members)

@@ -118,7 +118,7 @@ def overheads(
     losses: NDArray[np.float64],
     totals: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """What the mixture may have lost beyond each expert.
+    """Bounds on the loss of the mixture minus that of each expert.
 
     `start` is the first W0, `spent` what the shares cost until the present `prior` was set, at
     trial `since`.

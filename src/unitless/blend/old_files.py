@@ -1,4 +1,4 @@
-"""Blends saved by 0.1.0: other names, and units by feature.
+"""Convert Blends saved by version 0.1.0, which had other names and one unit per feature.
 
 A Blend of 0.1.0 multiplied every feature by a power of two from its first value on, and so did some
 of its experts. Now only `unitless.units` does, for values out of range.
@@ -25,12 +25,12 @@ def _renamed(path: str) -> str:
 
 
 def facts_of_0_1_0(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a Blend under the names of today."""
+    """The facts of a Blend under their current names."""
     return {_renamed(path): fact for path, fact in facts.items()}
 
 
 def arrays_of_0_1_0(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays of a Blend under the names of today, with its units by column."""
+    """The arrays of a Blend under their current names, with units by column."""
     made = {_renamed(path): array for path, array in arrays.items()}
     profile = made.pop("ensemble.profile")
     ids = made["ensemble.features.ids"]
@@ -43,7 +43,7 @@ def arrays_of_0_1_0(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def leave_units(blend: Any) -> None:
-    """Rescale the state so that values arrive as they are, if all units are moderate."""
+    """Rescale the state to unscaled values, if all units are moderate."""
     units = blend._units[1:]
     columns = np.flatnonzero(units)
     exponents = np.frexp(units[columns])[1]

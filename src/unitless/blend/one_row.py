@@ -1,13 +1,13 @@
-"""One row at a time: views, experts and mixture of a Blend in one compiled call.
+"""A fast path for single rows: views, experts and mixture of a Blend in one compiled call.
 
 Numba needs a quarter of a microsecond for every array that Python passes to a kernel, and a Blend
 has a hundred of them. So their addresses are collected once, in a table, from which the kernel
-makes arrays again. It calls the kernels that blocks go through, so that bits are those of blocks.
-Rows that are not usual (a new feature, a rule that is broken, a stream that is not dense) are left
-to the way of blocks, and so are experts and mixtures without a place here.
+makes arrays again. It calls the same kernels as for blocks, so the results are bit-for-bit the
+same. Unusual rows (a new feature, a broken rule of `compaction`, a stream that is not dense) go
+through the code for blocks, and so do experts and mixtures that are not supported here.
 
-The table is valid until an array is replaced. The Blend forgets it whenever it learns a block,
-makes room, rescales or adds a class.
+The table is valid until an array is replaced. The Blend discards it whenever it learns a block,
+reserves columns, rescales or adds a class.
 """
 
 from typing import Any
@@ -104,7 +104,7 @@ def _short_ints(table, k):
 
 @inlined
 def _show(block, learns, table, views):
-    """Fill in the views of the row; False, and nothing has changed, if it is not usual."""
+    """Fill in the views of the row; for an unusual row return False and change nothing."""
     ids = _short_ints(table, 1)
     totals = _floats(table, 4)
     start, stop = _span(block, 0)
@@ -187,7 +187,7 @@ def _matrices(kind, table, k, block, targets, weights, scores):
 def run(table, block, targets, weights, scores):
     """Score one row by all experts and, with a target, let them learn it.
 
-    Returns False, and nothing has changed, if the row is not usual. Scores of the experts are in
+    Returns False and changes nothing if the row is unusual. Scores of the experts are in
     the table; `scores` is filled in if the mixture is here.
     """
     experts, classes = table[0, 0], table[0, 1]
@@ -282,7 +282,7 @@ class RowTable:
             self._table[first + k] = array.ctypes.data, array.size
 
     def run(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
-        """See `run`; whether the row was usual."""
+        """See `run`; returns whether the row was learned or scored."""
         if not run(self._table, tuple(block), targets, weights, scores.reshape(-1)):
             return False
         for e, view, learner in self.others:
@@ -296,7 +296,7 @@ class RowTable:
 
 
 def _kind(learner: Any, width: int) -> int:
-    """The number of the expert's kernel, if it has one and room for so many features."""
+    """The number of the expert's kernel, if it has one and room for that many features."""
     kind = KINDS.get(type(learner), ABSENT)
     if kind != ABSENT and learner._columns < width:
         return ABSENT

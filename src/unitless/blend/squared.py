@@ -1,4 +1,4 @@
-"""Mixing forecasts of the squared loss: a base, a stacker of what is beyond it, a mixture.
+"""Mixing forecasts of the squared loss: a base, a stacker of its residuals, a mixture.
 
     base     = sum_k B_k p_k,  B_k prop. exp(-(t/2) L_k / min L):  exponential weights whose
                rate is one over twice the best member's mean square

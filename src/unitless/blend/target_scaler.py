@@ -1,7 +1,7 @@
-"""Targets with a unit, counted from the first one in a power of two near their size.
+"""Scale regression targets: shifted by the first one, times a power of two near 1/size.
 
-So experts of the squared loss see targets near 1 that start at 0, and nothing they do depends on
-the unit or the origin: y -> a y changes no bit for a power of two, from the second prediction on.
+Experts of the squared loss see targets near 1 that start at 0, so results do not depend on unit or
+origin of the targets: y -> a y, a power of two, changes no bit from the second prediction on.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ class TargetScaler:
     def check(self, targets: Float, weights: Float) -> None:
         """Refuse targets whose squares would leave float64, before anything is learned."""
         known, first, unit = self.state.tolist()
-        if len(targets) == 1 and known and unit:  # the quick way of single rows
+        if len(targets) == 1 and known and unit:  # fast path for single rows
             y = float(targets[0])
             if abs(y) <= MAX_TARGET and abs((y - first) * unit) <= MAX_VALUE:
                 return
@@ -64,7 +64,7 @@ class TargetScaler:
         return int(counts[0]) + 1 if len(counts) else rows
 
     def learn(self, targets: Float, weights: Float) -> Float:
-        """The scaled targets; those of rows of weight 0 are not looked at."""
+        """The scaled targets; those of rows of weight 0 are ignored."""
         state = self.state
         if not state[KNOWN] or state[UNIT] == 0:
             counted = targets[weights > 0] if len(weights) else targets

@@ -1,4 +1,4 @@
-"""Calls in parallel. The experts of a Blend do not know of each other: threads change no score.
+"""Run the experts of a Blend in parallel; they are independent, so threads change no score.
 
 There are as many threads as NUMBA_NUM_THREADS allows (all cores unless it says less), and no more
 than help: the longest expert is about a quarter of the work. Threads are made for one tile of rows
@@ -17,7 +17,7 @@ MAX_THREADS = 4
 
 
 def parallel(calls: list[tuple[Any, ...]], rows: int) -> list[Any]:
-    """The results of calls (function, argument, ...) in order, on threads if the rows are many.
+    """The results of calls (function, argument, ...) in order, on threads if there are many rows.
 
     >>> parallel([(max, 1, 2), (min, 1, 2)], 1)
     [2, 1]

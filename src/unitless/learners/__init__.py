@@ -1,4 +1,4 @@
-"""Learners by name; each is imported when it is asked for."""
+"""The registry of learners by name; each is imported when it is first used."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

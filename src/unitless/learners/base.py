@@ -1,13 +1,14 @@
-"""What a learner is.
+"""The base class of all learners, and the contract that they fulfil.
 
 - `predict(rows)` changes nothing: each row is scored as if it were the next trial.
 - `learn(rows)` scores each row before it uses the row's target, in order. A block gives the same
   bits as its rows one by one, and the scores are those that `predict` would have given.
 - A call that raises an error leaves the learner as it was.
-- `invariance` is a promise that the law tests check (`unitless.testing`).
+- `invariance` declares which changes of the features leave the scores unchanged; tests check it
+  (`unitless.testing`).
 - A learner is not thread-safe; estimators and models are.
 
-A new learner fills in the methods at the bottom of `Learner` and is registered by one line in
+A new learner implements the methods at the bottom of `Learner` and is registered by one line in
 `unitless.learners`. A learner that treats each feature on its own is a subclass of
 `unitless.learners.coordinatewise.Coordinatewise` and needs two functions only.
 """
@@ -50,7 +51,7 @@ class Weights(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What a certificate is made of (docs/theory.md): regret(u) <= A + sum h_i u_i for every u.
+    """The sums of a regret certificate (docs/theory.md): regret(u) <= A + sum h_i u_i for every u.
 
     Coordinate 0 is the constant 1 (s = 0 there without an intercept); column j is j + 1.
     """
@@ -67,7 +68,7 @@ class Sums(NamedTuple):
 
 
 class Diverged(ArithmeticError):
-    """A scale-dependent learner met a row after which its numbers would not be finite.
+    """A scale-dependent learner refused a row after which its state would not be finite.
 
     The learner is as it was before the call.
     """
@@ -114,7 +115,7 @@ class Learner(ABC):
 
     @property
     def scale_invariant(self) -> bool:
-        """Whether no unit of a feature changes the scores."""
+        """Whether the scores do not depend on the units of the features."""
         return self.invariance in ("unit", "affine", "linear")
 
     # Blocks
@@ -217,7 +218,7 @@ class Learner(ABC):
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """From now on column i arrives multiplied by factors[i]: continue as if it always had.
 
-        To the bit for powers of two.
+        Exact to the bit for powers of two.
         """
         by_column = units.factors_by_column(factors, self.names.columns, self._columns)
         if not self.scale_invariant:
@@ -251,8 +252,8 @@ class Learner(ABC):
             parts = np.clip((w.T * x).T, -largest, largest)
         return self.predict(rows)[0] - parts.sum(axis=0), parts
 
-    # What each learner fills in. Values are finite or NaN (missing), and in range for learners
-    # that declare an invariance; coordinate 0 is the constant, column j is j + 1.
+    # Methods that each learner implements. Values are finite or NaN (missing), and in range for
+    # learners that declare an invariance; coordinate 0 is the constant, column j is j + 1.
 
     @property
     @abstractmethod
@@ -283,7 +284,7 @@ class Learner(ABC):
         """The weights at x = 0 by coordinate; with the softmax loss one column per class."""
 
     def _seen(self) -> NDArray[np.bool_]:
-        """By coordinate: whether the state knows anything of it (asked when units start)."""
+        """By coordinate: whether it has been seen (used when units are first assigned)."""
         raise NotImplementedError
 
     def _forget(self, columns: int) -> None:
@@ -291,7 +292,7 @@ class Learner(ABC):
         return
 
     def _check(self, targets: Float, weights: Float) -> None:
-        """Refuse targets that the loss takes and the learner does not, before anything changes."""
+        """Refuse targets that the learner does not support, before anything changes."""
         return
 
     def add_class(self) -> None:
@@ -299,7 +300,7 @@ class Learner(ABC):
         raise ValueError(f"{self.name} has no classes to add to")
 
     def sums(self) -> Sums | None:
-        """The sums of a regret certificate, of learners that keep them."""
+        """The sums of a regret certificate; None for learners that do not keep them."""
         return None
 
 

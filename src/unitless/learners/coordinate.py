@@ -1,4 +1,4 @@
-"""Algorithm 1: predictions that do not depend on the unit of any feature, O(nonzeros) per row.
+"""Algorithm 1 of the paper: scale-invariant, O(nonzeros) per row.
 
 Kotlowski, "Scale-Invariant Unconstrained Online Learning" (2017), Algorithm 1 and Theorem 1.
 At trial t, with alpha > 9/8, initial wealth eps and d coordinates seen so far::
@@ -36,7 +36,7 @@ from unitless.losses import Loss
 
 D, A = 1, 2  # totals
 TINY = 2.0**-1022  # stands for s2 = 0, where h and x are 0 as well
-MAX_EXPONENT = 500.0  # keeps sums of potentials finite whatever gradients a caller invents
+MAX_EXPONENT = 500.0  # keeps sums of potentials finite for any gradients of a caller
 
 
 @inlined
@@ -88,9 +88,10 @@ class Coordinate(Coordinatewise):
     loss : name or Loss
         Any loss with a Lipschitz constant.
     alpha : float, above 9/8
-        The larger, the more careful. Theorem 1 needs more than 9/8.
+        Larger values give smaller weights. Theorem 1 needs more than 9/8.
     wealth : float
-        The paper's 1: what may be lost, in units of the loss, before anything is known.
+        eps, the initial wealth (1 in the paper); the bound on the regret against u = 0 is
+        proportional to it.
     d : int or None
         The paper's fixed number of coordinates (the intercept counts); None counts them as
         they appear.

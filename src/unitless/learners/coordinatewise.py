@@ -1,4 +1,4 @@
-"""The base of all learners that treat each feature on its own.
+"""Base class of the coordinate-wise learners, which update each feature independently.
 
 Such a learner keeps a record of a few numbers per feature. Its file has two functions, `predict`
 and `update`, and a kernel of three lines in which the loop of `unitless.learners.loop` calls them;
@@ -24,7 +24,7 @@ from unitless.losses import SOFTMAX
 
 
 class CoordinatewiseState(NamedTuple):
-    """All that a coordinate-wise learner remembers; coordinate 0 is the constant."""
+    """The state of a coordinate-wise learner; coordinate 0 is the constant."""
 
     records: NDArray[np.float64]
     """(coordinates, classes, fields)"""
@@ -35,7 +35,7 @@ class CoordinatewiseState(NamedTuple):
 
 
 class Coordinatewise(Learner):
-    """Base of the learners with a record of a few fields per feature."""
+    """Base class of learners that keep a record of a few fields per feature."""
 
     fields: ClassVar[tuple[Field, ...]]
     """The fields of a record: name, unit, meaning."""
@@ -51,7 +51,7 @@ class Coordinatewise(Learner):
         return ()
 
     def _prepare(self) -> None:
-        """Start from nothing; the last line of a constructor."""
+        """Create the empty state; the last line of a constructor."""
         lipschitz = self.loss.lipschitz
         task = Task(
             self.loss.code,
@@ -68,7 +68,7 @@ class Coordinatewise(Learner):
 
     @property
     def state(self) -> CoordinatewiseState:
-        """What is remembered; the arrays are the learner's own."""
+        """The state; the arrays are not copies."""
         return CoordinatewiseState(
             self._records.reshape(-1, self.classes, len(self.fields)),
             self._totals.reshape(self.classes, -1),
@@ -83,7 +83,7 @@ class Coordinatewise(Learner):
         self._spare = self._records  # a copy shares no memory between the two
 
     def _upgrade(self, path: str, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-        """Bring arrays of a file of 0.1.0 into today's form."""
+        """Convert the arrays of a 0.1.0 file to the current layout."""
         upgrade_arrays(arrays, path)
 
     @property

@@ -1,6 +1,6 @@
-"""Online Newton with a diagonal matrix, O(nonzeros) per row, in any unit.
+"""Online Newton with a diagonal matrix: scale-invariant, O(nonzeros) per row.
 
-Each feature's precision is a prior of lambda times its largest square, and what was seen::
+Each feature's precision is a prior of lambda times its largest square, plus that of the data::
 
     a_i = A_i + lambda M_i^2;   w_i = b_i / a_i;   z = sum w_i x_i;   s = sum x_i^2 / a_i
     logistic   q = sigma(z);  e = y01 - q;  c = max(q (1 - q), 1e-3);  score = z/sqrt(1 + pi s/8)
@@ -31,8 +31,8 @@ from unitless.learners.base import Field
 from unitless.learners.coordinatewise import MAX_TARGET, Coordinatewise, loop
 from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
 
-FLATTEST = 1e-3  # the least curvature of the logistic loss that is believed: a probability squared
-MAX_B = 2.0**900  # b stops there: sample weights that leap could raise it for ever
+FLATTEST = 1e-3  # lower limit of the curvature q (1 - q) of the logistic loss
+MAX_B = 2.0**900  # limit of b: sample weights that jump could raise it without end
 S = 1
 
 
@@ -147,7 +147,7 @@ class Diagonal(Coordinatewise):
 
 
 def checked_strength(strength: float) -> float:
-    """A prior's strength, as a float."""
+    """The strength of the prior as a float; an error if it is not positive and finite."""
     if not 0 < strength < math.inf:
         raise ValueError(f"strength = {strength}: a prior's strength is a finite number > 0")
     return float(strength)

@@ -1,4 +1,4 @@
-"""Algorithm 2: predictions that no linear map of the features can change, O(d^2) per row.
+"""Algorithm 2 of the paper: invariant to linear maps of the features, O(d^2) per row.
 
 Kotlowski, "Scale-Invariant Unconstrained Online Learning" (2017), Algorithm 2 and Theorem 2.
 At trial t, with alpha >= alpha_0 (below) and initial wealth eps::
@@ -101,7 +101,7 @@ def _trial(x, v, y, state, settings, scratch):
 def run(block, targets, weights, scores, first, state, intercept, settings):
     """Score the rows from `first` on and learn those with a target and a positive weight.
 
-    Returns the number of rows, or the row whose new features find no room in U.
+    Returns the number of rows, or the row whose new features do not fit into U.
     """
     totals = state[6]
     x = np.zeros(state[1].size)
@@ -118,7 +118,7 @@ def run(block, targets, weights, scores, first, state, intercept, settings):
         elif y == y:
             return r
         else:
-            scores[r] = 0.0  # the score of every row that opens a direction
+            scores[r] = 0.0  # every row with a new direction has the score 0
     return scores.size
 
 
@@ -130,10 +130,9 @@ class Full(Learner):
     loss : name or Loss
         Any loss with a Lipschitz constant.
     alpha : float, at least 1.1148186546427592
-        The larger, the more cautious.
+        Larger values give smaller weights.
     wealth : float
-        eps, the initial wealth: what may be lost, in units of the loss, before anything is known.
-        The paper has 1.
+        eps, the initial wealth (1 in the paper), which bounds the regret against u = 0.
     intercept : bool
         Whether the constant 1 is a feature.
 
@@ -225,7 +224,7 @@ class Full(Learner):
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
         """From now on x arrives as factors * x, or as M x for an invertible matrix M.
 
-        Predictions continue as if it always had: to the bit for powers of two.
+        Predictions continue as if it always had, exactly to the bit for powers of two.
         """
         if isinstance(factors, Mapping) or np.ndim(factors) != 2:
             return super().rescale(factors)

@@ -1,14 +1,14 @@
-"""A Gaussian posterior of the weights of a linear model, updated by one row in O(d^2).
+"""A Gaussian posterior over the weights of a linear model, updated in O(d^2) per row.
 
 The covariance is P = U D U' with U unit upper triangular and D diagonal (Bierman 1977). It stays
-positive whatever is rounded, while P itself, after a sample weight of 1e9, would have no digit
-left. A row x whose loss has the slope -e and the curvature c at its score moves the posterior by::
+positive in spite of rounding, while P itself would lose all digits after a sample weight of 1e9. A
+row x whose loss has the slope -e and the curvature c at its score moves the posterior by::
 
     f = U'x;   S_j = sum_{i < j} D_i f_i^2;   s = x'P x = S_d
     w += P x e / (1 + c s);   P -= c / (1 + c s) P x x'P
 
 Each feature has the prior precision lambda s2/n: its mean square over the n rows since it was first
-nonzero. It is part of P, and set anew from time to time, as s2/n becomes better known.
+nonzero. It is part of P, and updated from time to time, as the estimate s2/n improves.
 
 Functions here take plain tuples of arrays::
 
@@ -28,11 +28,11 @@ from unitless.kernels.simd import LANES, fma
 FAR = 2.0**26
 """Ratio of squares: weights learned from values 2^13 times smaller say nothing."""
 CERTAIN = 2.0**100
-"""A precision so many times larger leaves no digit of the variance."""
+"""A precision larger by this factor leaves no digit of the variance."""
 MIN_SQUARE = 2.0**-1000
-"""Where float64 ends: a square below is no value."""
+"""The end of float64: squares below it count as 0."""
 MAX_WEIGHT = 2.0**600
-"""Weights are clipped here: a column that grows 2^9 times per row could raise them for ever."""
+"""Limit of weights: a column that grows 2^9 times per row could raise them without end."""
 EARLY = 256
 EARLY_GROWTH = 1.25
 GROWTH = 2.0
@@ -142,9 +142,9 @@ def is_out_of_range(x, s2):
 
 @kernel
 def initialise(posterior, sizes, strength, i, x, t, scratch):
-    """Let coordinate i start with the prior of the value x; its former weight is forgotten.
+    """Start coordinate i with the prior of the value x; its former weight is forgotten.
 
-    The weights of the others stay: what was known of coordinate i counts as certain for them.
+    The other weights stay, as if the former weight of coordinate i had been known exactly.
     """
     U, D, W = posterior
     s2, woke, prior = sizes
@@ -166,7 +166,7 @@ def initialise(posterior, sizes, strength, i, x, t, scratch):
 
 @inlined
 def is_due(t, last, s2):
-    """Whether the prior is to be set anew: often at first, then when t has doubled.
+    """Whether the prior should be updated: often at first, then when t has doubled.
 
     But not within d / 16 rows, since it costs as much as d of them; d features are in use.
     """
@@ -180,7 +180,7 @@ def is_due(t, last, s2):
 
 @kernel
 def refresh_prior(posterior, sizes, strength, t, e, scratch):
-    """Set the prior anew, with the sizes known by now: one step in the direction of each feature.
+    """Update the prior to the current s2/n: one step in the direction of each feature.
 
     P^-1 grows by lambda times the change of s2/n. P^-1 w stays, so the slope is that of the change,
     c w_i^2 / 2.

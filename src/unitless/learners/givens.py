@@ -11,7 +11,7 @@ of the identity matrix. One rotation makes w_k vanish, with row k of U, z_k and 
     w <- w / w_k - u;   u <- c u + s w (old);  delta <- D_k s w_k        if c < 1/2
 
 This takes two operations per number instead of four. The two lines are the same rotation up to the
-scale of w; the one that c selects keeps both delta and w from growing without limit.
+scale of w; choosing by c keeps delta and w bounded.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""iNAG: NAG with the implicit, importance-aware step, which no rate can make overshoot.
+"""iNAG: NAG with an implicit, importance-aware step, which never overshoots.
 
 The scales, N and S are those of `nag`. In place of a step along the gradient at p, the step goes
 along the gradient at the prediction p' that it leads to (Karampatziakis and Langford, "Online
@@ -13,7 +13,7 @@ Importance Weight Aware Updates", 2011, integrate it instead; both agree to firs
 
 With a sample weight v, s becomes v s and a at most v |g|. For squared loss and its kin targets
 count from the first one. At a kink S counts a, the part of the gradient that was used: a step ends
-exactly there, and the next slope is that of either side by the whim of a rounding error.
+exactly there, and a rounding error decides on which side the next slope is taken.
 
 ===== ========= ========================================== ================
 paper field     meaning                                    unit
@@ -94,7 +94,7 @@ def see_target(totals, y):
 
 @inlined
 def step(loss, y, p, g, s, v):
-    """a, the step along k: the implicit gradient, with its sign turned, at most v |g| in size."""
+    """a, the step along k: the implicit gradient, with its sign turned, at most v |g|."""
     if loss == LOGISTIC:
         a = y * logistic_move(y * p, v * s) / s
     elif loss == SQUARED:

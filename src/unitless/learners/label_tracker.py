@@ -1,10 +1,10 @@
-"""The label tracker: a forecast from the last labels alone, for streams whose classes drift.
+"""The label tracker: predicts from recent labels alone, for streams whose class rates drift.
 
-    z = ln(a / b);   a <- 1/2 + gamma (a - 1/2) + [y = +1],   b likewise with [y = -1]
+    z = ln(a / b);   a <- 1/2 + gamma (a - 1/2) + [y = +1],   b the same with [y = -1]
 
 a and b start at 1/2 (the estimator of Krichevsky and Trofimov, forgetting by gamma). With softmax
-the score of class c is ln a_c. A sample weight counts as that many labels. Features are not looked
-at.
+the score of class c is ln a_c. A sample weight counts as that many labels. Features are
+ignored.
 
 ===== ========= ================================ =====
 paper field     meaning                          unit
@@ -46,7 +46,7 @@ def run(task, parameters, block, targets, weights, scores, state):
 
 
 class Tracker(Coordinatewise):
-    """Predict from the last labels.
+    """Predict from recent labels; features are ignored.
 
     >>> from unitless.rows import as_rows
     >>> Tracker(gamma=0.5).learn(as_rows([[0.0]] * 4, [1, 1, 1, -1])).round(2)

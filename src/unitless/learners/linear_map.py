@@ -1,4 +1,4 @@
-"""The state of Algorithm 2 and of VAW after a linear map of the features: x arrives as M x.
+"""Apply a linear map of the features, x -> M x, to the state of Algorithm 2 and of VAW.
 
 S becomes M S M', so the rows of R M' are factored anew; h and the exponent belong to the rows and
 stay what they are.
@@ -25,7 +25,7 @@ NO_EXPONENT = -(2**20)
 
 
 def check_invertible(matrix: Float, columns: int) -> None:
-    """Refuse a matrix that does not map so many columns one to one."""
+    """Refuse a matrix that is not an invertible map of that many columns."""
     if matrix.shape != (columns, columns):
         raise ValueError(
             f"{columns} features need a {columns} x {columns} matrix, got {matrix.shape}"
@@ -35,7 +35,7 @@ def check_invertible(matrix: Float, columns: int) -> None:
 
 
 def _rank(matrix: Float) -> int:
-    """The rank of a matrix, whatever the units of its rows and columns."""
+    """The rank of a matrix; it does not depend on the units of rows and columns."""
     for axis in (1, 0):
         largest = np.abs(matrix).max(axis=axis, keepdims=True, initial=0)
         matrix = matrix / np.where(largest > 0, largest, 1)

@@ -1,4 +1,4 @@
-"""One loop for all learners that treat each feature on its own: load a row, predict, update.
+"""The loop of all coordinate-wise learners: load a row, predict, update.
 
 Such a learner is a file with two functions, which the loop calls for every row::
 
@@ -15,9 +15,9 @@ scratch    an array as long as x that `predict` may leave to `update`
 trial      (v, y, p, g): weight, target, prediction and g = loss'(y, p) / L
 ========== =====================================================================
 
-Both may write into `totals` and `f`; if the row is not learned, that is thrown away. `p` is where
-the gradient is taken and `score` is what the caller sees; they differ in learners that moderate
-their scores. Each file ends in a kernel of its own, which is cached on disk (2 is the
+Both may write into `totals` and `f`; the changes are discarded if the row is not learned. `p` is
+where the gradient is taken and `score` is what the caller sees; they differ in learners that
+moderate their scores. Each file ends in a kernel of its own, which is cached on disk (2 is the
 number of fields)::
 
     @kernel
@@ -41,11 +41,11 @@ T = 0
 AHEAD = 64  # stored values between the prefetch of a record and its use
 U = np.uint64  # unsigned indices need no test for wrapping around
 LARGEST = float(np.finfo(np.float64).max)
-MAX_TARGET = 2.0**480  # targets beyond count as this: sums of their squares stay within float64
+MAX_TARGET = 2.0**480  # limit of targets: sums of their squares stay within float64
 
 
 class Task(NamedTuple):
-    """What the loop must know beside the parameters of the learner; kernels get it as an array."""
+    """Settings of the loop, beside the parameters of the learner; kernels get them as an array."""
 
     loss: float
     loss_parameter: float

@@ -1,4 +1,4 @@
-"""NAG, normalised adaptive gradient: gradient descent that no unit of a feature can move.
+"""NAG, normalised adaptive gradient: scale-invariant gradient descent.
 
 Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 2; the update that Vowpal
 Wabbit uses by default. With a rate, and g the derivative of the loss::
@@ -104,14 +104,14 @@ def run(task, parameters, block, targets, weights, scores, state):
 
 
 def checked_rate(rate: float) -> float:
-    """A learning rate, as a float."""
+    """A learning rate as a float; an error if it is not positive and finite."""
     if not 0 < rate < math.inf:
         raise ValueError(f"rate = {rate}: a learning rate is a finite number > 0")
     return float(rate)
 
 
 class Normalised(Coordinatewise):
-    """What both forms of NAG share."""
+    """Base class of NAG and iNAG."""
 
     invariance: ClassVar[Any] = "unit"
     fields: ClassVar[tuple[Field, ...]] = (

@@ -5,7 +5,7 @@ With counts N of rows and C_i of rows in which x_i is not 0, by class, and m non
     z = ln (N+ + a)/(N- + a) + m^(-1/2) sum_{x_i != 0} ln r_i
     r_i = [(C_i+ + a)(N- + 2a)] / [(C_i- + a)(N+ + 2a)]
 
-The factor m^(-1/2) damps: features are not independent, and undamped sums are far too sure. With
+The factor m^(-1/2) damps the sum, which would be overconfident: features are not independent. With
 softmax the score of class c is the part of the formula that belongs to it. The constant 1 is in
 neither sum nor m, a sample weight counts as that many rows, and values do not matter at all: the
 learner is invariant under everything that keeps zeros zero.
@@ -72,12 +72,12 @@ def run(task, parameters, block, targets, weights, scores, state):
 
 
 class Bayes(Coordinatewise):
-    """Damped naive Bayes on which features are present.
+    """Damped naive Bayes on the presence of features.
 
     Parameters
     ----------
     a : float
-        What every count starts from.
+        The initial value of every count.
 
     >>> from unitless.rows import as_rows
     >>> learner = Bayes()

@@ -9,10 +9,10 @@ x_i^2 over the n_i rows since it was first nonzero::
     squared    e = y - z;     c = 1;                                   score = z
     w += P x e / (1 + c s);   P -= c / (1 + c s) P x x'P
 
-The first values of a feature say little about its size, so the prior is set anew with the sizes
-known by then whenever t has grown by a quarter (doubled, after 256 rows). A value 2^13 times as
+The first values of a feature say little about its size, so the prior is updated to the
+current estimate whenever t has grown by a quarter (doubled, after 256 rows). A value 2^13 times as
 large as all before together is treated like a first one, because weights learned at the old size
-say nothing there: its weight is forgotten, the others stay.
+do not apply to it: its weight is forgotten, the others stay.
 
 With softmax all classes share P; c is the mean of q (1 - q) over them, if above 1e-3. A sample
 weight multiplies e and c. `gaussian` has the updates of w and P.
@@ -71,7 +71,7 @@ MAX_COORDINATES = 4096
 
 
 class NewtonState(NamedTuple):
-    """What online Newton remembers; see the module's table."""
+    """The state of online Newton; see the table of the module."""
 
     U: Float
     D: Float
@@ -228,7 +228,7 @@ class Newton(Learner):
 
     @property
     def state(self) -> NewtonState:
-        """What is remembered; the arrays are the learner's own."""
+        """The state; the arrays are not copies."""
         m = len(self._s2)
         U = self._U.reshape(m, m)
         W = self._W.reshape(-1, m)

@@ -1,4 +1,4 @@
-"""Learners saved by 0.1.0.
+"""Convert learners saved by version 0.1.0.
 
 Algorithm 1 had all its numbers in one array: 8 settings, 3 totals from place 8 on, and from place
 16 on h and s2 of every coordinate, followed by 8 empty records. Parts of other learners had units
@@ -20,7 +20,7 @@ MAX_EXPONENT = 256
 
 
 def upgrade_arrays(arrays: dict[str, NDArray[Any]], path: str) -> None:
-    """Replace the one array of Algorithm 1, if it is there, by those of today."""
+    """Replace the single array of Algorithm 1, if present, by the current ones."""
     memory = arrays.pop(f"{path}_memory", None)
     if memory is None or memory.ndim != 1 or len(memory) < RECORDS + 2 * (1 + SPARE):
         return
@@ -35,7 +35,7 @@ def upgrade_arrays(arrays: dict[str, NDArray[Any]], path: str) -> None:
 
 
 def leave_units(part: Any) -> None:
-    """Bring a part of another learner back to values as they are: it has no units of its own."""
+    """Rescale a part of another learner to unscaled values: parts have no units now."""
     units = part._units[1:]
     columns = np.flatnonzero(units)
     if len(columns):
@@ -44,7 +44,7 @@ def leave_units(part: Any) -> None:
 
 
 def upgrade_factor(path: str, arrays: dict[str, Any]) -> None:
-    """Bring the arrays of Full or VAW into today's form."""
+    """Convert the arrays of Full or VAW to the current layout."""
     prefix = f"{path}_full."
     for name in list(arrays):
         if name.startswith(prefix):

@@ -1,8 +1,7 @@
-"""Several classes for learners of one score: one learner per class, coupled by softmax gradients.
+"""Multiclass classification with one learner per class, coupled by softmax gradients.
 
 The cross-entropy's derivative in the score of class c is softmax(p)_c - [y = c], within [-1, 1]. So
-each class's learner plays the paper's game with linear losses, and its theorem holds class by
-class.
+each learner faces linear losses, as in the paper, and its theorem holds for each class.
 """
 
 from copy import deepcopy
@@ -65,12 +64,12 @@ class OneVsRest(Learner):
 
     @property
     def invariance(self) -> str:  # type: ignore[override]
-        """That of the kind."""
+        """The invariance of the learners."""
         return self.kind.invariance
 
     @property
     def linear(self) -> bool:  # type: ignore[override]
-        """That of the kind."""
+        """Whether the scores of the learners are linear in x."""
         return self.kind.linear
 
     @property

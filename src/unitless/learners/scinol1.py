@@ -10,8 +10,9 @@ Models" (2019), algorithm 1. With initial wealth eps::
     p       = sum w_i x_i;   g = loss'(y, p) / L
     G_i    -= g x_i;   S2_i += (g x_i)^2
 
-Kept is C_i = eps / beta_i, or 0 for 1 at the start. The authors' code adds 1e-15 to a scale; that
-would be a unit, and is not here. A sample weight v scales the instance, as in Algorithm 1.
+Kept is C_i = eps / beta_i, or 0 for 1 at the start. The authors' code adds 1e-15 to a scale, which
+would break the invariance; it is left out here. A sample weight v scales the instance, as in
+Algorithm 1.
 
 ===== ========= ============================== =======
 paper field     meaning                        unit
@@ -35,7 +36,7 @@ from unitless.learners.base import Field, checked_wealth
 from unitless.learners.coordinatewise import Coordinatewise, T, loop
 from unitless.losses import Loss
 
-MAX_EXPONENT = 600.0  # gradients from a caller could raise exponents for ever
+MAX_EXPONENT = 600.0  # gradients of a caller could raise exponents without end
 
 
 @inlined

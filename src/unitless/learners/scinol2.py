@@ -9,8 +9,8 @@ Kempka, Kotlowski, Warmuth, "Adaptive Scale-Invariant Online Algorithms for Lear
     p       = sum w_i x_i;   g = loss'(y, p) / L
     G_i    -= g x_i;   S2_i += (g x_i)^2;   eta_i -= g x_i w_i
 
-The authors' code adds 1e-15 to a scale; that would be a unit, and is not here. A sample weight v
-scales the instance, as in Algorithm 1.
+The authors' code adds 1e-15 to a scale, which would break the invariance; it is left out here. A
+sample weight v scales the instance, as in Algorithm 1.
 
 ===== ========= ============================ =======
 paper field     meaning                      unit
@@ -33,7 +33,7 @@ from unitless.learners.base import Field, checked_wealth
 from unitless.learners.coordinatewise import Coordinatewise, loop
 from unitless.losses import Loss
 
-MAX_WEALTH = 2.0**500  # gradients from a caller could double the wealth for ever
+MAX_WEALTH = 2.0**500  # gradients of a caller could double the wealth without end
 RICHEST = MAX_WEALTH
 
 

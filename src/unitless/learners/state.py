@@ -1,6 +1,6 @@
-"""The state of a learner, declared once: name, unit and meaning of each number.
+"""Declarations of a learner's state: name, unit and meaning of each field.
 
-Saving, checking and `rescale` follow from the declaration.
+Saving, checking and `rescale` are derived from them.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ SMALLEST = float(np.finfo(np.float64).smallest_normal)
 
 
 class Field(NamedTuple):
-    """One number of the state, per feature or in all; declared in the class of the learner."""
+    """One field of the state, per feature or global; declared in the class of the learner."""
 
     name: str
     unit: str

@@ -1,4 +1,4 @@
-"""S = sum x x' as a triangular factor that grows with the rank of S; Algorithm 2 and VAW share it.
+"""A triangular factor of S = sum x x', which Algorithm 2 and VAW share.
 
 A coordinate (0 is the constant 1, column j is j + 1) gets a position when it is first nonzero. S is
 U'DU with D diagonal and U upper trapezoidal with ones on its diagonal: rank rows, and one column
@@ -63,7 +63,7 @@ class FactorState(NamedTuple):
         return np.sqrt(self.D) * self.z
 
     def with_room(self, positions: int) -> "FactorState":
-        """The same state with room for at least so many positions."""
+        """The same state with room for at least that many positions."""
         size = len(self.D)
         if positions <= size:
             return self
@@ -108,7 +108,7 @@ class FactorState(NamedTuple):
 
 
 def empty_state(positions: int, columns: int) -> FactorState:
-    """The state before the first row, with room for so many positions and columns."""
+    """The state before the first row, with room for that many positions and columns."""
     return FactorState(
         U=np.zeros((positions, positions)),
         D=np.zeros(positions),
@@ -167,8 +167,8 @@ def find_pivot(w, delta, squares, c2, rank, constant):
 
     squares and c2 are the sums of squares before this row and with it. Noise is set to 0. The first
     nonzero value of a feature always opens a direction: its column of U is exactly zero, so nothing
-    was cancelled. The constant never grows, so it gives way to its equals: as a pivot it would be
-    lost in rounding when one of them becomes huge.
+    was cancelled. Ties go against the constant: it never grows, and as a pivot would be lost in
+    rounding when a column that is equal to it now becomes huge.
     """
     best = 0.0
     pivot = -1

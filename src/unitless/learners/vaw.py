@@ -1,11 +1,11 @@
-"""VAW: least squares that neither a linear map of the features nor a unit of the target can change.
+"""VAW: online least squares, invariant to linear maps of the features and units of the target.
 
 The forecaster of Vovk (2001) and of Azoury and Warmuth (2001), unregularised: with b = sum y x over
 the past and S = sum x x' with the row to be scored in it, p = x'S^+ b. It is for the squared loss
 what Algorithm 2 is for Lipschitz losses, and it is Algorithm 2: for alpha = eps -> infinity the
-exponential there is 1, and a linear loss with slope -y makes h = b. So this file has no kernel; it
-has the targets. They are counted from the first one, predictions are clipped to the range of those
-seen, and the very first prediction is 0.
+exponential there is 1, and a linear loss with slope -y makes h = b. So this file has no kernel and
+handles only the targets. They are measured from the first one, predictions are clipped to the range
+of those seen, and the very first prediction is 0.
 
 A sample weight v multiplies the row's square: (x, y) enters as sqrt(v) (x, y). The state is that of
 Algorithm 2 (`FactorState`), with h = b, and:
@@ -146,5 +146,5 @@ class Vaw(Full):
         return np.clip(w, -LARGEST, LARGEST)
 
     def sums(self) -> None:  # type: ignore[override]
-        """No regret certificate is made of VAW."""
+        """VAW has no regret certificate."""
         return

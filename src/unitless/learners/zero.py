@@ -1,8 +1,8 @@
-"""The learner that always says 0: the one Theorem 3 shows nobody can beat in the worst case.
+"""The learner that always predicts 0; by Theorem 3 no learner has a smaller worst-case regret.
 
 Its regret is at most |u|_S sqrt(T) for every u (section 4.1 of the paper), and it is invariant
-under everything. It is Algorithm 1 with no wealth to bet: eps = 0 makes every weight 0, while h
-and s2, the sums of a certificate, are kept as ever.
+under everything. It is Algorithm 1 with wealth eps = 0, which makes every weight 0, while h and
+s2, the sums of a certificate, are still kept.
 """
 
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from unitless.losses import Loss
 
 
 class Zero(Coordinate):
-    """Predict 0, always.
+    """Always predict 0.
 
     >>> Zero().learn_one({"height": 1.8}, 1)
     0.0
