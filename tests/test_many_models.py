@@ -70,7 +70,7 @@ def test_a_file_of_many_is_not_one_and_says_so(tmp_path):
     with pytest.raises(ModelFileError, match=r"open it with unitless\.persistence\.Many"):
         persistence.load(written(tmp_path / "m", ["a"]))
     persistence.save(learner(0), tmp_path / "one")
-    with pytest.raises(ModelFileError, match="no file of many models"):
+    with pytest.raises(ModelFileError, match="not a file of many models"):
         Many(tmp_path / "one")
 
 

@@ -1,4 +1,4 @@
-"""The comparators of the paper's conclusion and of its sections 1 to 3, one file each."""
+"""Baselines: the algorithms that the paper compares with, one file per algorithm."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""AROW: a normal distribution over weights, moved as little as a margin of 1 asks for.
+"""AROW: a Gaussian distribution over the weights, changed as little as a margin of 1 needs.
 
 Crammer, Kulesza, Dredze, "Adaptive Regularization of Weight Vectors" (2009). With m = y w.x and
 the covariance P = A^-1::

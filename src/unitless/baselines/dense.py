@@ -1,4 +1,4 @@
-"""The loop of the baselines that need all coordinates at once: a vector or a matrix.
+"""The loop of the baselines that work on the whole vector or on a d x d matrix.
 
 Such a baseline is two functions of the whole row, and a cached kernel of three lines::
 
@@ -136,7 +136,7 @@ class DenseLearner(ScaleDependent, Learner):
     invariance: ClassVar[Any] = "rotation"
     has_classes = False
     needs_signs: ClassVar[bool] = False
-    """Whether it learns from wrong signs, which needs a loss for two classes."""
+    """Whether it learns only from mistakes, which needs a loss for two classes."""
     vectors: ClassVar[tuple[str, ...]]
     """Names of the vectors."""
     max_columns: ClassVar[float] = math.inf

@@ -1,4 +1,4 @@
-"""Eigenvalues of a small symmetric matrix by Jacobi's rotations: bits do not depend on LAPACK."""
+"""Eigenvalues of a small symmetric matrix by Jacobi rotations, reproducible to the bit."""
 
 import math
 

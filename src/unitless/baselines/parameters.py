@@ -1,4 +1,4 @@
-"""Parameters of a baseline, declared once in its class.
+"""Declare the parameters of a baseline in its class.
 
 A line ``rate: float = positive(1.0, "eta, the learning rate")`` in the class body is enough: the
 constructor, its signature, its checks, the docstring and `_parameters` follow from it.
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 
 class Parameter(NamedTuple):
-    """The default of a parameter, what it means, and the numbers it can be."""
+    """The default, the meaning and the range of a parameter."""
 
     default: float
     meaning: str

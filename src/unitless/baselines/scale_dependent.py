@@ -1,4 +1,4 @@
-"""What the scale-dependent baselines share: they see values as they come, in whatever unit.
+"""Base class of the scale-dependent baselines, which get values in their original units.
 
 Values in an unsuitable unit can drive such a learner beyond float64. It then refuses the row with
 `Diverged` and is as it was before the call. It cannot follow a change of units either: in other

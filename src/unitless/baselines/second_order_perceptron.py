@@ -1,4 +1,4 @@
-"""The second-order perceptron: a perceptron in coordinates that whiten the rows it has erred on.
+"""The second-order perceptron: a perceptron that whitens the rows on which it made mistakes.
 
 Cesa-Bianchi, Conconi, Gentile, "A Second-Order Perceptron Algorithm" (2005)::
 

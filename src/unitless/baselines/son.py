@@ -1,4 +1,4 @@
-"""SON: the online Newton step on the set of weights with |w.x_t| <= C, another in every row.
+"""SON: the online Newton step, projected in each trial to the weights with |w.x_t| <= C.
 
 Luo, Agarwal, Cesa-Bianchi, Langford, "Efficient Second Order Online Learning by Sketching"
 (2016), section 2, with the full matrix. With q = g x and eta_t = rate / (C sqrt(t))::
@@ -10,8 +10,8 @@ The paper claims invariance to linear maps for a = 0; it does not hold, and with
 claimed. Checked: w minimises (w - u)'A(w - u) on the set (Lagrange), hence p is u.x clipped to
 +-C; and the inequality behind the paper's Theorem 1, sum q.(w - v) <= (a |v|^2 + sum eta_t
 (q.(w - v))^2 + sum q'A^-1 q) / 2 for every v in all sets, holds (tests). For eta_t the paper's
-theorem has rate = sqrt(d), but d may not be known, and features seen so far are not blind to
-rotations. A sample weight multiplies g.
+theorem has rate = sqrt(d), but d may not be known, and the number of features seen so far is
+not rotation-invariant. A sample weight multiplies g.
 
 ===== ========== ================================ ===========
 paper field      meaning                          unit

@@ -1,4 +1,4 @@
-"""A finished run, as the regret bound of a baseline needs it."""
+"""The record of a finished run, from which the regret bound of a baseline is computed."""
 
 from typing import Any, NamedTuple
 

@@ -31,7 +31,7 @@ FULL_WIDTH = 110
 DEFAULT_LEARNERS = ("blend", "coordinate", "full", "vaw", "newton", "scinol2", "nag", "ogd", "zero")
 """Compared by default, as far as they support the loss."""
 MAX_REGRET_VALUES = 2_000_000
-"""Without --regret, the best fixed weights are computed for up to so many values in the table."""
+"""Without --regret, the best fixed weights are computed for tables of up to this many values."""
 
 
 @dataclass(kw_only=True)

@@ -14,7 +14,7 @@ Everything = Annotated[
 def compile(everything: Everything = False) -> None:
     """Compile in advance what the first run would compile, for example in a container image.
 
-    The compiled code goes to Numba's cache: NUMBA_CACHE_DIR, or a folder beside the package.
+    The compiled code goes to NUMBA_CACHE_DIR if it is set, otherwise to the user's cache folder.
 
     [dim]Example:[/dim] unitless compile --all
     """

@@ -13,7 +13,7 @@ from unitless.cli.options import (
 )
 
 PIECE_ROWS = 4096
-"""Rows predicted between two looks at signals."""
+"""Rows predicted between two checks for signals."""
 
 
 @dataclass(kw_only=True)
@@ -50,7 +50,7 @@ def predict(options: PredictOptions) -> None:
 
     check_outputs({"--output": options.output}, [options.data, options.model])
     model = load_model(options.model, data=options.data)
-    if options.format is None:  # a file name tells its format; a pipe is like the training data
+    if options.format is None:  # files have extensions; a pipe has the format of the training data
         learned_format = model.position.get("format")
         model.reading["format"] = learned_format if options.data == "-" else None
     reading = {**model.reading, **options.reading()}

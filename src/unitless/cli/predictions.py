@@ -161,7 +161,7 @@ class Predictions:
 
 
 def _find_end(path: str, rows: int) -> tuple[list[str], int]:
-    """Return the header of a file of predictions, and the offset after so many rows."""
+    """Return the header of a file of predictions, and the offset after that many rows."""
     last = 0
     offset = 0
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""What a run shows: a growing table, and on a terminal a progress bar."""
+"""The output of a run: a table of losses, and on a terminal a progress bar."""
 
 import sys
 import time

@@ -1,8 +1,8 @@
-"""Several learners on one stream: the loss of each, and the effect of other units.
+"""Compare several learners on one stream: the loss of each, and the effect of other units.
 
-Every learner passes once over the rows and predicts each row before it learns it. What a method
-must know in advance (its declared `needs`) is taken from the stream in hindsight, which favours it;
-the table says so:
+Every learner passes once over the rows and predicts each row before it learns it. Parameters that a
+method must know in advance (its declared `needs`) are set in hindsight, which favours it; the table
+marks them:
 
 ========= ======================================================================================
 bound     the largest |g x| for gradients |g| <= 1; for coordinate-wise methods |g x_i|

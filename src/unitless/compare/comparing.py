@@ -164,7 +164,7 @@ def _bound(run: Run, scores: Float, stream: Stream, best: Comparator) -> float |
 
 
 def _theorem(learner: Learner, best: Comparator, trials: int) -> float | None:
-    """The sharpest form of a theorem of the paper, the learner's own or lent to it."""
+    """The sharpest form of the paper's theorem for the learner, or for a member of a Blend."""
     made = certificate(learner, best.weights)
     if isinstance(made, BlendCertificate):
         claims = [each.bounds[1].sharp for each in made.by_member if each.trials == trials]

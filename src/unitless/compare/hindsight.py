@@ -1,4 +1,4 @@
-"""A stream of rows, and what is known of it when it is over."""
+"""A stream of rows, and parameters and best weights computed from it in hindsight."""
 
 import math
 from dataclasses import replace
@@ -22,7 +22,7 @@ LARGEST = float(np.finfo(np.float64).max)
 
 
 class Stream:
-    """Rows, a loss, and what is known of them in hindsight, found when it is first asked for."""
+    """Rows, a loss, and quantities in hindsight, which are computed when first used."""
 
     def __init__(
         self,
@@ -86,13 +86,13 @@ class Stream:
             return min(float(np.sum(share * self.loss.value(self.targets, scores))), LARGEST)
 
     def total(self, scores: Float) -> float:
-        """The sum of losses, likewise."""
+        """The sum of losses; it saturates at the largest float, too."""
         with np.errstate(over="ignore"):
             paid = np.sum(self.weights * self.loss.value(self.targets, scores))
         return min(float(paid), LARGEST)
 
     def trajectory(self, scores: Float, u: Comparator) -> Trajectory:
-        """The run, as a regret bound wants it."""
+        """The run, for a regret bound."""
         scale = 1.0 if math.isinf(self.loss.lipschitz) else self.loss.lipschitz
         g = self.weights * self.loss.derivative(self.targets, scores) / scale
         return Trajectory(
@@ -110,7 +110,7 @@ def needed(kind: type[Learner], stream: Stream) -> dict[str, float]:
 
 
 def _hindsight(need: str, kind: Any, stream: Stream) -> float | None:
-    """One of them; None where hindsight does not tell, and the default remains."""
+    """One of these parameters; None if it is not known in hindsight and the default is used."""
     if need == "horizon":
         return max(int((stream.weights > 0).sum()), 1)
     if need == "bound":

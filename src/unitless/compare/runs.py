@@ -1,4 +1,4 @@
-"""One pass of a learner, or one pass per learning rate, of which the best counts."""
+"""Run one pass of a learner, or one pass per learning rate to find the best."""
 
 import inspect
 import math

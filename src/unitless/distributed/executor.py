@@ -1,4 +1,4 @@
-"""Where tasks run: in processes of this machine (joblib), or on a Ray cluster.
+"""Executors run tasks in processes of this machine (joblib) or on a Ray cluster.
 
 A task is a call of a function whose result depends on its arguments only, so a task whose worker
 died can simply run again. It returns a small report, which comes back to the caller, and possibly

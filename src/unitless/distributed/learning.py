@@ -1,4 +1,4 @@
-"""What a task does with a part: read its rows, learn them, and say where an error occurred."""
+"""The work of a task: read the rows of a part, learn them, and report where errors occurred."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Two VAW models of different rows as one: the model that would have learned all of them.
+"""Merge two VAW models of different rows into the model of all rows.
 
 VAW is least squares, so its state is a sum over rows, kept as a factor: S = R'R and b = R'q. The
 rows of R are rows of data like any other, with targets q. Merging therefore rotates the second
@@ -263,7 +263,7 @@ def _pivot(R, rank, w, norms, theta, order, constant, tolerance):
             w[n] = 0.0
             continue
         ratio = remains / norms[n]
-        # The constant never grows: as a pivot it would lose its digits when its equals turn huge.
+        # The constant never grows: as a pivot it would lose digits when other columns become huge.
         replaces = pivot >= 0 and ratio == best and order[pivot] == constant
         if ratio > best or replaces:
             best = ratio

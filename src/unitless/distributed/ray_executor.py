@@ -1,4 +1,4 @@
-"""Tasks on a Ray cluster."""
+"""An executor that runs tasks on a Ray cluster."""
 
 import logging
 from collections import deque

@@ -1,4 +1,4 @@
-"""Rows of named values to numbered features: data frames and dicts, with categories and dates."""
+"""Encode data frames and dicts as matrices, with categories, dates, text and interactions."""
 
 from unitless.encoders.column_assignment import ManyLevels
 from unitless.encoders.dict_encoder import DictEncoder

@@ -1,4 +1,4 @@
-"""Features to columns of the matrix: known features keep theirs, new ones follow by appearance.
+"""Assign features to columns of the matrix: known ones keep theirs, new ones are appended.
 
 A namespace with more keys than `max_levels` goes on with hash buckets, from the row in which the
 first key beyond the limit appears.
@@ -23,7 +23,7 @@ Known = Mapping[Namespace, Mapping[FeatureId, int]]
 
 
 class ManyLevels(UserWarning):
-    """A column has more levels than get a feature of their own: new ones are hashed from now on.
+    """A column has more than `max_levels` levels: new ones are hashed from now on.
 
     >>> import pandas
     >>> from unitless.encoders import FrameEncoder

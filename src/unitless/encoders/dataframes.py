@@ -1,4 +1,4 @@
-"""Data frames to typed columns: the only module that uses narwhals, for every kind of frame."""
+"""Convert data frames of any library to typed columns, with narwhals."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def opened(frame: Any) -> Any:
 
 
 def column_names(table: Any) -> list[str]:
-    """Names as strings; pandas has others."""
+    """Names as strings; pandas allows other types."""
     return [str(name) for name in table.columns]
 
 
@@ -107,7 +107,7 @@ def _wall_clock(series: Any, dtype: Any) -> NDArray[np.datetime64]:
 
 
 def _factorized(series: Any) -> tuple[NDArray[np.int64], list[Any]]:
-    """Codes by order of first appearance, -1 if missing, and the levels; each library's own way."""
+    """Codes by order of first appearance, -1 if missing, and the levels."""
     native = series.to_native()
     if series.implementation.is_pandas_like():
         codes, levels = native.factorize()
@@ -115,7 +115,7 @@ def _factorized(series: Any) -> tuple[NDArray[np.int64], list[Any]]:
     if series.implementation.is_pyarrow():
         plain = getattr(native.type, "value_type", native.type)
         coded = native.cast(plain).combine_chunks().dictionary_encode()
-        codes = coded.indices.fill_null(-1).to_numpy().astype(np.int64)  # pairs need the room
+        codes = coded.indices.fill_null(-1).to_numpy().astype(np.int64)  # for pairs of codes
         return codes, coded.dictionary.to_pylist()
     polars = series.__native_namespace__()
     strings = native.cast(polars.String)

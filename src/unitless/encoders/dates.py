@@ -1,7 +1,7 @@
-"""Dates -> a number and categories, by the clock on the wall: time zones are not converted.
+"""Encode dates as a number and categories, in local time: time zones are not converted.
 
-The number is the days since 1970-01-01, with the time of day as a fraction. What comes round
-again is a category: the hour (of a date that has a time), the weekday and the month.
+The number is the days since 1970-01-01, with the time of day as a fraction. Periodic parts
+are categories: the hour (of a date that has a time), the weekday and the month.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ Stamps = NDArray[np.datetime64]
 
 
 def days(stamps: Stamps) -> NDArray[np.float64]:
-    """Days since the epoch, NaN where there is no date.
+    """Days since the epoch, NaN where the date is missing.
 
     >>> days(np.array(["1970-01-02T12:00", "1969-12-31", "NaT"], dtype="datetime64[us]"))
     array([ 1.5, -1. ,  nan])

@@ -1,4 +1,4 @@
-"""Rows that are dicts of named features: the column of each name."""
+"""DictEncoder: assign columns to the feature names of dict rows."""
 
 import math
 import struct
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class DictEncoder:
-    """The columns of named features, in order of first appearance, and room for one dict row.
+    """The columns of named features, in order of first appearance, and a buffer for one row.
 
     A stream of dicts mostly repeats its keys. `load` remembers the last ones, so that such a row
     costs one comparison of its keys and one pass over its values.
@@ -37,7 +37,7 @@ class DictEncoder:
     def load(self, x: Mapping[Hashable, Any]) -> bool:
         """Put the row into `values` and `indices`; True if some of its names are unknown.
 
-        An unknown name gets a column beyond the known ones, which `add_unknown` makes its own.
+        An unknown name gets a column beyond the known ones, which `add_unknown` makes permanent.
         """
         if [*x] != self.order:
             self._set_order(x)
@@ -67,7 +67,7 @@ class DictEncoder:
         self.unknown = {name: len(self.columns) + k for k, name in enumerate(new)}
         columns = {**self.columns, **self.unknown} if new else self.columns
         self.order = list(x)
-        room = bytearray(8 * len(x))  # which is filled faster than an array
+        room = bytearray(8 * len(x))  # filled faster than an array
         self.values: NDArray[np.float64] = np.frombuffer(room)
         self.indices = np.array([columns[name] for name in x], dtype=np.int32)
         self._pack: Any = partial(struct.Struct(f"{len(x)}d").pack_into, room, 0)

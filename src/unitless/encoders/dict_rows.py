@@ -1,7 +1,7 @@
-"""Dict rows, and frames of them, as rows in the columns of a dict encoder.
+"""Convert dict rows, and frames of them, to rows in the columns of a `DictEncoder`.
 
-A block holds each row's values in the order in which the row has them, as a learner is given those
-of a dict. So it learns the same from both, to the bit.
+A block keeps the order of values within each dict, as `learn_one` does. So a learner learns
+bit-for-bit the same from a block and from its rows one by one.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -17,7 +17,7 @@ class Encoded:
     names    names of the features new in this block; their columns follow the known ones
     kinds    kinds of the frame's columns that are seen for the first time
     features namespace and key (or hash bucket) of each new feature
-    size     size of the map when it encoded the block
+    size     size of the encoder when it encoded the block
     ======== ==========================================================================
 
     >>> import pandas

@@ -1,4 +1,4 @@
-"""Typed columns to entries: which features each row has, and their values.
+"""Convert typed columns to entries: the features of each row, and their values.
 
 A column of any kind becomes one or several `EncodedColumn`: entries (row, key, value) of one
 namespace, by ascending row. Interactions and the matrix need not know the kind of a column.
@@ -33,7 +33,7 @@ class EncodedColumn(NamedTuple):
         return _first_places(self.codes, self.rows, len(self.keys))
 
     def is_full(self, rows: int) -> bool:
-        """Whether it is a number with an entry in each of so many rows."""
+        """Whether it is a number with an entry in each of `rows` rows."""
         return is_number(self.namespace) and len(self.rows) == rows > 0
 
 

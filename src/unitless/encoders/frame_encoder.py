@@ -1,4 +1,4 @@
-"""FrameEncoder: the growing map from a frame's columns to the columns that a learner sees."""
+"""FrameEncoder: encode data frames block by block; new columns and levels get new features."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ class FrameEncoder:
     appear, then by column, interactions last, independently of how rows are cut into blocks.
 
     A missing value (None, NaN, NaT, null) of a number is NaN; a missing category has no feature.
-    FrameEncoder are matched by name, in any order; a column that the frame lacks is zero, and a new
+    Columns are matched by name, in any order; a column that the frame lacks is zero, and a new
     column gets new features.
 
     `encode` does not change the map; `commit` keeps what is new in an encoded block. So a block
@@ -51,9 +51,9 @@ class FrameEncoder:
         2**hash_bits. A `ManyLevels` warning says so, once per column.
     interactions
         "a:b" is the product of two columns, "a::" of a with every other, "::" of all pairs; a name
-        with a colon needs the form ("a:1", "b"). A column that no frame has is no error.
+        with a colon needs the form ("a:1", "b"). Columns that no frame has are ignored.
     text
-        FrameEncoder whose words (lower case) are counted: features `name:word`.
+        Columns whose words (lower case) are counted: features `name:word`.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class FrameEncoder:
         return np.array([self._known[space][each] for space, each in features], dtype=np.int64)
 
     def overfull(self) -> bool:
-        """Whether a column has more levels than get a feature of their own."""
+        """Whether a column has more than `max_levels` levels."""
         namespaces = (namespace for namespace in self._known if not is_number(namespace))
         return any(len(self._known[namespace]) > self.max_levels for namespace in namespaces)
 

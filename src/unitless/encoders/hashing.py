@@ -1,8 +1,8 @@
-"""Levels -> buckets: the same on every machine, in every process, in every version.
+"""Hash levels to buckets: the same on every machine, in every process, in every version.
 
 A level that is a string is hashed as its UTF-8, any other key as its JSON: BLAKE2b with a digest
-of 8 bytes, read as a little-endian integer, of which the lowest bits are the bucket. Python's own
-`hash` is another one in each process.
+of 8 bytes, read as a little-endian integer, of which the lowest bits are the bucket. Python's
+`hash` differs between processes.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Interactions of columns: the products of their features.
 
 number x number is their product, category x number the number under each level, category x
-category a category of pairs; where a number is missing the product is missing, and where a
-category is missing there is none.
+category a category of pairs; where a number is missing, the product is missing, and where a
+category is missing, it is absent.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

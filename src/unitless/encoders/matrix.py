@@ -1,4 +1,4 @@
-"""Encoded columns to a matrix: an array where rows are mostly full, otherwise CSR.
+"""Build a matrix from encoded columns: an array where rows are mostly full, otherwise CSR.
 
 A learner sums the features of a row in another order if absent ones are not stored, so that the
 form of a row decides on the last bits of its score. Therefore the form is chosen row by row: it
@@ -20,7 +20,7 @@ Int = NDArray[np.int64]
 
 
 def is_dense(features: Any, numbers: Any) -> Any:
-    """Whether rows with so many features, of which some are numbers, are stored in full.
+    """Whether rows with `features` features, of which `numbers` are numbers, are stored in full.
 
     At least half of the features must be numbers: the row of an array is then learned at least as
     fast as the stored values of a CSR row.

@@ -1,4 +1,4 @@
-"""One column of a block with its kind; and how the kind of Python objects is found."""
+"""TypedColumn: a column of a block with its kind, which is detected for Python objects."""
 
 import datetime
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from unitless.encoders.namespaces import Key, key_of
 ADVICE = {
     "number": "use None for a missing value, or give the numbers and the rest as two columns",
     "category": "convert the column to strings",
-    "date": "convert the column to dates, None where there is none",
+    "date": "convert the column to dates, with None for missing ones",
 }
 
 

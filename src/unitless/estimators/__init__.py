@@ -1,1 +1,1 @@
-"""The learners with the interfaces of scikit-learn and of River."""
+"""Estimators with the interfaces of scikit-learn and River."""

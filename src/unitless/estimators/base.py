@@ -1,4 +1,4 @@
-"""What OnlineClassifier and OnlineRegressor share: scikit-learn's conventions around a `Model`."""
+"""Base class of OnlineClassifier and OnlineRegressor: scikit-learn's interface to a `Model`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -60,7 +60,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     def _learn(
         self, X: Any, targets: Float, sample_weight: ArrayLike | None, fit: bool = False
     ) -> Self:
-        """Learn the rows; everything that can be wrong with them is found before the first."""
+        """Learn the rows; all of them are checked before the first is learned."""
         first = not hasattr(self, "model_")
         model = self._new_model(X) if first else self.model_
         encoded = self._encoded(model, X, grow=True)
@@ -115,7 +115,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=first, skip_check_array=True)
 
     def _refuse_nothing(self, rows: Rows, fit: bool) -> None:
-        """No model can be made of no rows, no columns or, in `fit`, no weight."""
+        """Refuse data without rows or columns and, in `fit`, without positive weights."""
         shape = len(rows), self.n_features_in_
         for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
             if size == 0:
@@ -185,7 +185,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
-        """What is certain about the regret so far: `unitless.regret.certificate` of the learner.
+        """Upper bounds on the regret so far: `unitless.regret.certificate` of the learner.
 
         The regret is that of the learner's own loss and of the trials it has learned; `options`
         (a comparator `u`, the `rows`, a `ball`) are those of the function.
@@ -254,7 +254,7 @@ def from_model(model: Model) -> Any:
 
 
 def _fitted_of(model: Model) -> dict[str, Any]:
-    """What scikit-learn expects of a fitted estimator, for a model that no estimator made."""
+    """The fitted attributes of scikit-learn, for a model that no estimator made."""
     fitted: dict[str, Any] = {}
     if model.columns is None:
         fitted["n_features_in_"] = len(model.learner.weights().features)

@@ -1,4 +1,4 @@
-"""OnlineClassifier: class labels in, labels and probabilities out."""
+"""OnlineClassifier: a classifier with scikit-learn's interface."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -111,7 +111,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learn more rows of a stream, in order.
 
-        Give all `classes` with the first call; without them, those of its `y` are all there are.
+        Give all `classes` with the first call; without them, the classes in its `y` are used.
         """
         with self._all_or_nothing():
             self._set_classes(y, classes)
@@ -141,13 +141,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             )
 
     def _are_classes(self, given: ArrayLike) -> bool:
-        """Whether they are the known ones, in any order; mostly they are in theirs."""
+        """Whether these are the known classes, in any order."""
         same = np.array_equal(np.asarray(given), self.classes_)
         return same or np.array_equal(np.unique(np.asarray(given)), self.classes_)
 
     def _targets(self, y: ArrayLike) -> Float:
         code = as_numbers if len(self.classes_) > 2 else as_signs
-        plain = type(y) is np.ndarray and y.ndim == 1  # and so need not be looked at
+        plain = type(y) is np.ndarray and y.ndim == 1  # and needs no conversion
         return code(y if plain else column_or_1d(y), self.classes_)
 
     def _new_model(self, X: Any) -> Model:

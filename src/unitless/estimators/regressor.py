@@ -1,4 +1,4 @@
-"""OnlineRegressor: numbers in, numbers out."""
+"""OnlineRegressor: a regressor with scikit-learn's interface."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -98,7 +98,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Float:
-        """By column."""
+        """The weights by column."""
         return self._linear_weights().features
 
     @property

@@ -1,6 +1,6 @@
-"""River's interface: one dict at a time, or a data frame of them, with the same result to the bit.
+"""Estimators with River's interface: one dict at a time, or a data frame as a mini-batch.
 
-The only file that imports River, an optional extra: pip install "unitless[river]".
+Both give bit-for-bit the same results. River is an optional extra: pip install "unitless[river]".
 
 >>> from river import datasets, evaluate, metrics
 >>> from unitless.estimators.river import Classifier
@@ -30,7 +30,7 @@ Row = dict[Hashable, Any]
 
 
 class _Online:
-    """What the classifier and the regressor share."""
+    """Base class of the classifier and the regressor."""
 
     learner: str | Learner
     _model: Learner | None = None
@@ -40,7 +40,7 @@ class _Online:
         raise NotImplementedError
 
     def _score(self, x: Row, w: float = 1.0) -> Any:
-        """The learner's score; strings are categories, but no row is searched for the first."""
+        """The learner's score; rows are searched for strings only after the first error."""
         model = self._model or self._made()
         try:
             return model.predict_one(plain(x) if self._words else x, w)
@@ -55,7 +55,7 @@ class _Online:
             model.learn_one(self._with_words(x), y, w)
 
     def _with_words(self, x: Row) -> Mapping[Hashable, Any]:
-        """The row if the error at hand came from its first strings; otherwise the error."""
+        """The row with its strings encoded; re-raises the error if they are not its cause."""
         if self._words or (row := plain(x)) is x:
             raise
         self._words = True
@@ -75,7 +75,8 @@ class _Online:
     def debug_one(self, x: Row, decimals: int = 5) -> str:
         """What each feature adds to the score of x, in a table as River's linear models have it.
 
-        The value times the weight is the contribution. (base) is what no feature has a part in.
+        The value times the weight is the contribution. (base) is the part of the score that no
+        feature contributes.
         """
         model, row = self._made(), plain(x)
         base, parts = model.contributions(_rows_of_one(model, row))
@@ -141,7 +142,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
     >>> evaluate.progressive_val_score(segments, model, metrics.Accuracy())
     Accuracy: 82.77%
 
-    Strings are categories, and labels of any kind appear when they do:
+    Strings are categories, and new labels may appear at any time:
 
     >>> model = Classifier(multiclass=True)
     >>> for animal, skin in [("cat", "fur"), ("bird", "feathers"), ("dog", "fur")] * 9:
@@ -214,7 +215,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
         return dict(zip(labels, self._probabilities(scores)[0].tolist(), strict=False))
 
     def predict_proba_many(self, X: Any) -> Any:
-        """The same for a frame: a frame with a column a class."""
+        """The same for a frame: a frame with one column per class."""
         p = self._probabilities(self._scores(X))
         columns = {label: p[:, c] for c, label in enumerate(self._labels.shown)}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
@@ -236,7 +237,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
         return [labels[-1] if score > 0 else labels[0] for score in np.atleast_1d(scores)]
 
     def _probabilities(self, scores: Any) -> NDArray[np.float64]:
-        """A row a row, a column a label."""
+        """The probabilities, with one column per label."""
         loss = self._made().loss
         if loss.name not in ("logistic", "softmax"):
             raise NotImplementedError(f"the {loss.name} loss gives no probabilities")
@@ -252,7 +253,7 @@ def _listed(y: Any) -> list[Any]:
 
 
 def _first_rows(codes: NDArray[np.float64], classes: int) -> NDArray[np.int64]:
-    """Where a class shows up for the first time that the model does not have yet."""
+    """The rows in which classes that the model does not know yet appear first."""
     seen, first = np.unique(codes, return_index=True)
     return np.sort(first[seen >= classes])
 

@@ -97,16 +97,16 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
-        raise ValueError(f"{os.fspath(path)}: it is no results file (no JSON)") from None
+        raise ValueError(f"{os.fspath(path)}: it is not a results file (not JSON)") from None
     number = found.get("results") if isinstance(found, dict) else None
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= FORMAT:
-        raise ValueError(f"{os.fspath(path)}: it is no results file of format {FORMAT}")
+        raise ValueError(f"{os.fspath(path)}: it is not a results file of format {FORMAT}")
     try:
         wrong = problem(found, RESULTS) or _contradiction(found)
     except RecursionError:
         wrong = "it is nested too deeply"
     if wrong:
-        raise ValueError(f"{os.fspath(path)}: it is no results file: {wrong}")
+        raise ValueError(f"{os.fspath(path)}: it is not a results file: {wrong}")
     for name in LENGTHS:  # a loss that was not finite has no place on a chart
         found[name] = [point for point in found[name] if None not in point]
     found["lines"] = [line for line in found["lines"] if line.get("total", 0) is not None]

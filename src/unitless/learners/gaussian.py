@@ -36,7 +36,7 @@ MAX_WEIGHT = 2.0**600
 EARLY = 256
 EARLY_GROWTH = 1.25
 GROWTH = 2.0
-"""The prior is set anew when t has grown by this factor, at first by EARLY_GROWTH."""
+"""The prior is updated when t has grown by this factor, at first by EARLY_GROWTH."""
 
 
 @kernel

@@ -77,7 +77,7 @@ class Tracker(Coordinatewise):
                 f"the tracker counts classes: it cannot serve the {self.loss.name} loss"
             )
         if not 0 <= gamma <= 1:
-            raise ValueError(f"gamma = {gamma}: what is remembered of a label lies in [0, 1]")
+            raise ValueError(f"gamma = {gamma}: the discount factor must lie in [0, 1]")
         self.gamma = float(gamma)
         self._prepare()
 

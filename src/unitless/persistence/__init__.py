@@ -1,4 +1,4 @@
-"""Model files: versioned, safe, and whole at every moment (docs/model-format.md)."""
+"""Save and load model files: versioned, safe and replaced atomically (docs/model-format.md)."""
 
 from unitless.persistence.archive import Many
 from unitless.persistence.container import ModelFileError

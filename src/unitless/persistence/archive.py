@@ -1,9 +1,9 @@
-"""Many models in one file, read one by one.
+"""Archives: many models in one file, which are loaded one by one.
 
-A safetensors file of bytes: `models` holds whole model files (docs/model-format.md) one behind the
-other, each with a digest of its own; an index, sorted by name, says where each one is. It is
-written model by model and replaced as a whole; opening it checks the index, reading a model reads
-the bytes of that model, so that a file may hold millions.
+An archive is a safetensors file of bytes: `models` holds whole model files (docs/model-format.md),
+each with a digest of its own; an index, sorted by name, says where each one is. It is written model
+by model and replaced as a whole; opening it checks the index, reading a model reads the bytes of
+that model, so that a file may hold millions.
 """
 
 import json
@@ -29,7 +29,7 @@ Pathlike = str | os.PathLike[str]
 
 
 class ManyWriter:
-    """Writes models one after the other; the file is there when it is closed without an error.
+    """Writes models one after the other; the file appears when it is closed without an error.
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate
@@ -73,7 +73,7 @@ class ManyWriter:
                 self._beside.unlink()
 
     def _finish(self) -> None:
-        """The index, the header, and the name of the file."""
+        """Write the index and the header, and give the file its name."""
         parts = _index(self._places)
         shapes = {"models": self._size, **{name: len(part) for name, part in parts.items()}}
         for part in parts.values():
@@ -117,7 +117,7 @@ def _header(shapes: dict[str, int], digest: str) -> bytes:
 
 
 class Many(Mapping[str, Any]):
-    """The models of a file by name; each is loaded when it is asked for.
+    """The models of a file by name; each is loaded when it is accessed.
 
     Raises
     ------
@@ -134,7 +134,9 @@ class Many(Mapping[str, Any]):
             spans, digest = _opened(bytes(self._map[:ROOM]), len(self._map))
             parts = {name: self._part(name, *span) for name, span in spans.items()}
         except (KeyError, TypeError, ValueError):
-            raise ModelFileError(path, "it is no file of many models, or it is damaged") from None
+            raise ModelFileError(
+                path, "it is not a file of many models, or it is damaged"
+            ) from None
         self._models = parts.pop("models")
         if _digest(parts) != digest:
             raise ModelFileError(path, "it is damaged: its index is not what was written")
@@ -167,7 +169,7 @@ class Many(Mapping[str, Any]):
 
 
 def _opened(head: bytes, size: int) -> tuple[dict[str, tuple[int, int]], str]:
-    """Where the parts are in the file, and the digest of the index; an error if they are not."""
+    """Where the parts are in the file, and the digest of the index."""
     if len(head) < ROOM or int.from_bytes(head[:8], "little") != ROOM - 8:
         raise ValueError("the header is missing")
     entries = json.loads(head[8:])

@@ -1,7 +1,7 @@
-"""What must hold of a restored learner so that its kernels touch only what is theirs.
+"""Check the arrays of a learner that was loaded from a file.
 
-Kernels trust their arrays: a position beyond the end would be written to. So sizes, positions and
-counts are looked at here, kind by kind, before anything runs on numbers from a file.
+Kernels do not check bounds: a wrong position would make them write outside of an array. So sizes,
+positions and counts are checked here, for each kind of learner, before anything runs on them.
 """
 
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from unitless.kernels.simd import LANES
 
 
 class Damaged(ValueError):
-    """What is wrong with the arrays of a model."""
+    """The arrays of a model are damaged."""
 
 
 def check(thing: Any) -> None:
-    """Refuse a learner, a panel, a mixer or a view whose arrays do not fit together.
+    """Refuse a learner, an ensemble, a mixture or a view whose arrays are inconsistent.
 
     >>> from unitless.learners import Full
     >>> learner = Full()
@@ -34,7 +34,7 @@ def check(thing: Any) -> None:
 
 
 def need(holds: bool | np.bool_, what: str) -> None:
-    """Say what does not hold."""
+    """Raise `Damaged` with this message unless the condition holds."""
     if not holds:
         raise Damaged(what)
 
@@ -45,7 +45,7 @@ def _shapes(arrays: dict[str, tuple[NDArray[Any], tuple[int, ...]]]) -> None:
 
 
 def _count(number: float, most: float, name: str = "totals") -> int:
-    """A whole number of things that there are at most so many of."""
+    """Refuse a number that is not a count between 0 and `most`; return it."""
     whole = 0 <= number <= most and number == int(number)
     need(whole, f"{name}: {number} is not a count up to {most}")
     return int(number)
@@ -58,7 +58,7 @@ def _within(array: NDArray[Any], low: int, high: int, name: str) -> None:
 def _powers(units: NDArray[Any], zero: bool = True) -> None:
     """Units are powers of two, or 0 where none was chosen yet."""
     good = np.frexp(units)[0] == 0.5
-    need((good | (units == 0)).all() if zero else good.all(), "a unit is no power of two")
+    need((good | (units == 0)).all() if zero else good.all(), "a unit is not a power of two")
 
 
 def _full(learner: Any) -> None:
@@ -200,7 +200,7 @@ def _as_fresh(thing: Any, fresh: Any) -> None:
 
 def _mixer(mixer: Any) -> None:
     _as_fresh(mixer.state, type(mixer)(mixer.members, mixer.loss).state)
-    need(not mixer.state.W0[len(mixer.members) + 1 :].any(), "weights of members that are not")
+    need(not mixer.state.W0[len(mixer.members) + 1 :].any(), "weights of members that do not exist")
     _count(mixer.state.totals[0], 2**53)
 
 
@@ -231,4 +231,4 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "HedgeMixture": _hedge,
     "TargetScaler": _counted,
 }
-"""By the name of the kind, so that no learner is imported that is not used."""
+"""By the name of the class, so that learners are imported only if they are used."""

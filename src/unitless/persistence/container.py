@@ -1,8 +1,8 @@
-"""Bytes on disk: arrays and one JSON text in a safetensors file, whole at every moment.
+"""The file format of models: arrays and a JSON header in a safetensors file.
 
-`write` puts the new file beside the old one, flushes it to the disk and renames it. `read` believes
-nothing: lengths are compared with the file's before anything is allocated, and a digest of all that
-was written shows every change.
+`replace` writes the new file beside the old one, flushes it to the disk and renames it. `read`
+trusts nothing: lengths are compared with that of the file before memory is allocated, and a digest
+of the contents shows every change.
 """
 
 import json
@@ -20,15 +20,15 @@ from safetensors.numpy import save
 
 Arrays = dict[str, NDArray[Any]]
 DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32}
-"""The only types a model file has, by their names there."""
+"""The types of arrays in a model file, by their names in safetensors."""
 NAME, DIGITS = "unitless", 32
-"""Our text among a safetensors file's metadata, and the digits of the digest it begins with."""
+"""Key of our text in the metadata of safetensors, and length of the digest before it."""
 ALIGNED = 64
-"""Arrays begin at multiples of this in memory, which only speed depends on."""
+"""Arrays are aligned to this number of bytes in memory, for speed."""
 
 
 class ModelFileError(ValueError):
-    """A file that is no whole model, with what is wrong about it.
+    """A file is not a complete model; the message says what is wrong.
 
     >>> print(ModelFileError("model.unitless", "it has 3 bytes, and a model has more"))
     model.unitless: it has 3 bytes, and a model has more
@@ -43,7 +43,7 @@ class ModelFileError(ValueError):
 
 
 def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
-    """What a file with this header and these arrays holds."""
+    """The contents of a file with this header and these arrays."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     digest = _digest(text, [(name, _dtype(a), list(a.shape), a.data) for name, a in plain.items()])
@@ -73,14 +73,14 @@ def replace(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException as error:
         with suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError):  # the disk is full, the folder is closed: say which file
+        if isinstance(error, OSError):  # a full disk or a folder without permission: name the file
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
     flush_folder(target.parent)
 
 
 def flush_folder(folder: Path) -> None:
-    """So that the new name outlives a loss of power; not all systems know how."""
+    """Make the new name survive a power failure, on systems that support it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -105,7 +105,7 @@ def unpacked(path: str | os.PathLike[str], data: bytes) -> tuple[dict[str, Any],
         raise ModelFileError(path, "it is damaged: its contents are not what was written")
     header = _parsed(path, text)
     if not isinstance(header, dict):
-        raise ModelFileError(path, "its header is no JSON object")
+        raise ModelFileError(path, "its header is not a JSON object")
     return header, {name: _array(path, name, *rest) for name, *rest in tensors}
 
 
@@ -113,7 +113,7 @@ def _texts(path: str | os.PathLike[str], data: bytes) -> tuple[str, str]:
     """Our text and its digest, from a safetensors file's header."""
     length = int.from_bytes(data[:8], "little")
     if len(data) < 10 or length > len(data) - 8:
-        raise ModelFileError(path, "it is no model file, or its end is missing")
+        raise ModelFileError(path, "it is not a model file, or its end is missing")
     metadata = _parsed(path, data[8 : 8 + length])
     metadata = metadata.get("__metadata__") if isinstance(metadata, dict) else None
     if isinstance(metadata, dict) and f"{NAME}.many" in metadata:
@@ -129,12 +129,12 @@ def _parsed(path: str | os.PathLike[str], text: str | bytes) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise ModelFileError(
-            path, "it is no model file, or it is damaged: no JSON header"
+            path, "it is not a model file, or it is damaged: it has no JSON header"
         ) from None
 
 
 def _digest(text: str, tensors: list[tuple[str, str, list[int], Any]]) -> str:
-    """Of the text and of every array: name, type, shape and bytes."""
+    """The digest of the text and of every array: name, type, shape and bytes."""
     made = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGITS // 2)
     for name, dtype, shape, data in sorted(tensors, key=lambda tensor: tensor[0]):
         made.update(json.dumps([name, dtype, shape]).encode())
@@ -146,13 +146,13 @@ def _dtype(array: NDArray[Any]) -> str:
     for name, dtype in DTYPES.items():
         if array.dtype == dtype:
             return name
-    raise TypeError(f"an array of {array.dtype} is no part of a model file")
+    raise TypeError(f"an array of {array.dtype} cannot be stored in a model file")
 
 
 def _array(
     path: str | os.PathLike[str], name: str, dtype: str, shape: list[int], data: Any
 ) -> NDArray[Any]:
-    """The array in memory of its own."""
+    """A copy of the array in aligned memory."""
     if dtype not in DTYPES:
         raise ModelFileError(path, f"array {name!r} is of type {dtype}, which no model has")
     kind = np.dtype(DTYPES[dtype])

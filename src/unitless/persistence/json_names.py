@@ -1,4 +1,4 @@
-"""Names of features and class labels as JSON has them, and back with their types.
+"""Convert names of features and class labels to JSON and back, with their types.
 
 Strings are themselves; anything else is a list of its type and its value, so that 7 is not "7" and
 (1, 2) is not [1, 2].
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 TYPES = {"int": int, "float": float, "bool": bool}
 KINDS = "biufUO"
-"""Of NumPy's types of labels: booleans, whole numbers, numbers, strings, objects (of these)."""
+"""NumPy kinds of labels: booleans, integers, floats, strings, and objects of these types."""
 
 
 def as_json(name: Any) -> Any:
@@ -52,7 +52,7 @@ def from_json(plain: Any) -> Hashable:
     if kind == "float":
         return float.fromhex(value)
     if kind not in TYPES or type(value) is not TYPES[kind]:
-        raise ValueError(f"{plain!r} is no name")
+        raise ValueError(f"{plain!r} is not a name")
     return TYPES[kind](value)
 
 
@@ -63,7 +63,7 @@ def labels_as_json(labels: NDArray[Any]) -> dict[str, Any]:
     {'dtype': '<U3', 'labels': ['no', 'yes']}
     """
     if labels.dtype.kind not in KINDS:
-        raise ValueError(f"labels of {labels.dtype} have no place in a model file: use strings")
+        raise ValueError(f"labels of {labels.dtype} cannot be stored in a model file: use strings")
     return {"dtype": labels.dtype.str, "labels": [as_json(label) for label in labels.tolist()]}
 
 
@@ -71,7 +71,7 @@ def labels_from_json(plain: dict[str, Any]) -> NDArray[Any]:
     """The array that `labels_as_json` was given."""
     dtype, labels = np.dtype(plain["dtype"]), [from_json(label) for label in plain["labels"]]
     if dtype.kind not in KINDS or dtype.itemsize > 4 * max(map(_size, labels), default=0) + 8:
-        raise ValueError(f"{dtype} is no type of labels")
+        raise ValueError(f"{dtype} is not a type of labels")
     array = np.empty(len(labels), dtype=dtype)
     array[:] = labels
     return array

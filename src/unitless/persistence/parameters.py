@@ -1,4 +1,4 @@
-"""A learner's name and parameters, from which its constructor makes a fresh one."""
+"""Convert learners to a name with parameters, and create fresh learners from these."""
 
 import inspect
 import math
@@ -9,9 +9,9 @@ from unitless.learners.base import Learner
 from unitless.learners.one_vs_rest import OneVsRest
 
 Spec = dict[str, Any]
-"""{"name": ..., "parameters": {...}}, and "each": ... for one learner a class."""
+"""{"name": ..., "parameters": {...}}, and "each": ... for one learner per class."""
 ENDLESS = {"inf": math.inf, "-inf": -math.inf}
-"""What JSON has no numbers for."""
+"""Numbers that JSON cannot represent."""
 OLD_NAMES: dict[str, str] = {"one_a_class": OneVsRest.name}
 """Names of learners in files of 0.1.0."""
 

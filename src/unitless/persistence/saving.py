@@ -1,7 +1,7 @@
-"""save and load: a learner, an estimator or a `Model`, as a header and arrays.
+"""`save` and `load`: a learner, an estimator or a `Model` as a header and arrays.
 
-The header says what to build (a registered learner by name, with its parameters) and how columns,
-names and classes go; `states` fills in what was learned. See docs/model-format.md.
+The header has the name and the parameters of the learner, the columns, names and classes; `states`
+restores what was learned. See docs/model-format.md.
 """
 
 import os
@@ -23,7 +23,7 @@ from unitless.persistence.parameters import made, spec_of
 from unitless.persistence.states import remembered, restore
 
 FORMAT = 1
-"""Number of the format; a file with a higher one asks for a newer package."""
+"""Number of the format; files with a higher number need a newer package."""
 
 Path = str | os.PathLike[str]
 Arrays = dict[str, NDArray[Any]]
@@ -42,8 +42,8 @@ def save(
 ) -> None:
     """Save a learner, an `OnlineClassifier`, an `OnlineRegressor` or a `Model`.
 
-    The file is written beside the target, flushed to disk and renamed: at every moment the old
-    file or the new one is whole.
+    The file is written beside the target, flushed to disk and renamed: at every moment the
+    path names either the old file or the complete new one.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def as_bytes(
 
 
 def _summary(learner: Learner) -> dict[str, Any]:
-    """For whoever reads the header: it is all in the arrays too."""
+    """A summary for readers of the header; the arrays contain it as well."""
     sums = learner.sums()
     kept = None if sums is None else {"trials": sums.trials, "A": _finite(sums.A)}
     carried = learner.mixture_weights() if isinstance(learner, Blend) else None
@@ -149,7 +149,7 @@ def _estimator(model: Any, arrays: Arrays) -> dict[str, Any]:
 
 
 def header(path: Path) -> dict[str, Any]:
-    """What a file says about its model: JSON, as docs/model-format.md explains it."""
+    """The header of a model file, as in docs/model-format.md."""
     return _read(path)[0]
 
 
@@ -164,7 +164,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 
 def _known(path: Path, written: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
-    """The same, if its format is one that is known."""
+    """The same, if the format is supported."""
     number = written.get("format")
     if not isinstance(number, int) or number < 1:
         raise ModelFileError(path, "its header has no format number")
@@ -178,19 +178,19 @@ def _known(path: Path, written: dict[str, Any], arrays: Arrays) -> tuple[dict[st
 
 
 def load(path: Path) -> Any:
-    """The model of a file: what `save` was given, to the bit.
+    """Load the model of a file, bit-for-bit as it was saved.
 
     Raises
     ------
     ModelFileError
-        If the file is not a whole model. Nothing in a file is ever executed.
+        If the file is not a complete model. Nothing in a file is ever executed.
     """
     written, arrays = _read(path)
     return _rebuilt(path, written, arrays, os.path.getsize(path))
 
 
 def from_bytes(path: Path, data: bytes) -> Any:
-    """The model that `as_bytes` made these of; errors name the path."""
+    """The model from the result of `as_bytes`; errors name the path."""
     return _rebuilt(path, *_known(path, *container.unpacked(path, data)), len(data))
 
 

@@ -1,9 +1,9 @@
-"""What a learner remembers, as named arrays and a few plain facts; and back, to the bit.
+"""Convert the state of a learner to named arrays and a few JSON facts, and back to the bit.
 
 A learner is rebuilt by its constructor from its name and its parameters. What it has learned is in
 arrays, found by walking through its attributes: `_records`, `ensemble.learners.3._totals`.
-Back, each array goes to where the fresh learner has one of that name. So nothing in a file says
-what to make or to run; it fills places that exist, and `checks` looks at what they hold.
+To load, each array replaces the array of that name in a fresh learner. So nothing in a file says
+what to create or run; it only fills existing arrays, which `checks` then validates.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ DERIVED = ("_spare", "_room_for_units", "_settings", "parameters", "members", "_
 
 
 def remembered(thing: Any) -> tuple[Arrays, Facts]:
-    """All arrays of a learner, by path; and counts, members that left and what is known of them.
+    """All arrays of a learner, by path; and counts, members that left and their guarantees.
 
     >>> from unitless.learners import Coordinate
     >>> arrays, facts = remembered(Coordinate())
@@ -72,7 +72,7 @@ def _is_state(value: Any) -> bool:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether it is a part of a learner: another learner, a panel, a mixer, a view."""
+    """Whether it is a part of a learner: another learner, an ensemble, a mixture, a view."""
     kind = type(value)
     return kind.__module__.startswith("unitless.") and not issubclass(kind, tuple | type)
 
@@ -88,14 +88,14 @@ def restore(thing: Any, arrays: Arrays, facts: Facts) -> None:
         leave_units_of_blend(thing)
     left = [*arrays, *facts]
     if left:
-        raise Damaged(f"{left[0]!r} is nothing this learner has")
+        raise Damaged(f"{left[0]!r} is not part of this learner")
 
 
 def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
-    """Take from arrays and facts what belongs to the thing."""
+    """Fill one part of the learner from the arrays and facts below its path."""
     if hasattr(thing, "_upgrade"):
         try:
-            thing._upgrade(path, arrays, facts)  # arrays of 0.1.0 in today's form
+            thing._upgrade(path, arrays, facts)  # convert arrays of 0.1.0
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise Damaged(f"{path or 'the learner'}: arrays do not fit together") from error
     for name, value in list(vars(thing).items()):
@@ -138,7 +138,7 @@ def _member(learner: Any, path: str, arrays: Arrays, facts: Facts) -> Any:
 
 
 def _like(fresh: NDArray[Any], path: str, name: str, arrays: Arrays) -> NDArray[Any]:
-    """The saved array, if it is of the fresh one's kind."""
+    """The saved array, if it has the type and the dimensions of the fresh one."""
     found = arrays.pop(path, None)
     if found is None and name == "_units":  # new since 0.1.0 in some learners
         return fresh
@@ -153,15 +153,15 @@ def _like(fresh: NDArray[Any], path: str, name: str, arrays: Arrays) -> NDArray[
 
 def _count(found: Any) -> int:
     if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < 2**31:
-        raise Damaged(f"{found!r} is no number of columns")
+        raise Damaged(f"{found!r} is not a number of columns")
     return found
 
 
 def _claims(found: Any) -> dict[str, Guarantee]:
     if not isinstance(found, dict):
-        raise Damaged("what members that left have claimed is missing")
+        raise Damaged("the guarantees of members that left are missing")
     for name, claim in found.items():
         numbers = isinstance(claim, list) and all(isinstance(x, int | float) for x in claim)
         if not numbers or len(claim) != 4:
-            raise Damaged(f"the claim of member {name!r} is not four numbers")
+            raise Damaged(f"the guarantee of member {name!r} is not four numbers")
     return {name: Guarantee(name, c[0], c[1], c[2], int(c[3])) for name, c in found.items()}

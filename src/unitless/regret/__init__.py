@@ -1,7 +1,7 @@
 """Regret: bounds, certificates, best comparators, adversaries.
 
 ============================ ==================================================================
-`certificate`                what is certain about the regret of a learner, at any time
+`certificate`                upper bounds on the regret of a learner, at any time
 `best_comparator`            the best fixed weights in hindsight, with a duality gap
 `bounds`, `lower_bounds`     the theorems, one function per theorem
 `adversaries`                the games that prove the lower bounds, against any learner

@@ -36,7 +36,7 @@ class MemberCertificate(NamedTuple):
 
 
 class BlendCertificate(NamedTuple):
-    """What is certain about the loss of a Blend; print it for a table."""
+    """Upper bounds on the loss and the regret of a Blend; print it for a table."""
 
     loss_name: str
     trials: int

@@ -1,4 +1,4 @@
-"""What a learner can certify about its own regret while it runs, in O(d).
+"""Regret certificates: upper bounds on a learner's regret, computed while it runs in O(d).
 
 By convexity regret(u) <= A + h.u for every u, with A = sum v g p and h = -sum v g x, which the
 learner keeps anyway (docs/theory.md). So the worst u of a ball is known in closed form:

@@ -25,7 +25,7 @@ class RegretBounds(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What is certain about the regret of a learner; print it for a table."""
+    """Upper bounds on the regret of a learner; print it for a table."""
 
     learner: str
     loss: str

@@ -24,7 +24,7 @@ LARGEST_DENSE = 30_000_000
 
 
 class Design(NamedTuple):
-    """Predictions of weights u are Z w; `weights` turns w into u."""
+    """Predictions of weights u are Z w; `weights` converts w to u."""
 
     Z: Matrix
     R: Float | None

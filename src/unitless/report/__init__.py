@@ -1,4 +1,4 @@
-"""Results -> pictures -> one page that opens anywhere, made from the results file alone."""
+"""Reports: one self-contained HTML page with figures, made from a results file."""
 
 from unitless.report.page import page, write_page
 

@@ -1,7 +1,7 @@
-"""Views of a row: small transformations with a state, each saying which invariance it keeps.
+"""Views: online transformations of rows, with the invariance that each one keeps.
 
-A view takes a block of rows to values of the same shape, which any learner may be given in place of
-the raw ones. `learn` brings the view's state up to date row by row, the current row included;
+A view transforms a block of rows to values of the same shape, which a learner may get instead of
+the raw ones. `learn` updates the view's state row by row, the current row included;
 `transform` shows each row as if it were the next, and changes nothing. `Moments` is the state of
 both the centred and the squashed view.
 

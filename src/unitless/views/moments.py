@@ -24,7 +24,7 @@ Float = NDArray[np.float64]
 
 
 class MomentsState(NamedTuple):
-    """What the moments remember.
+    """The state of the moments.
 
     ========= ================================= =======
     field     meaning                           unit

@@ -1,4 +1,4 @@
-"""The row-normalised view: every row has about the same length, whatever the units.
+"""The row-normalised view: rows of about the same norm, independent of units.
 
 M_i = max |x_i| so far, this one included;   x_i / sqrt(sum_j (x_j / M_j)^2)   0 for an empty row
 """
@@ -44,7 +44,7 @@ def show(block, learns, M, out):
 
 
 class Normalised:
-    """x over the length of its row in units of the largest values.
+    """x divided by the norm of its row in units of the largest values.
 
     >>> view = Normalised()
     >>> none = np.empty(0, np.int32), np.empty(0, np.int64)
