@@ -269,7 +269,7 @@ def recompiled(module: ModuleType, name: str, value: float) -> Any:
 
 
 def replay(recipe: Recipe, made: Recording, change: Change) -> dict[str, float]:
-    """The scores of a set with that change; nan where nobody is left."""
+    """The scores of a set with that change; nan if no member is left."""
     if not all(stretch.alive[change.columns].any() for stretch in made.stretches):
         return {"score": np.nan}
     members = enlarged(kind(recipe)[1])
@@ -373,7 +373,7 @@ def percent(ratio: float) -> str:
     """A ratio less 1 in percent."""
     if np.isnan(ratio):
         return ""
-    return f"{100 * ratio:+.1f} %" if np.isfinite(ratio) else "nobody left"
+    return f"{100 * ratio:+.1f} %" if np.isfinite(ratio) else "no member left"
 
 
 def of_group(recipe: dict[str, Any], *groups: str) -> list[tuple[dict[str, Any], Cost]]:
@@ -384,7 +384,7 @@ def of_group(recipe: dict[str, Any], *groups: str) -> list[tuple[dict[str, Any],
 
 
 def members_table(recipe: dict[str, Any]) -> str:
-    """Who is on the panel, and what each is worth."""
+    """The members of the ensemble, and the value of each."""
     whole = recipe["parts"][0]
     extra = [NATURAL] if NATURAL in whole["score"] else []
     extra += ["log loss"] if "log loss" in whole else []

@@ -212,7 +212,7 @@ def blend() -> None:
 
 @contextmanager
 def _cores(count: int) -> Iterator[None]:
-    """Limit both to so many cores: VW parses in a thread, the Blend runs members in threads."""
+    """Limit both to that many cores: VW parses in a thread, the Blend runs members in threads."""
     before, threads = os.sched_getaffinity(0), numba.config.NUMBA_NUM_THREADS
     os.sched_setaffinity(0, sorted(before)[-count:])
     numba.config.NUMBA_NUM_THREADS = count

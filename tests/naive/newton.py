@@ -18,7 +18,7 @@ FLATTEST, FAR = Decimal("1e-3"), 2**26
 def newton(
     rows, targets, loss, *, strength=3.0, intercept=True, weights=None, classes=0, digits=50
 ):
-    """The score of each row (with softmax one a class), made before its target is used."""
+    """The score of each row (with softmax one per class), made before its target is used."""
     weights = repeat(1.0) if weights is None else weights
     with precision(digits):
         learner, scores = Newton(Decimal(strength), loss, classes or 1), []

@@ -56,7 +56,7 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
 
 
 def _calibration(run: Evaluation) -> list[list[float]]:
-    """[weight, mean probability, share that happened] of the bins that are not empty."""
+    """[weight, mean probability, observed frequency] of the nonempty bins."""
     return [
         [float(weight), float(chance / weight), float(happened / weight)]
         for weight, chance, happened in run.tally.calibration
