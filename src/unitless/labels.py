@@ -59,7 +59,7 @@ def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.minimum(scores >= 0, len(classes) - 1)]
 
 
-# Classes that appear as the stream goes on
+# Classes that appear during the stream
 
 
 class DistinctLabels(NamedTuple):

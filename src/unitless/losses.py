@@ -83,7 +83,7 @@ def derivative(code, parameter, y, p):
     """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
     if code == LOGISTIC:
         return -y * sigmoid(-y * p)
-    if code == HINGE:  # a target beyond +-1 asks for a larger margin (blend/hedge.py)
+    if code == HINGE:  # a target beyond +-1 means a larger margin (blend/hedge.py)
         return -math.copysign(1.0, y) if math.copysign(1.0, y) * p < abs(y) else 0.0
     if code == SMOOTHED_HINGE:
         return -y * min(max(1.0 - y * p, 0.0), 1.0)

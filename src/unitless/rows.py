@@ -223,7 +223,7 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     if columns >= 2**31:
         raise ValueError(f"{columns} columns; at most 2**31 - 1 are possible: hash them into fewer")
     starts = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
-    stored = matrix.indices[: starts[-1]]  # SciPy allows room behind the last value
+    stored = matrix.indices[: starts[-1]]  # SciPy allows unused entries after the last value
     problem = _indices_problem(stored, starts, columns)
     if problem == 2:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")

@@ -1,7 +1,7 @@
 """AdaptiveNormal: nearly minimax against a benchmark that grows like the exponential of a square.
 
 McMahan and Orabona, "Unconstrained Online Linear Learning in Hilbert Spaces: Minimax Algorithms
-and Normal Approximations" (2014), for each feature on its own, where |q_i| = |g x_i| <= L is
+and Normal Approximations" (2014), for each feature separately, where |q_i| = |g x_i| <= L is
 known::
 
     w_i = eps / ln^2(t + 1) (f(theta_i + L) - f(theta_i - L)) / (2 L),   f(z) = exp(z^2 / (2 a t))

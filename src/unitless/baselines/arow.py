@@ -5,10 +5,11 @@ the covariance P = A^-1::
 
     p = w.x;   if m < 1:   c = 1 / (x'P x + r);   w += c (1 - m) y P x;   P -= c P x x'P
 
-Kept is A, because P's update is A += x x'/r (Sherman and Morrison). Checked: the step minimises the
-paper's objective, the divergence of the new distribution from the old plus (max(0, 1 - y w.x)^2 +
-x'P x) / (2 r), because A_old (w - w_old) = y x max(0, 1 - y w.x) / r (tests). It learns where the
-margin is below 1, so of the loss only its signs matter. A sample weight divides r.
+The state has A, because P's update is A += x x'/r (Sherman and Morrison). Checked: the step
+minimises the paper's objective, the divergence of the new distribution from the old plus
+(max(0, 1 - y w.x)^2 + x'P x) / (2 r), because A_old (w - w_old) = y x max(0, 1 - y w.x) / r
+(tests). It learns where the margin is below 1, so of the loss only its signs matter. A sample
+weight divides r.
 
 ===== ========== ================================ ===========
 paper field      meaning                          unit

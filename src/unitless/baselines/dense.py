@@ -27,13 +27,13 @@ from unitless.learners.base import EMPTY, LARGEST, Block, Diverged, Float, Learn
 from unitless.losses import derivative
 
 T = 0
-MARGIN = 8  # zeros behind the last coordinate, part of the layout of saved files
+MARGIN = 8  # zeros after the last coordinate, part of the layout of saved files
 WORK = 6  # rows of scratch memory
 
 
 @inlined
 def dot(a, b):
-    """a.b in eight partial sums: zeros behind the last coordinate change no bit."""
+    """a.b in eight partial sums: zeros after the last coordinate change no bit."""
     sums = every(0.0)
     for k in range(0, a.size, LANES):
         sums += load(a, k) * load(b, k)

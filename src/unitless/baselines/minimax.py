@@ -1,7 +1,7 @@
 """The minimax strategy against an exponential benchmark, for a known number of trials.
 
 McMahan and Abernethy, "Minimax Optimal Algorithms for Unconstrained Linear Optimization" (2013),
-for each feature on its own, where |q_i| = |g x_i| <= L and the horizon T are known; with r =
+for each feature separately, where |q_i| = |g x_i| <= L and the horizon T are known; with r =
 1/sqrt(T)::
 
     w_i = eps / L cosh(r)^(T - t) sinh(r) sinh(r theta_i / L);   p = sum w_i x_i;   theta_i -= q_i

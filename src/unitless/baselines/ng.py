@@ -6,8 +6,8 @@ Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 1::
     N  += sum (x_i / M_i)^2;   p = sum w_i x_i
     w_i -= eta (t / N) g x_i / M_i^2
 
-M_i is the paper's s_i. Kept is B_i = w_i M_i^2, which is -eta sum (t / N) g x_i and does not change
-when M_i grows. A sample weight multiplies g.
+M_i is the paper's s_i. The state has B_i = w_i M_i^2, which is -eta sum (t / N) g x_i and does not
+change when M_i grows. A sample weight multiplies g.
 
 Checked: the units of the fields, and Vowpal Wabbit's source, which shrinks by the square without
 `--adaptive`.

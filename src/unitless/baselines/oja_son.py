@@ -6,7 +6,7 @@ With r = sqrt(eta_t) q, eta_t = rate / (C sqrt(t)) and steps 1/t::
 
     Lambda <- (1 - 1/t) Lambda + (V r)^2 / t;    V <- orthonormal rows from V + (V r) r' / t
 
-Kept is e = t Lambda, for which the first line is e += (V r)^2. The paper starts with any
+The state has e = t Lambda, for which the first line is e += (V r)^2. The paper starts with any
 orthonormal V. Here rows of V open one by one, with what the first r's have outside of those before:
 that is the method for the V it ends up with, because a direction orthogonal to all r so far has not
 moved, and it makes the method rotation-invariant. Checked against Vowpal Wabbit's source, which

@@ -81,7 +81,7 @@ class Declared:
 
 
 def _with_parameters(text: str, declared: dict[str, Parameter]) -> str:
-    """A docstring with the section on parameters behind its first paragraph."""
+    """A docstring with the section on parameters after its first paragraph."""
     summary, _, rest = text.partition("\n\n")
     lines = [f"    {name} : {p.kind}\n        {p.meaning}." for name, p in declared.items()]
     section = "    Parameters\n    ----------\n" + "\n".join(lines)

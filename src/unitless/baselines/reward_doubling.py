@@ -1,7 +1,7 @@
 """Reward doubling: gradient descent whose tiny rate doubles whenever its reward is large enough.
 
 Streeter and McMahan, "No-Regret Algorithms for Unconstrained Online Convex Optimization" (2012):
-their one-dimensional algorithm that guesses H, for each feature on its own. With q_i = g x_i and
+their one-dimensional algorithm that guesses H, for each feature separately. With q_i = g x_i and
 eps = wealth / d::
 
     p = sum w_i x_i;   V_i += q_i^2
@@ -16,7 +16,7 @@ rotations.
 Derived again, without restarts: an epoch's reward is rate (G^2 - sum q^2) / 2 with G its sum of
 gradients, so it ends at the latest when |G| is near sqrt(3 H), and each doubles the reward; that
 gives the paper's Theorem 1, which is `regret_bound` and holds on random and adversarial streams
-(tests). It is not clear whether the paper counts V_i anew after a restart; here it continues.
+(tests). It is not clear whether the paper resets V_i after a restart; here it continues.
 """
 
 import math

@@ -139,7 +139,7 @@ def to_dense(block, ids, known, width, out):
 
 @kernel
 def to_csr(block, ids, known, out_values, out_ids, ends):
-    """The rows as lists of what is neither 0 nor missing."""
+    """The rows as lists of the values that are neither 0 nor missing."""
     values, indices, starts, _ = block
     sparse = starts.size > 0
     n = 0

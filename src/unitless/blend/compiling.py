@@ -3,7 +3,7 @@
 Numba compiles one kernel after another and keeps the result for the next process. Kernels that
 share few functions can be compiled by different processes, so that an image or a fresh machine is
 ready in half the time. The longest jobs come first: the Blend of two classes without the experts
-that have long kernels of their own, and each of those.
+whose kernels take long to compile, and each of those.
 """
 
 import gc

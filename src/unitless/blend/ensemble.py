@@ -1,6 +1,6 @@
 """The ensemble of a Blend: from a block of rows to a table of the experts' scores.
 
-Columns become feature ids (`compaction`), each view shows the rows in its own way
+Columns become feature ids (`compaction`), each view transforms the rows
 (`unitless.views`), and each expert scores, or learns, the view it is made for. Experts that would
 cost too much leave for good when a running rule of `compaction` is broken, before the row that
 breaks it is predicted.

@@ -24,7 +24,7 @@ class Expert(NamedTuple):
     kind: type[Learner]
     parameters: Mapping[str, Any] = {}
     dense: bool = False
-    """Whether it stays only while the stream is dense (`ensemble`)."""
+    """Whether it stays only while the stream is dense (see `compaction`)."""
     small: bool = False
     """Whether it stays only while there are at most 256 features."""
     role: str = "main"

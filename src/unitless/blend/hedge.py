@@ -238,7 +238,7 @@ def _targets_beyond(code: int, targets: Float, h: Float) -> Float:
     """Targets for a forecast that is added to h.
 
     For hinge max(0, 1 - y (h + p)) = max(0, c - y p) with c = 1 - y h >= 0: the hinge loss of a
-    target y c, whose size is the margin asked for.
+    target y c, whose size is the required margin.
     """
     if code != HINGE:
         return targets - h

@@ -22,7 +22,7 @@ def rescale(
     save: o.Save = None,
     quiet: o.Quiet = False,
 ) -> None:
-    """Change the units of columns; the model goes on as if they had always been the new ones.
+    """Change the units of columns; the model continues as if they had always been the new ones.
 
     If metres become millimetres, the factor is 1000. Without --save the model file itself is
     replaced.

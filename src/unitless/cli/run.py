@@ -32,7 +32,7 @@ class Run:
     Parameters
     ----------
     table
-        Whether the table of losses is shown while the run goes on.
+        Whether the table of losses is shown during the run.
     """
 
     def __init__(self, options: LearningOptions, table: bool) -> None:

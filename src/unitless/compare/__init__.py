@@ -11,7 +11,7 @@ radius    |u|_1 of the best weights in hindsight; the default if they do not exi
 C         their largest |prediction|; the default if they do not exist
 ========= ======================================================================================
 
-A learner that diverges ranks last, with the row in which it happened; the others go on.
+A learner that diverges ranks last, with the row in which it happened; the others continue.
 """
 
 from unitless.compare.comparing import compare

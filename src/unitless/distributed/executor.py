@@ -75,7 +75,7 @@ class Executor(ABC):
 
     @abstractmethod
     def share(self, value: Any) -> Any:
-        """Return what stands for a value that many calls have as an argument."""
+        """Return a reference to a value that is an argument of many calls."""
 
     @abstractmethod
     def run(

@@ -18,7 +18,7 @@ most 1, does not enlarge it: the bound above. Errors of different rows do not ad
 those of one entry, which is rounded once per row, grow like the square root of their number, which
 is gamma. docs/distributed.md has the proof and measurements.
 
-The merged model goes on learning by the learner's own rule. Its `squares`, which only that rule
+The merged model continues to learn by the learner's own rule. Its `squares`, which only that rule
 uses, are therefore set so that 128 u sqrt(squares) is the bound above.
 """
 

@@ -62,7 +62,7 @@ class Sharded:
     Attributes
     ----------
     model
-        A `Model` like any other; it can go on learning.
+        A `Model` like any other; it can continue to learn.
     shards
         Number of shards.
     rows

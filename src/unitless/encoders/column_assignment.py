@@ -1,6 +1,6 @@
 """Assign features to columns of the matrix: known ones keep theirs, new ones are appended.
 
-A namespace with more keys than `max_levels` goes on with hash buckets, from the row in which the
+A namespace with more keys than `max_levels` continues with hash buckets, from the row in which the
 first key beyond the limit appears.
 """
 

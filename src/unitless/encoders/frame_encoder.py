@@ -40,14 +40,14 @@ class FrameEncoder:
     Columns are matched by name, in any order; a column that the frame lacks is zero, and a new
     column gets new features.
 
-    `encode` does not change the map; `commit` keeps what is new in an encoded block. So a block
+    `encode` does not change the encoder; `commit` keeps what is new in an encoded block. So a block
     that is refused later leaves no trace, and predictions add nothing.
 
     Parameters
     ----------
     hash_bits, max_levels
         The first `max_levels` levels of a category (or words of a text, or pairs of an
-        interaction) have features of their own; new ones then share `name#bucket`, one of
+        interaction) have their own features; new ones then share `name#bucket`, one of
         2**hash_bits. A `ManyLevels` warning says so, once per column.
     interactions
         "a:b" is the product of two columns, "a::" of a with every other, "::" of all pairs; a name
@@ -138,7 +138,7 @@ class FrameEncoder:
         self._kinds |= encoded.kinds
 
     def absorb(self, other: "FrameEncoder") -> NDArray[np.int64]:
-        """Add what another map knows, behind what is known; the column of each of its features.
+        """Append the features of another encoder; returns the column of each of its features.
 
         If the other one saw the rows that follow, this is the map that has seen all of them, as
         long as no column has more than `max_levels` levels.

@@ -38,7 +38,7 @@ def parsed(spec: str | Sequence[str | None]) -> Pair:
 
 
 def pairs_of(specs: Iterable[Pair], names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of columns asked for, each once.
+    """The requested pairs of columns, each once.
 
     The order within a pair does not depend on the frame, so that a feature keeps its name.
 

@@ -177,7 +177,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     def rescale(self, factors: Mapping[str, float]) -> Self:
         """From now on these columns arrive multiplied by these factors: {"height": 1000} when
-        metres become millimetres. The model goes on as if they always had, interactions included.
+        metres become millimetres. The model continues as if they always had, interactions included.
 
         Columns of an array are x0, x1, ...
         """

@@ -35,7 +35,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learner : str or Learner, default "blend"
-        The name of a registered learner, or a learner with parameters of its own.
+        The name of a registered learner, or a learner object, which is copied.
     loss : str, default "logistic"
         A loss for two classes: "logistic" or "hinge". More classes use the cross-entropy.
     interactions : sequence of str

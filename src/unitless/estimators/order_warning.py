@@ -13,7 +13,7 @@ ROWS = 10
 class OrderWarning(UserWarning):
     """The rows arrived sorted by class, so that each row was predicted from other classes only.
 
-    An online learner forgets what it does not see: shuffle rows that have no order of their own.
+    An online learner forgets classes that it no longer sees: shuffle rows without a natural order.
     """
 
 

@@ -22,7 +22,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learner : str or Learner, default "blend"
-        The name of a registered learner, or a learner with parameters of its own.
+        The name of a registered learner, or a learner object, which is copied.
     loss : str, default "squared"
         A loss for numbers: "squared", "absolute", "quantile(tau)" or "huber(delta)".
     interactions : sequence of str

@@ -1,6 +1,6 @@
 """Alarms for features whose unit seems to have changed.
 
-A learner goes on after a change of unit, but what it learned before does not apply to the new
+A learner continues after a change of unit, but what it learned before does not apply to the new
 values. A `Watch` reports a feature when ten consecutive non-zero values all exceed `factor` times
 its previous maximum, with the `rescale` that a model from before these rows needs. There must be at
 least ten earlier values: two or three values of a rare feature say little about its size. Each

@@ -159,7 +159,7 @@ class Evaluation:
         return labelled & ~held, held
 
     def _scores(self, piece: Rows, learns: NDArray[Any], delay: int, waiting: Any) -> Float:
-        """Predict every row and learn those that are to be learned, run by run."""
+        """Predict every row and learn those of `learns`, in runs of consecutive rows."""
         if delay:
             return self._delayed(piece, learns, delay, waiting)
         ends = [*np.flatnonzero(np.diff(learns)) + 1, len(piece)]
@@ -262,7 +262,7 @@ class Evaluation:
     # Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the model with its scores so far, from which a run goes on."""
+        """Save the model with its metrics so far, so that the run can be resumed."""
         used = PARTS if self.held.totals[WEIGHT] else PARTS[:-1]
         parts: dict[str, Any] = {name: getattr(self, name) for name in used}
         arrays = {f"{n}.{k}": a for n, part in parts.items() for k, a in part.arrays().items()}

@@ -9,7 +9,7 @@
 - A learner is not thread-safe; estimators and models are.
 
 A new learner implements the methods at the bottom of `Learner` and is registered by one line in
-`unitless.learners`. A learner that treats each feature on its own is a subclass of
+`unitless.learners`. A learner that updates each feature independently is a subclass of
 `unitless.learners.coordinatewise.Coordinatewise` and needs two functions only.
 """
 
@@ -237,7 +237,7 @@ class Learner(ABC):
     def contributions(self, rows: Rows) -> tuple[Float, Float]:
         """Explain the score of one row: (base, by column), which add up to it.
 
-        The weights at x = 0 times x; what is left, the intercept above all, is the base.
+        The weights at x = 0 times x; the rest, mainly the intercept, is the base.
         """
         w = self._coefficients()[1:]
         block = rows.block

@@ -47,7 +47,7 @@ class Coordinatewise(Learner):
     """The compiled loop of this learner."""
 
     def _parameters(self) -> tuple[float, ...]:
-        """The learner's own numbers, as `predict` and `update` see them."""
+        """The learner's parameters, as `predict` and `update` get them."""
         return ()
 
     def _prepare(self) -> None:

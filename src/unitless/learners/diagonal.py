@@ -7,9 +7,9 @@ Each feature's precision is a prior of lambda times its largest square, plus tha
     squared    e = y - z;     c = 1;                                   score = z
     w_i += x_i e / (a_i (1 + c s));   then A_i += c x_i^2
 
-"Moderated": the score is drawn towards 0 where the row's weights are uncertain (MacKay 1992). Kept
-is b_i = w_i a_i, because M_i may grow, and then the weight shrinks while b_i stays. A sample weight
-multiplies e and c; with softmax each class has a diagonal of its own.
+"Moderated": the score is drawn towards 0 where the row's weights are uncertain (MacKay 1992). The
+state has b_i = w_i a_i, because a weight shrinks when M_i grows, while b_i stays. A sample weight
+multiplies e and c; with softmax each class has its own diagonal.
 
 ===== ========= ============================== ===========
 paper field     meaning                        unit

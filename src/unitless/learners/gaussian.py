@@ -26,7 +26,7 @@ from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, fma
 
 FAR = 2.0**26
-"""Ratio of squares: weights learned from values 2^13 times smaller say nothing."""
+"""Ratio of squares: weights learned from values 2^13 times smaller do not apply."""
 CERTAIN = 2.0**100
 """A precision larger by this factor leaves no digit of the variance."""
 MIN_SQUARE = 2.0**-1000

@@ -11,9 +11,9 @@ Importance Weight Aware Updates", 2011, integrate it instead; both agree to firs
     squared    a = (y - clip(p)) (1 - e^-s)/s,  clipped to the targets seen: no push where right
     others     the gradient at p, cut where p' would cross the kink
 
-With a sample weight v, s becomes v s and a at most v |g|. For squared loss and its kin targets
-count from the first one. At a kink S counts a, the part of the gradient that was used: a step ends
-exactly there, and a rounding error decides on which side the next slope is taken.
+With a sample weight v, s becomes v s and a at most v |g|. Real targets are measured from the first
+one. At a kink S counts a, the part of the gradient that was used: a step ends exactly there, and a
+rounding error decides on which side the next slope is taken.
 
 ===== ========= ========================================== ================
 paper field     meaning                                    unit

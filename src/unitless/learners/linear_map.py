@@ -1,7 +1,7 @@
 """Apply a linear map of the features, x -> M x, to the state of Algorithm 2 and of VAW.
 
-S becomes M S M', so the rows of R M' are factored anew; h and the exponent belong to the rows and
-stay what they are.
+S becomes M S M', so the rows of R M' are factored again; h and the exponent belong to the rows and
+do not change.
 """
 
 import numpy as np

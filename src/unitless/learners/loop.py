@@ -6,7 +6,7 @@ Such a learner is a file with two functions, which the loop calls for every row:
     update(parameters, totals, trial, x, f, scratch)
 
 ========== =====================================================================
-parameters the learner's own numbers (`Coordinatewise._parameters`)
+parameters the learner's parameters (`Coordinatewise._parameters`)
 totals     numbers that belong to no feature; totals[T] counts trials, with this
 v          the sample weight; 1 if `scales_instance`, which multiplies x by it
 x          the row: x[0] is the constant, then the values; zeros fill whole lanes
@@ -17,14 +17,14 @@ trial      (v, y, p, g): weight, target, prediction and g = loss'(y, p) / L
 
 Both may write into `totals` and `f`; the changes are discarded if the row is not learned. `p` is
 where the gradient is taken and `score` is what the caller sees; they differ in learners that
-moderate their scores. Each file ends in a kernel of its own, which is cached on disk (2 is the
-number of fields)::
+moderate their scores. Each file ends in its own kernel, which is cached on disk (2 is the number of
+fields)::
 
     @kernel
     def run(task, parameters, block, targets, weights, scores, state):
         return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
 
-With the softmax loss each class is a learner of its own, coupled by g_c = softmax(p)_c - [y = c].
+With the softmax loss there is one learner per class, coupled by g_c = softmax(p)_c - [y = c].
 """
 
 import math

@@ -8,9 +8,9 @@ Wabbit uses by default. With a rate, and g the derivative of the loss::
     S_i += (g x_i)^2
     w_i -= rate sqrt(t / N) g x_i / (M_i sqrt(S_i))
 
-Kept is B_i = w_i M_i, the weight of x_i / M_i: it stays as it is when M_i grows. A sample weight v
-multiplies g. Checked against Vowpal Wabbit itself (tests), which takes the importance-aware step
-of `inag` in place of the last line.
+The state has B_i = w_i M_i, the weight of x_i / M_i, which does not change when M_i grows. A sample
+weight v multiplies g. Checked against Vowpal Wabbit itself (tests), which takes the
+importance-aware step of `inag` in place of the last line.
 
 ===== ========= ============================ ==============
 paper field     meaning                      unit

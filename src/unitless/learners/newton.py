@@ -108,7 +108,7 @@ def _load(block, r, intercept, s2, x):
 
 @kernel
 def _initialise_all(block, r, x, posterior, sizes, t, settings, scratch):
-    """Let the values of row r that are out of range enter x, with a prior of their own."""
+    """Add the values of row r that are out of range to x, each with a new prior."""
     values, indices, starts, columns = block
     _, _, strength, intercept = settings
     start = starts[r] if starts.size else r * columns

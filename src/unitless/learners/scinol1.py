@@ -10,8 +10,8 @@ Models" (2019), algorithm 1. With initial wealth eps::
     p       = sum w_i x_i;   g = loss'(y, p) / L
     G_i    -= g x_i;   S2_i += (g x_i)^2
 
-Kept is C_i = eps / beta_i, or 0 for 1 at the start. The authors' code adds 1e-15 to a scale, which
-would break the invariance; it is left out here. A sample weight v scales the instance, as in
+The state has C_i = eps / beta_i, with 0 for the initial 1. The authors' code adds 1e-15 to a scale,
+which would break the invariance; it is left out here. A sample weight v scales the instance, as in
 Algorithm 1.
 
 ===== ========= ============================== =======

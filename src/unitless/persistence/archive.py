@@ -23,7 +23,7 @@ from unitless.persistence.saving import from_bytes
 
 NAME, FORMAT = "unitless.many", 1
 ROOM = 4096
-"""Bytes kept for the header, which is known last; safetensors allows blanks behind it."""
+"""Bytes kept for the header, which is known last; safetensors allows trailing blanks."""
 PARTS = {"models": "U8", "names": "U8", "name_ends": "I64", "starts": "I64", "ends": "I64"}
 Pathlike = str | os.PathLike[str]
 

@@ -55,7 +55,7 @@ def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def made(spec: Spec, size: int) -> Learner:
-    """A fresh learner; `size` is the length of the file, which bounds what may be asked for.
+    """A fresh learner; `size` is the length of the file, which bounds the size of the parameters.
 
     >>> made({"name": "full", "parameters": {"loss": "hinge"}}, 1000).loss.name
     'hinge'

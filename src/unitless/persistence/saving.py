@@ -128,7 +128,7 @@ def _stream(model: Model) -> dict[str, Any]:
 
 def _estimator(model: Any, arrays: Arrays) -> dict[str, Any]:
     parameters = model.get_params(deep=False)
-    if isinstance(parameters["learner"], Learner):  # fit starts from it, so it is kept as it is
+    if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
         given = parameters["learner"]
         found, facts = remembered(given)
         arrays |= {f"given.{name}": array for name, array in found.items()}

@@ -38,7 +38,7 @@ class Certificate(NamedTuple):
     origin: RegretBounds
     """u = 0."""
     given: RegretBounds | None
-    """The u that was asked about."""
+    """The u that was given."""
     best: RegretBounds | None
     """The best u in hindsight, if the rows were given."""
     box: RegretBounds

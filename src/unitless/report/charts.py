@@ -132,7 +132,7 @@ def square_chart(points: Sequence[tuple[float, float, float]], x: str, y: str) -
 
 
 def bar_chart(bars: Sequence[tuple[str, float, str]], *, log: bool = False) -> str:
-    """Draw bars (name, length, text behind the bar); negative ones to the left.
+    """Draw bars (name, length, text beside the bar); negative ones to the left.
 
     With `log`, logarithms are shown if lengths differ by a factor of more than LOG_RATIO.
     """
