@@ -1,4 +1,4 @@
-"""What is each part of the Blend worth? Take it away and look.
+"""Measure the value of each part of the Blend: remove it and compare.
 
     python benchmarks/ablation.py                 run, print, write results/ablation.json
     python benchmarks/ablation.py binary hinge    these recipes only; nothing is written

@@ -38,7 +38,7 @@ def _check_scores(learner: Learner, classes: int) -> None:
         needed = f'the loss "softmax" and classes={classes}' if classes else "a loss of one score"
         raise ValueError(
             f"{learner.name} has the {learner.loss.name} loss (classes={several}), and this task "
-            f"needs {needed}: make it so, or give the learner by name"
+            f"needs {needed}: create it with that loss, or give the learner by name"
         )
 
 

@@ -114,7 +114,7 @@ def test_other_losses_are_for_two_classes():
 
 @pytest.mark.parametrize("learner", ["vaw", "inag", "arow"])
 def test_learners_of_two_classes_say_so(learner):
-    with pytest.raises(ValueError, match=f"{learner} knows no more than two classes"):
+    with pytest.raises(ValueError, match=f"{learner} supports only two classes"):
         OnlineClassifier(learner).fit(W, WINE)
 
 

@@ -136,7 +136,7 @@ class DenseLearner(ScaleDependent, Learner):
     invariance: ClassVar[Any] = "rotation"
     has_classes = False
     needs_signs: ClassVar[bool] = False
-    """Whether it learns only from mistakes, which needs a loss for two classes."""
+    """Whether it needs a loss for two classes."""
     vectors: ClassVar[tuple[str, ...]]
     """Names of the vectors."""
     max_columns: ClassVar[float] = math.inf
@@ -159,7 +159,7 @@ class DenseLearner(ScaleDependent, Learner):
     def _prepare(self) -> None:
         if self.needs_signs and self.loss.targets != "signs":
             raise ValueError(
-                f"{self.name} learns from wrong signs, and the {self.loss.name} loss has no signs: "
+                f"{self.name} is for two classes, and the {self.loss.name} loss is not: "
                 "use 'logistic' or 'hinge'"
             )
         slope = 1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz

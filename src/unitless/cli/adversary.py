@@ -15,9 +15,9 @@ Games = Literal["theorem-3", "no-growth", "worst-case"]
 
 STORY = {
     "theorem-3": (
-        "The adversary shows x, hears the prediction p, and answers with a slope g of its sign: "
-        "the loss g p is never a gain. It chooses x so that h'S⁺h grows by the same amount in "
-        "each trial, and in the end names weights u that would have been better."
+        "The adversary shows x, sees the prediction p, and answers with a slope g of its sign, so "
+        "that the loss g p is never negative. It chooses x so that h'S⁺h grows by the same amount "
+        "in each trial, and at the end it names weights u that would have been better."
     ),
     "no-growth": (
         "The adversary shows a new direction in every trial, so that nothing learned helps, and "
@@ -25,7 +25,7 @@ STORY = {
     ),
     "worst-case": (
         "Algorithm 1 on the constant x = 1: of all 2^T ways to choose the signs of the slopes, "
-        "the one that costs most against each u, found exactly."
+        "the worst one for each u, computed exactly."
     ),
 }
 

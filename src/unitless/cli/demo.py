@@ -114,7 +114,7 @@ def _summary(scores: "Float", y: "Float") -> "Table":
 
 
 def _units(X: "Float", y: "Float", scores: "Float") -> "Table":
-    """The same run in other units: how far did any prediction move?"""
+    """The same run in other units, with the largest change of a prediction."""
     import numpy as np
 
     from unitless import learners
@@ -144,7 +144,7 @@ def _certificate(learner: "Learner") -> "Table":
         claim = made.by_member[-1].bounds[-1]  # Algorithm 2's ellipsoid
         assert claim.sharp is not None
         table.add_row(
-            f"any fixed weights with scores of size {size:g}" if size else "always saying 50%",
+            f"any fixed weights with scores of size {size:g}" if size else "always predicting 50%",
             f"{claim.certificate / trials:+.3f}",
             f"{claim.sharp / trials:+.3f}",
         )

@@ -172,7 +172,7 @@ def _find_end(path: str, rows: int) -> tuple[list[str], int]:
             offset = file.tell()
     if last != rows:
         raise ValueError(
-            f"{path} does not contain the predictions up to row {rows:,}, where the model goes on; "
-            "choose another file for the remaining rows"
+            f"{path} does not contain the predictions up to row {rows:,}, where the model "
+            "continues; choose another file for the remaining rows"
         )
     return names, offset

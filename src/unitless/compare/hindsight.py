@@ -65,7 +65,7 @@ class Stream:
             column = first % rows.columns if rows.indices is None else int(rows.indices[first])
             raise ValueError(
                 f"units: column {column} times {factors[column]:g} leaves the range of float64; "
-                "give factors of your own, or leave units alone"
+                "give other factors, or leave out units"
             )
         if best is not None:
             u = best.weights

@@ -223,8 +223,8 @@ class Learner(ABC):
         by_column = units.factors_by_column(factors, self.names.columns, self._columns)
         if not self.scale_invariant:
             raise ValueError(
-                f"{self.name} depends on units: it has no state that it would have in others; "
-                "start a fresh one, or use a learner that does not depend on units"
+                f"{self.name} depends on units and cannot be rescaled; "
+                "train a new one, or use a scale-invariant learner"
             )
         units.rescale(self, by_column)
         return self

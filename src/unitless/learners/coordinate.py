@@ -150,7 +150,7 @@ class Coordinate(Coordinatewise):
     def _reserve(self, columns: int) -> None:
         if self.d is not None and columns + self.intercept > self.d:
             raise ValueError(
-                f"d = {self.d} coordinates were promised, but there are {columns} features"
+                f"d = {self.d} coordinates were declared, but there are {columns} features"
                 f"{' and an intercept' if self.intercept else ''}: use d=None to count them"
             )
         super()._reserve(columns)

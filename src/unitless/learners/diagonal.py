@@ -158,5 +158,5 @@ def require_curved(loss: Loss, who: str) -> None:
     if loss.code not in (LOGISTIC, SOFTMAX, SQUARED):
         raise ValueError(
             f"{who} needs a loss with curvature, 'logistic', 'softmax' or 'squared', and the "
-            f"{loss.name} loss has none to rely on"
+            f"{loss.name} loss has none"
         )

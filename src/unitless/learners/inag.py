@@ -179,9 +179,7 @@ class Inag(Normalised):
     ) -> None:
         super().__init__(loss, intercept=intercept, classes=classes)
         if self.loss.code not in KNOWN:
-            raise ValueError(
-                f"iNAG knows no implicit step for the {self.loss.name} loss: use 'nag'"
-            )
+            raise ValueError(f"iNAG has no implicit step for the {self.loss.name} loss: use 'nag'")
         self.rate = checked_rate(rate)
         self._prepare()
 

@@ -74,7 +74,7 @@ class Tracker(Coordinatewise):
         super().__init__(loss, intercept=intercept, classes=classes)
         if self.loss.code not in (LOGISTIC, SOFTMAX):
             raise ValueError(
-                f"the tracker counts classes: it cannot serve the {self.loss.name} loss"
+                f"the tracker counts classes: it does not support the {self.loss.name} loss"
             )
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma = {gamma}: the discount factor must lie in [0, 1]")

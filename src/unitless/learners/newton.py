@@ -238,7 +238,7 @@ class Newton(Learner):
         if columns >= MAX_COORDINATES:
             raise ValueError(
                 f"{columns} columns: {self.name} keeps a matrix and takes fewer than "
-                f"{MAX_COORDINATES}; use 'diagonal', or 'blend', which drops such members by itself"
+                f"{MAX_COORDINATES}; use 'diagonal', or 'blend'"
             )
         self._columns = max(columns, self._columns)
         old = self.state

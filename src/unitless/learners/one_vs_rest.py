@@ -27,7 +27,7 @@ def with_classes(kind: type[Learner], classes: int) -> Learner:
         return OneVsRest(kind, classes=classes)
     except ValueError as error:
         raise ValueError(
-            f"{kind.name} knows no more than two classes ({error}); use 'blend' or 'coordinate'"
+            f"{kind.name} supports only two classes ({error}); use 'blend' or 'coordinate'"
         ) from error
 
 
