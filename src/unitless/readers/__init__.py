@@ -179,9 +179,23 @@ def open_blocks(
         block_bytes = _SPARSE_BYTES if format in SPARSE else _TABLE_BYTES
     if format == "tsv":
         separator = separator or "\t"
-    how = header, separator, quote, types or {}, coerce, skip_bad, names, max(1, block_bytes)
-    options = Options(target, weight, *how, labels, read_ahead)
-    start = _checked(resume, format)
+    options = Options(
+        target=target,
+        weight=weight,
+        header=header,
+        separator=separator,
+        quote=quote,
+        types=types or {},
+        coerce=coerce,
+        skip_bad=skip_bad,
+        names=names,
+        block_bytes=max(1, block_bytes),
+        labels=labels,
+        read_ahead=read_ahead,
+    )
+    start = {"format": format, **(resume or {})}
+    if start["format"] != format:
+        raise ValueError(f"the position is one of a {start['format']} file, not of {format}")
     from unitless.readers.source import Source
 
     source = Source(file, settle)
@@ -191,14 +205,6 @@ def open_blocks(
     from unitless.readers.prefetch import prefetch
 
     return prefetch(blocks)
-
-
-def _checked(resume: Position | None, known: str) -> Position:
-    """The position to start from."""
-    start = {"format": known, **(resume or {})}
-    if start["format"] != known:
-        raise ValueError(f"the position is one of a {start['format']} file, not of {known}")
-    return start
 
 
 def _blocks(

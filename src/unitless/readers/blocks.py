@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 NUMBER = "a number was expected"
 FINITE = "a finite number was expected"
+NOT_UTF8 = "its bytes are not UTF-8"
 WEIGHT = "an importance is a finite number of at least 0"
 
 LONGEST_TEXT = 60
@@ -55,16 +57,17 @@ class ReadError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = {k: getattr(self, k) for k in ("file", "line", "column", "text")}
-        return _raised, (self.why, place)
-
-
-def _raised(why: str, place: dict[str, Any]) -> ReadError:
-    return ReadError(why, **place)
+        return partial(ReadError, self.why, **place), ()
 
 
 def shown(text: str) -> str:
     """The text in quotes, shortened."""
     return repr(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "...")
+
+
+def decoded(data: bytes) -> str:
+    """Bytes as text for a message, even if they are not UTF-8."""
+    return data.decode("utf-8", "backslashreplace")
 
 
 PATTERN = "polars takes this name for a pattern of names: rename the column"

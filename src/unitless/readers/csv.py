@@ -18,11 +18,11 @@ import numpy as np
 import polars as pl
 
 from unitless.readers import tables
-from unitless.readers.blocks import FINITE, NUMBER, Bad, Block, Options, Position, ReadError
+from unitless.readers.blocks import NOT_UTF8, Bad, Block, Options, Position, ReadError, decoded
 from unitless.readers.csv_scanner import BEHIND, UNCLOSED, Records
 from unitless.readers.dialect import Dialect, column_names, detect
 from unitless.readers.source import BYTE_ORDER_MARK, Source, whole_lines
-from unitless.readers.tables import REFUSED, TYPES, Int, Table, is_finite
+from unitless.readers.tables import REFUSED, TYPES, Int, Table, is_finite, without_wrong_cells
 from unitless.suggestions import no_such_column
 
 MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
@@ -34,7 +34,7 @@ EATEN = b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd", B
 A record in front of it, which is then left out, keeps polars from it."""
 
 SAMPLE_BYTES = 1 << 16
-"""Bytes in which the header is looked for, and the types of columns, before the whole block."""
+"""Bytes from which the types of columns are guessed, before the whole block is read."""
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -106,7 +106,7 @@ class Reader:
             return b""
         if not self.dialect.separator:
             self.dialect = detect(data, self.options)
-        record = self._first_record(data[at:])
+        record = data[at : at + self.dialect.records(data[at:]).starts[1]]
         names = self._names(record, line + 1)
         for name in self.options.types:
             if name not in names:
@@ -117,19 +117,12 @@ class Reader:
             at += len(record)
         return data[at:]
 
-    def _first_record(self, data: bytes) -> bytes:
-        for size in (SAMPLE_BYTES, len(data)):
-            starts = self.dialect.records(data[:size], final=size >= len(data)).starts
-            if len(starts) > 1:
-                break
-        return data[: starts[1]]
-
     def _names(self, record: bytes, line: int) -> list[str]:
         try:
             fields = [field.decode() for field in self.dialect.split(record)]
             return column_names(fields, self.options.header)
         except ValueError as error:
-            why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+            why = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else str(error)
             why += "; if the first line is no header, say so (header=False)" * self.options.header
             raise ReadError(why, file=self.file, line=line) from None
 
@@ -243,8 +236,8 @@ class Reader:
                     lines.append(number)
                     continue
                 except UnicodeDecodeError:
-                    why = "its bytes are not UTF-8"
-            shown = record.decode("utf-8", "backslashreplace").rstrip("\r\n")
+                    why = NOT_UTF8
+            shown = decoded(record).rstrip("\r\n")
             bad.append(Bad(number, None, shown, why))
         if not rows:
             return Table(self._polars(b""), np.empty(0, dtype=np.int64), bad, 0)
@@ -262,25 +255,14 @@ class Reader:
                 numbers = numbers.drop(name)
         kinds = {name: "number" if name in numbers.columns else "string" for name in known}
         self.dialect = self.dialect._replace(columns=kinds)
+        wrong = [
+            ((column.is_null() & text[column.name].is_not_null()) | column.is_infinite())
+            .fill_null(False)
+            .alias(column.name)
+            for column in numbers
+        ]
         frame = text.with_columns(numbers)
-        if not numbers.width:
-            return Table(frame, lines, [], 0)
-        unread = numbers.select(pl.all().is_null()).to_numpy()
-        held = text.select(pl.col(numbers.columns).is_not_null()).to_numpy()
-        wrong = (unread & held) | np.isinf(numbers.to_numpy())
-        if self.options.coerce:
-            fitting = [
-                pl.when(pl.Series(~wrong[:, k])).then(pl.col(name)).alias(name)
-                for k, name in enumerate(numbers.columns)
-            ]
-            return Table(frame.with_columns(fitting), lines, [], int(wrong.sum()))
-        kept = ~wrong.any(axis=1)
-        bad = []
-        for row in np.flatnonzero(~kept).tolist():
-            name = numbers.columns[int(wrong[row].argmax())]
-            why = NUMBER if numbers[name][row] is None else FINITE
-            bad.append(Bad(int(lines[row]), name, text[name][row], why))
-        return Table(frame.filter(kept), lines[kept], bad, 0)
+        return without_wrong_cells(frame, lines, pl.DataFrame(wrong), text, self.options.coerce)
 
 
 def _has_lone_return(data: bytes) -> bool:

@@ -25,12 +25,14 @@ from unitless.kernels.decorators import kernel
 from unitless.readers import tables
 from unitless.readers.blocks import (
     FINITE,
+    NOT_UTF8,
     PATTERN,
     Bad,
     Block,
     Options,
     Position,
     ReadError,
+    decoded,
     is_pattern,
 )
 from unitless.readers.source import Source
@@ -136,8 +138,7 @@ class _Lines:
         if not self.texts or tokens.depth > DEEPEST or tokens.lists or UNUSUAL.search(self.data):
             return None
         try:
-            nested = pl.read_ndjson(self.data, infer_schema_length=None)
-            frame = flat(nested)
+            frame = flat(pl.read_ndjson(self.data, infer_schema_length=None), "a block")
         except (*REFUSED, ReadError):
             return None
         if not self._agrees(frame, tokens) or not self._settles(frame):
@@ -265,30 +266,31 @@ class _Twice(ValueError):
 
 def _parsed(text: bytes) -> Row:
     """The members of the object on a line."""
+    shown = decoded(text).strip()
     try:
         found = json.loads(text.decode(), object_pairs_hook=_unique)
     except _Twice as twice:
-        raise _Problem(str(twice), _shown(text), "the key comes twice in an object") from None
+        raise _Problem(str(twice), shown, "the key comes twice in an object") from None
     except UnicodeDecodeError:
-        raise _Problem(None, _shown(text), "its bytes are not UTF-8") from None
+        raise _Problem(None, shown, NOT_UTF8) from None
     except RecursionError:
-        raise _Problem(None, _shown(text), f"nested more than {DEEPEST} deep") from None
+        raise _Problem(None, shown, f"nested more than {DEEPEST} deep") from None
     except ValueError as error:
-        raise _Problem(None, _shown(text), f"no JSON object ({error})") from None
+        raise _Problem(None, shown, f"no JSON object ({error})") from None
     if not isinstance(found, dict):
-        raise _Problem(None, _shown(text), "an object with members was expected")
+        raise _Problem(None, shown, "an object with members was expected")
     row: Row = {}
     for name, value in _members(found):
         if name in row:
-            raise _Problem(name, _shown(text), "the name comes twice")
+            raise _Problem(name, shown, "the name comes twice")
         if is_pattern(name):
-            raise _Problem(name, _shown(text), PATTERN)
+            raise _Problem(name, shown, PATTERN)
         if isinstance(value, list) or (isinstance(value, str) and not _is_unicode(value)):
             why = "a number, string, boolean or object was expected"
             raise _Problem(name, json.dumps(value), why)
         row[name] = value
     if not row:
-        raise _Problem(None, _shown(text), "an object with members was expected")
+        raise _Problem(None, shown, "an object with members was expected")
     return row
 
 
@@ -343,7 +345,3 @@ def _dots(name: str) -> Iterator[int]:
 
 def _is_unicode(value: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in value)
-
-
-def _shown(text: bytes) -> str:
-    return text.decode("utf-8", "backslashreplace").strip()

@@ -22,18 +22,17 @@ import polars as pl
 from polars import selectors
 
 from unitless.readers import tables
-from unitless.readers.blocks import (
-    FINITE,
-    PATTERN,
-    Bad,
-    Block,
-    Options,
-    Position,
-    ReadError,
-    is_pattern,
-)
+from unitless.readers.blocks import PATTERN, Block, Options, Position, ReadError, is_pattern
 from unitless.readers.source import Source
-from unitless.readers.tables import REFUSED, TYPES, Int, Table, flat, is_finite, kind_of
+from unitless.readers.tables import (
+    REFUSED,
+    TYPES,
+    Table,
+    flat,
+    is_finite,
+    kind_of,
+    without_wrong_cells,
+)
 
 EPOCH = date(1970, 1, 1)
 FIRST_DAY = (date.min - EPOCH).days
@@ -64,7 +63,8 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
             lines = np.arange(place["line"] + 1, place["line"] + 1 + frame.height)
             table = Table(frame, lines, [], 0)
             if not is_finite(frame):
-                table = _without_infinity(frame, lines, options.coerce)
+                infinite = frame.select(selectors.float().is_infinite().fill_null(False))
+                table = without_wrong_cells(frame, lines, infinite, frame, options.coerce)
             end = {"line": place["line"] + frame.height}
             block = tables.block(table, place, end, source, options)
             place = block.position
@@ -117,11 +117,7 @@ def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
 
 def plain_frame(batch: pl.DataFrame, file: str) -> pl.DataFrame:
     """The batch with columns of numbers, strings and booleans, or a ReadError with the column."""
-    try:
-        frame = flat(batch)
-    except ReadError as error:
-        raise error.of_file(file) from None
-    return pl.DataFrame({column.name: _plain(column, file) for column in frame})
+    return pl.DataFrame({column.name: _plain(column, file) for column in flat(batch, file)})
 
 
 def _plain(column: pl.Series, file: str) -> pl.Series:
@@ -148,18 +144,3 @@ def _has_calendar_days(column: pl.Series) -> bool:
     numbers = column.to_physical()
     low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
     return FIRST_DAY * day <= low and high < (LAST_DAY + 1) * day
-
-
-def _without_infinity(frame: pl.DataFrame, lines: Int, coerce: bool) -> Table:
-    """The frame without infinite numbers, or without the rows that have some."""
-    infinite = frame.select(selectors.float().is_infinite().fill_null(False))
-    if coerce:
-        cleaned = [pl.when(~infinite[n]).then(pl.col(n)).alias(n) for n in infinite.columns]
-        count = sum(infinite.select(pl.all().sum()).row(0))
-        return Table(frame.with_columns(cleaned), lines, [], count)
-    wrong = infinite.select(pl.any_horizontal(pl.all())).to_series().to_numpy()
-    bad = []
-    for row in np.flatnonzero(wrong).tolist():
-        name = next(name for name in infinite.columns if infinite[name][row])
-        bad.append(Bad(int(lines[row]), name, str(frame[name][row]), FINITE))
-    return Table(frame.filter(~wrong), lines[~wrong], bad, 0)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from unitless.kernels.decorators import inlined
 from unitless.readers.blocks import (
     FINITE,
+    NOT_UTF8,
     NUMBER,
     WEIGHT,
     Bad,
@@ -25,6 +26,7 @@ from unitless.readers.blocks import (
     Options,
     Position,
     allowed,
+    decoded,
 )
 from unitless.readers.numbers import HARD, INFINITE, NO, read_number
 from unitless.readers.prefetch import prefetch
@@ -132,6 +134,23 @@ def skip_line(text, at):
     return at + 1
 
 
+@inlined
+def finish_line(text, state, starts, status, filled, behind):
+    """Go on to the next line, unless numbers of this one are still to be computed: the status.
+
+    `filled` is the number of values after the row, or -1 if the line holds no row.
+    """
+    if status == DONE and state[ASKED] > state[ANSWERED]:
+        return ASK
+    state[ANSWERED] = 0
+    state[AT] = behind if status == DONE else skip_line(text, state[AT])
+    state[LINE] += 1
+    if status == DONE and filled >= 0:
+        state[ROW] += 1
+        starts[state[ROW]] = filled
+    return status
+
+
 def blocks(source: Source, options: Options, start: Position, parser: Parser) -> Iterator[Block]:
     """The rows of the file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
@@ -141,18 +160,19 @@ def blocks(source: Source, options: Options, start: Position, parser: Parser) ->
     for chunk in chunks:
         begin = place
         values, new_names, unusable = parser.finish(chunk.data, chunk.arrays, chunk.rows)
-        arrays = _copied(chunk.arrays, chunk.rows, values, unusable)
         refused = [Bad(int(chunk.arrays.spans[row, 0]), None, None, SUM) for row in unusable]
         bad = [one._replace(line=one.line + begin["line"] + 1) for one in (*chunk.bad, *refused)]
+        kept = np.ones(chunk.rows, dtype=bool)
+        kept[unusable] = False
         place = {
             **begin,
             "offset": chunk.end,
             "line": begin["line"] + chunk.lines,
-            "rows": begin["rows"] + len(arrays.spans),
+            "rows": begin["rows"] + chunk.rows - len(unusable),
             "skipped": allowed(bad, begin["skipped"], options.skip_bad, source.name),
             "columns": parser.columns,
         }
-        yield _block(chunk.data, arrays, begin, place, new_names, chunk.done)
+        yield _block(chunk, values, kept, new_names, begin, place)
 
 
 def _parsed(source: Source, options: Options, parser: Parser) -> Generator[Parsed, None, None]:
@@ -180,14 +200,9 @@ def _decodable(data: bytes) -> tuple[bytes, list[Bad]]:
         try:
             line.decode()
         except UnicodeDecodeError:
-            bad.append(Bad(number, None, shown_bytes(line), "its bytes are not UTF-8"))
+            bad.append(Bad(number, None, decoded(line), NOT_UTF8))
             lines[number] = b""
     return b"\n".join(lines), bad
-
-
-def shown_bytes(data: bytes) -> str:
-    """Bytes as text, whatever they are."""
-    return data.decode("utf-8", "backslashreplace")
 
 
 def _room(values: int, rows: int, named: bool) -> Arrays:
@@ -248,42 +263,29 @@ def _bad(data: bytes, place: int, line: int, why: str) -> Bad:
     stop = place + (data[place] not in b"\n ")
     while data[stop] > 32:
         stop += 1
-    column = len(shown_bytes(data[begin:place])) + 1
-    return Bad(line, column, shown_bytes(data[place:stop]), why)
-
-
-def _copied(room: Arrays, rows: int, values: int, unusable: list[int]) -> Arrays:
-    """The arrays of so many rows, apart from the room that a later chunk uses.
-
-    Rows that cannot be used are left out; they have no values any more.
-    """
-    kept = np.ones(rows, dtype=bool)
-    kept[unusable] = False
-    return Arrays(
-        room.values[:values].copy(),
-        room.indices[:values].copy(),
-        room.starts[: rows + 1][np.concatenate([[True], kept])],
-        room.marks[:rows][kept],
-        room.spans[:rows][kept],
-        room.prints[:0],
-        room.tokens[:0],
-    )
+    column = len(decoded(data[begin:place])) + 1
+    return Bad(line, column, decoded(data[place:stop]), why)
 
 
 def _block(
-    data: bytes,
-    arrays: Arrays,
+    chunk: Parsed,
+    values: int,
+    kept: NDArray[np.bool_],
+    new_names: list[str],
     begin: Position,
     end: Position,
-    new_names: list[str],
-    done: float | None,
 ) -> Block:
-    labels, weights = arrays.marks.T.copy()
-    lines, tag_from, tag_to = arrays.spans.T
+    """The rows that are kept, as copies: a later chunk overwrites the arrays.
+
+    The other rows have no values.
+    """
+    arrays = chunk.arrays
+    labels, weights = arrays.marks[: chunk.rows][kept].T.copy()
+    lines, tag_from, tag_to = arrays.spans[: chunk.rows][kept].T
     rows = Rows(
-        arrays.values,
-        arrays.indices,
-        arrays.starts,
+        arrays.values[:values].copy(),
+        arrays.indices[:values].copy(),
+        arrays.starts[: chunk.rows + 1][np.concatenate([[True], kept])],
         end["columns"],
         labels,
         weights if (weights != 1).any() else None,
@@ -291,7 +293,7 @@ def _block(
     tags = None
     if (tag_from < tag_to).any():
         pairs = zip(tag_from.tolist(), tag_to.tolist(), strict=True)
-        tags = [shown_bytes(data[start:stop]) for start, stop in pairs]
+        tags = [decoded(chunk.data[start:stop]) for start, stop in pairs]
     return Block(
         frame=None,
         rows=rows,
@@ -302,5 +304,5 @@ def _block(
         weights=rows.weights,
         new_names=new_names,
         tags=tags,
-        done=done,
+        done=chunk.done,
     )

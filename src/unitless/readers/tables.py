@@ -14,7 +14,17 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
-from unitless.readers.blocks import WEIGHT, Bad, Block, Options, Position, ReadError, allowed
+from unitless.readers.blocks import (
+    FINITE,
+    NUMBER,
+    WEIGHT,
+    Bad,
+    Block,
+    Options,
+    Position,
+    ReadError,
+    allowed,
+)
 from unitless.readers.source import Source
 from unitless.suggestions import no_such_column
 
@@ -45,10 +55,10 @@ def kind_of(dtype: pl.DataType) -> str:
     return "null" if dtype == pl.Null else "other"
 
 
-def flat(frame: pl.DataFrame) -> pl.DataFrame:
+def flat(frame: pl.DataFrame, file: str) -> pl.DataFrame:
     """The frame with the members of structs as columns of their own; a ReadError if names clash.
 
-    >>> flat(pl.DataFrame({"a": [{"b": 1, "c": {"d": 2}}]})).columns
+    >>> flat(pl.DataFrame({"a": [{"b": 1, "c": {"d": 2}}]}), "x.parquet").columns
     ['a.b', 'a.c.d']
     """
     columns: dict[str, pl.Series] = {}
@@ -58,7 +68,7 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
         if name in columns:
             one, other = (" > ".join(map(repr, each)) for each in (paths[name], path))
             why = f"{one} and {other} would both be the column {name!r}: rename one"
-            raise ReadError(why, file="the file", column=name)
+            raise ReadError(why, file=file, column=name)
         columns[name] = column.alias(name)
         paths[name] = path
     return pl.DataFrame(columns)
@@ -85,6 +95,29 @@ def is_finite(frame: pl.DataFrame) -> bool:
     if sums.width == 0 or all(map(math.isfinite, filter(None, sums.row(0)))):
         return True
     return not any(frame.select(selectors.float().is_infinite().any()).row(0))
+
+
+def without_wrong_cells(
+    frame: pl.DataFrame, lines: Int, wrong: pl.DataFrame, text: pl.DataFrame, coerce: bool
+) -> Table:
+    """The frame without the rows that have a wrong cell; with `coerce` such cells become missing.
+
+    `wrong` has one boolean per cell of the columns in which cells may be wrong. A wrong cell is
+    null in `frame` if it is not a number, otherwise infinite; `text` has it as the file does.
+    """
+    if not wrong.width:
+        return Table(frame, lines, [], 0)
+    if coerce:
+        cleaned = [pl.when(~wrong[name]).then(pl.col(name)).alias(name) for name in wrong.columns]
+        count = sum(wrong.sum().row(0))
+        return Table(frame.with_columns(cleaned), lines, [], count)
+    refused = wrong.select(pl.any_horizontal(pl.all())).to_series().to_numpy()
+    bad = []
+    for row in np.flatnonzero(refused).tolist():
+        name = next(name for name in wrong.columns if wrong[name][row])
+        why = NUMBER if frame[name][row] is None else FINITE
+        bad.append(Bad(int(lines[row]), name, str(text[name][row]), why))
+    return Table(frame.filter(~refused), lines[~refused], bad, 0)
 
 
 def block(table: Table, begin: Position, end: Position, source: Source, options: Options) -> Block:

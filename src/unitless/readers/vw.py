@@ -23,8 +23,6 @@ from unitless.readers.blocks import Block, Options, Position
 from unitless.readers.numbers import is_digit
 from unitless.readers.source import Source
 from unitless.readers.sparse_text import (
-    ANSWERED,
-    ASK,
     ASKED,
     AT,
     CONTROL,
@@ -37,6 +35,7 @@ from unitless.readers.sparse_text import (
     PLACE,
     ROW,
     Arrays,
+    finish_line,
     number_at,
     skip_line,
 )
@@ -87,20 +86,12 @@ class VowpalWabbit:
 @kernel
 def _parse(text, state, hard, arrays, key):
     """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`."""
-    starts = arrays[2]
     while state[AT] < len(text):
         state[ASKED] = 0
         status, filled, behind = _read_line(text, state, hard, arrays, key)
-        if status == DONE and state[ASKED] > state[ANSWERED]:
-            return ASK
-        state[ANSWERED] = 0
-        state[AT] = behind if status == DONE else skip_line(text, state[AT])
-        state[LINE] += 1
+        status = finish_line(text, state, arrays[2], status, filled, behind)
         if status != DONE:
             return status
-        if filled >= 0:
-            state[ROW] += 1
-            starts[state[ROW]] = filled
     return DONE
 
 
