@@ -29,9 +29,9 @@ UNQUOTED |= {code: f"%{code:02X}" for code in range(33)}
 
 
 class Sparse(NamedTuple):
-    """Sparse rows with labels and importances, the names of their columns, and their tags.
+    """Sparse rows with labels and importance weights, the names of their columns, and their tags.
 
-    `names` are those of all columns so far; None where the columns of svmlight have numbers only.
+    `names` are those of all columns so far; None if the columns are numbered (svmlight).
     """
 
     rows: Rows
@@ -106,7 +106,8 @@ def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> 
     from polars.exceptions import PolarsError
     from polars.io.plugins import register_io_source
 
-    first, kept = next(frames), _Kept(file)
+    first = next(frames)
+    kept = _Kept(file)
     out = cast("IO[bytes]", kept)
 
     def source(*_: Any) -> Iterator[polars.DataFrame]:
@@ -201,15 +202,15 @@ def write_svmlight(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
     1 1:1 2:0.5
     -1 2:2
     """
-    told = 0
+    written = 0
     for block in blocks:
         if block.rows.weights is not None:
             raise ValueError("svmlight has no place for importances: leave them out, or write VW")
         first = 0 if block.names is None else 1
         names = block.names or ()
-        for column in range(told, len(names)):
+        for column in range(written, len(names)):
             file.write(f"# {column + 1} {quoted(names[column])}\n".encode())
-        told = len(names)
+        written = len(names)
         for _, columns, values, label, _, _ in _rows(block):
             pairs = zip(columns, values, strict=True)
             cells = (f"{column + first}:{_text(value)}" for column, value in pairs)

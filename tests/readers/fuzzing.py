@@ -11,7 +11,7 @@ import pyarrow.parquet
 from readers.naive import csv_records, svmlight_line, vw_line
 from readers.test_blocks import FILES
 from unitless.readers import ReadError, open_blocks
-from unitless.readers.csv_scanner import BEHIND, UNCLOSED
+from unitless.readers.csv_scanner import AFTER_QUOTE, UNCLOSED
 
 ALPHABETS = {
     "csv": b'ax^1.,;"\n\r\t |-e\xff\x00N',
@@ -117,7 +117,7 @@ def check_csv(data, lines, last, options):
     found = [records[k] for k in filled][options["header"] :]
     assert len(lines) + last["skipped"] == len(found)
     width = len(last["columns"])
-    whole = [r[1] + 1 for r in found if r[2] == width and not r[3] & (BEHIND | UNCLOSED)]
+    whole = [r[1] + 1 for r in found if r[2] == width and not r[3] & (AFTER_QUOTE | UNCLOSED)]
     assert set(lines) <= set(whole)
 
 

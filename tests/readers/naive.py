@@ -5,7 +5,7 @@ import math
 import re
 
 from unitless.readers import open_blocks
-from unitless.readers.csv_scanner import BEHIND, STRAY, UNCLOSED
+from unitless.readers.csv_scanner import AFTER_QUOTE, STRAY, UNCLOSED
 
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WORD = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -119,7 +119,7 @@ def csv_records(data, separator=b",", quote=b'"'):
                 inside += data.count(b"\n", at, close)
                 behind = data[close + 1 : close + 3]
                 ends = behind[:1] in (separator, b"\n") or behind == b"\r\n"
-                flags |= 0 if ends else BEHIND
+                flags |= 0 if ends else AFTER_QUOTE
                 at = close
             elif char == separator:
                 fields, fresh = fields + 1, True

@@ -1,4 +1,4 @@
-"""Readers: files -> blocks of rows, one format a file, in constant memory.
+"""Readers: files -> blocks of rows, in constant memory; one module per format.
 
 A table (CSV, JSON lines, Parquet, Arrow) gives frames, which a `FrameEncoder` turns into rows:
 
@@ -17,7 +17,7 @@ A table (CSV, JSON lines, Parquet, Arrow) gives frames, which a `FrameEncoder` t
 >>> block.position["rows"], block.position["skipped"], block.position["coerced"]
 (3, 0, 0)
 
-svmlight and VW text give rows at once, with labels and importances:
+svmlight and VW text give rows directly, with labels and importance weights:
 
 >>> file = io.BytesIO(b"1 2.5 |size h:1.8 |who ann\\n-1 'b |size h:1.7 |who bob\\n")
 >>> names = []
@@ -28,8 +28,8 @@ svmlight and VW text give rows at once, with labels and importances:
 >>> names
 ['size^h', 'who^ann', 'who^bob']
 
-To go on later behind row k of a block, keep `block.position_at(k)` (plain JSON) and, for VW text,
-the names of the columns so far; behind the whole block it is `block.position`:
+To continue later after row k of a block, keep `block.position_at(k)` (plain JSON) and, for VW text,
+the names of the columns so far. The position after the whole block is `block.position`:
 
 >>> place = block.position_at(1)
 >>> file = io.BytesIO(b"1 2.5 |size h:1.8 |who ann\\n-1 'b |size h:1.7 |who bob\\n")
@@ -37,7 +37,7 @@ the names of the columns so far; behind the whole block it is `block.position`:
 ...     print(block.lines, block.targets, block.rows.indices, block.new_names)
 [2] [-1.] [0 2] []
 
-What cannot be read is a `ReadError` with file, line, column and text.
+What cannot be read raises a `ReadError` with file, line, column and text.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ SPARSE = ("svmlight", "vw")
 """Formats whose rows hold their labels and weights."""
 
 COMPRESSED = ("gz", "zst", "bz2", "xz")
-"""Endings that tell of compression."""
+"""Endings of compressed files."""
 
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
 _SPARSE_BYTES, _TABLE_BYTES = 3 << 18, 1 << 23
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """The format that a file's name means; .gz and .zst at its end do not matter.
+    """The format of a file by the ending of its name, before any ending of compression.
 
     >>> format_of("people.csv.gz"), format_of("a9a.libsvm")
     ('csv', 'svmlight')
@@ -127,29 +127,28 @@ def open_blocks(
         JSON lines: columns that stay in the frames, and in which what is absent is missing, not 0.
     header, separator, quote
         CSV: whether the first line names the columns (otherwise c1, c2, ...); the separator, by
-        default found out; the quote, None for none, by default found out.
+        default detected; the quote, None for none, by default detected.
     types
-        CSV, JSON lines: "number" or "string" for columns whose type is not to be found out.
+        CSV, JSON lines: "number" or "string" for columns whose type is not to be detected.
     coerce
         Tables: a cell that does not fit its column is missing, and counted, not an error.
     skip_bad
-        How many bad lines may be passed over, and counted; one more is an error.
+        How many bad lines are skipped and counted; one more is an error.
     names
-        VW text: names that have their columns already, those of a model, say.
+        VW text: names that already have columns, for instance those of a model.
     block_bytes
-        Size of a block in the file (in memory for Parquet and Arrow), about.
+        Approximate size of a block in the file (in memory for Parquet and Arrow).
     read_ahead
-        Whether the next block is read in another thread meanwhile. (Plain files of sparse text are
-        not: the threads that parse them are ahead.)
+        Whether another thread reads the next block while the caller works on this one.
     settle
-        Lines of a pipe that are waited for, however slowly they come, before the first block: the
-        types of columns are found out from it. Later a block is what has come when a pipe pauses.
+        Number of lines of a pipe in the first block, however slowly they arrive: column types are
+        detected on it. A later block is what has arrived when the pipe pauses.
 
     Yields
     ------
     Block
-        See there. Rows and their order do not depend on blocks, threads or resuming. Each has rows,
-        but for one: the last of a pipe may tell only of bad lines behind the last row.
+        Rows and their order do not depend on block sizes, threads or resuming. Each block has rows,
+        with one exception: the last block of a pipe may only count bad lines after the last row.
 
     Raises
     ------
@@ -229,12 +228,12 @@ def _blocks(
 def _filled(blocks: Iterator[Block], skip: int, source: Source) -> Iterator[Block]:
     """Blocks that have rows, without the first `skip` rows.
 
-    Positions behind blocks without rows (bad lines, comments) go to the block before, so that its
-    counts are those of the file; their new names go to the block behind. If a pipe has paused, the
-    block before was given away: then the last block has no rows and tells the counts.
+    The position after a block without rows (bad lines, comments) becomes that of the block before
+    it, so that its counts are those of the file; its new names go to the next block. If a pipe has
+    paused, the block before was delivered already: then a last block without rows has the counts.
     """
     held: Block | None = None
-    behind: Block | None = None
+    empty: Block | None = None
     given = False
     names: tuple[str, ...] = ()
     try:
@@ -242,19 +241,19 @@ def _filled(blocks: Iterator[Block], skip: int, source: Source) -> Iterator[Bloc
             if len(block) <= skip:
                 skip, names = skip - len(block), (*names, *block.new_names)
                 held = held and replace(held, position=block.position, done=block.done)
-                behind = block if given else None
+                empty = block if given else None
                 continue
             if held:
                 yield held
-            behind, given = None, False
+            empty, given = None, False
             held, skip, names = block.tail(skip, names) if skip or names else block, 0, ()
-            if source.pauses:  # whoever waits for more need not wait for this
+            if source.pauses:  # deliver it now: the next rows may come much later
                 yield held
                 held, given = None, True
     except ReadError:
         if held:
             yield held
         raise
-    last = behind if held is None else held
+    last = empty if held is None else held
     if last is not None:
         yield last

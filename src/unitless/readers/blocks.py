@@ -1,4 +1,4 @@
-"""What readers give and what they refuse: `Block`, `ReadError`, and the options they share."""
+"""What readers return and raise, `Block` and `ReadError`, and the options they share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_TEXT = 60
 """Characters of an offending text that an error shows."""
 
 Position = dict[str, Any]
-"""A place in a file from which reading can go on: plain JSON, see `Block.position`."""
+"""A place in a file at which reading can continue: plain JSON, see `Block.position`."""
 
 
 class ReadError(ValueError):
@@ -52,7 +52,7 @@ class ReadError(ValueError):
         super().__init__(f"{place}: {why}" + ("" if text is None else f": {shown(text)}"))
 
     def of_file(self, file: str) -> ReadError:
-        """The same, of that file."""
+        """The same error with the name of another file."""
         return ReadError(self.why, file=file, line=self.line, column=self.column, text=self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ PATTERN = "polars takes this name for a pattern of names: rename the column"
 
 
 def is_pattern(name: str) -> bool:
-    """Whether polars would not take the name of a column for a name.
+    """Whether polars would interpret the name of a column as a pattern.
 
     >>> is_pattern("*"), is_pattern("^a.*$"), is_pattern("a*")
     (True, True, False)
@@ -113,12 +113,12 @@ class Block:
     targets   label of each row: float64, NaN where it is missing; or strings or booleans,
               None where it is missing; None for tables read without a target
     weights   importance of each row, float64, or None: all 1
-    new_names VW text: names of the columns first met in this block, the last ones of
+    new_names VW text: names of the columns first seen in this block, the last ones of
               `rows.columns`; column j of svmlight is the index j of the file
     tags      VW text: the tag of each row, or None if none has one
     lines     line of the file on which each row begins, from 1 (Parquet, Arrow: its row)
     start     the place where the block begins, as in `position`
-    position  the place behind the block: JSON, to be given to `open_blocks(resume=...)`;
+    position  the place after the block: JSON, for `open_blocks(resume=...)`;
               its counts `rows`, `skipped` and `coerced` are those of the file so far
     done      share of the file read so far, or None if its size is not known
     ========= ==========================================================================
@@ -139,13 +139,13 @@ class Block:
         return len(self.lines)
 
     def position_at(self, row: int) -> Position:
-        """The place behind the first `row` rows of this block."""
+        """The place after the first `row` rows of this block."""
         if row == len(self):
             return self.position
         return {**self.start, "skip": self.start.get("skip", 0) + row}
 
     def tail(self, row: int, names: Sequence[str] = ()) -> Block:
-        """The block without its first `row` rows, its new names behind those given."""
+        """The block without its first `row` rows, with these names before its own new ones."""
         return replace(
             self,
             frame=None if self.frame is None else self.frame.slice(row),
@@ -160,7 +160,7 @@ class Block:
 
 
 class NumberedNames(Sequence[str]):
-    """The names "0", "1", ... of columns without names, each made when it is asked for.
+    """The names "0", "1", ... of columns without names, each created on access.
 
     >>> names = NumberedNames(1_000_000)
     >>> names[7], len(names), list(names[:2])
@@ -191,7 +191,7 @@ class Bad(NamedTuple):
 
 
 def allowed(bad: Sequence[Bad], skipped: int, most: int, file: str) -> int:
-    """The number of bad lines so far; an error if there are more than may be."""
+    """The number of bad lines so far; an error if there are more than allowed."""
     if skipped + len(bad) > most:
         line, column, text, why = sorted(bad, key=lambda one: one.line)[most - skipped]
         if most:

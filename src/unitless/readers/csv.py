@@ -1,13 +1,13 @@
-"""CSV and its kin: fields between commas, tabs, semicolons, bars or spaces.
+"""CSV: fields separated by commas, tabs, semicolons, bars or spaces.
 
-The first line is the header unless `header=False`; separator and quotes are found on the first
-lines unless given. A column is a number if every cell of the first block is one or missing,
-otherwise a string; that is settled once. Missing are the empty cell and NA, N/A, NaN, null (as
-written here, in capitals or in small letters). Empty lines are passed over. A line with too few or
-too many fields, a cell that does not fit its column, an infinite number: each makes a bad line.
+The first line is the header unless `header=False`; separator and quotes are detected on the
+first lines unless given. A column is a number if every cell of the first block is one or missing,
+otherwise a string; its type does not change later. Missing values are the empty cell and NA, N/A,
+NaN, null (as written here, in capitals or in lower case). Empty lines are skipped. A line is bad if
+it has too few or too many fields, a cell that does not fit its column, or an infinite number.
 
-polars parses a block at once. A block with anything unusual in it is split here, cell by cell, and
-polars is asked about numbers only, so that a number is the same in either way.
+polars parses a whole block. A block with anything unusual in it is split here, cell by cell, and
+polars parses its numbers, so that both ways give the same numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import polars as pl
 
 from unitless.readers import tables
 from unitless.readers.blocks import NOT_UTF8, Bad, Block, Options, Position, ReadError, decoded
-from unitless.readers.csv_scanner import BEHIND, UNCLOSED, Records
+from unitless.readers.csv_scanner import AFTER_QUOTE, UNCLOSED, Records
 from unitless.readers.dialect import Dialect, column_names, detect
 from unitless.readers.source import BYTE_ORDER_MARK, Source, whole_lines
 from unitless.readers.tables import REFUSED, TYPES, Int, Table, is_finite, without_wrong_cells
@@ -27,11 +27,11 @@ from unitless.suggestions import no_such_column
 
 MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
 NOT_NUMBERS = [text for text in MISSING if text.lower() != "nan"]
-"""Those that polars does not take for a number by itself."""
+"""Those that polars does not parse as a number by itself."""
 
 EATEN = b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd", BYTE_ORDER_MARK
-"""What polars takes, at the beginning of a text, for compressed data or a mark: x^2 is text here.
-A record in front of it, which is then left out, keeps polars from it."""
+"""Bytes at the beginning of a text that polars interprets as compressed data or a byte order mark,
+even in `x^2`. `_polars` puts a record before them and removes it afterwards."""
 
 SAMPLE_BYTES = 1 << 16
 """Bytes from which the types of columns are guessed, before the whole block is read."""
@@ -68,7 +68,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
 
 
 class Reader:
-    """Reads the records of a file; its dialect and the types of its columns are settled once."""
+    """Reads the records of a file; its dialect and the types of its columns are determined once."""
 
     def __init__(self, file: str, options: Options, start: Position) -> None:
         self.file = file
@@ -77,9 +77,9 @@ class Reader:
         if "separator" in start:
             self.dialect = Dialect(start["separator"], start["quote"], start["columns"])
         self.words_are_missing = False
-        """Whether a word like NA has been met: looking for such words takes polars some time."""
+        """Whether a word like NA was found: looking for such words makes polars slower."""
         self._scanned: Records | None = None
-        """The records of the next chunk, if they were looked for to find its end."""
+        """The records of the next chunk, if they were scanned to find its end."""
 
     def whole_records(self, data: bytes) -> int:
         """How many bytes are whole records; see `Source.chunks`."""
@@ -95,7 +95,7 @@ class Reader:
     # The header
 
     def without_header(self, data: bytes, line: int) -> bytes:
-        """The records behind the header, if that is still to come; `line` lines came before."""
+        """The text after the header, if the header is not yet read; `line` lines came before."""
         if self.dialect.columns:
             return data
         at = 0
@@ -123,13 +123,13 @@ class Reader:
             return column_names(fields, self.options.header)
         except ValueError as error:
             why = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else str(error)
-            why += "; if the first line is no header, say so (header=False)" * self.options.header
+            why += "; if the first line is not a header, pass header=False" * self.options.header
             raise ReadError(why, file=self.file, line=line) from None
 
     # Records
 
     def read(self, data: bytes, line: int) -> Table:
-        """The rows of a text whose first line has that number. No rows settle no types."""
+        """The rows of a text whose first line has that number."""
         records = None
         if self._is_plain(data):
             rows = data.count(b"\n")
@@ -156,7 +156,7 @@ class Reader:
     def _is_plain(self, data: bytes) -> bool:
         """Whether there are no quotes, and as many separators as whole lines have.
 
-        polars refuses a line with too many, so that then none has too few.
+        polars refuses a line with too many separators, so no line has too few either.
         """
         width = len(self.dialect.columns)
         if width < 2 or self.dialect.has_quotes(data) or _has_lone_return(data):
@@ -166,12 +166,12 @@ class Reader:
         return bool(separators == (width - 1) * np.count_nonzero(text == 10))
 
     def _is_simple(self, data: bytes, records: Records) -> bool:
-        """Whether each record has its fields, and no quote or carriage return is out of place."""
+        """Whether each record has all fields, and no quote or carriage return is misplaced."""
         good = (records.fields == len(self.dialect.columns)) & (records.flags == 0)
         return bool(good.all()) and not _has_lone_return(data) and not _has_empty(data, records)
 
     def _polars(self, data: bytes) -> pl.DataFrame:
-        """The frame as polars reads it, or one of its errors."""
+        """The frame as polars reads it; raises its errors."""
         columns = {name: TYPES[kind or "number"] for name, kind in self.dialect.columns.items()}
         if not data:
             return pl.DataFrame(schema=columns)
@@ -189,7 +189,7 @@ class Reader:
         return frame[1:] if shielded else frame
 
     def _quick(self, data: bytes, rows: int) -> pl.DataFrame | None:
-        """The frame if all is well, None if not."""
+        """The frame if polars reads all rows and all numbers are finite, otherwise None."""
         try:
             frame = self._polars(data)
         except REFUSED:
@@ -200,10 +200,10 @@ class Reader:
         return frame if frame.height == rows and is_finite(frame) else None
 
     def _guessed(self, data: bytes, rows: int) -> pl.DataFrame | None:
-        """The frame if types that the first records tell are right for all, and so are settled.
+        """The frame if the types of the first records hold for the whole block, otherwise None.
 
-        A column is a number unless a cell tells otherwise: if polars can read every cell so, none
-        had more to tell.
+        A column is numeric unless a cell is not: if polars can read every cell as a number, the
+        whole block gives the same types.
         """
         if not rows:
             return None
@@ -218,7 +218,7 @@ class Reader:
         return frame
 
     def _careful(self, data: bytes, records: Records, line: int) -> Table:
-        """The rows, cell by cell; the types of columns are settled if they were not."""
+        """The rows, cell by cell; determines the types of columns that have none yet."""
         width = len(self.dialect.columns)
         rows = []
         lines = []
@@ -247,7 +247,7 @@ class Reader:
         return table._replace(bad=[*bad, *table.bad])
 
     def _typed(self, text: pl.DataFrame, lines: Int) -> Table:
-        """The cells as numbers where columns are, without the rows that do not fit."""
+        """Numeric columns as numbers, without the rows that do not fit."""
         known = self.dialect.columns
         numbers = _numbers(text.select([name for name, kind in known.items() if kind != "string"]))
         for name, kind in known.items():
@@ -266,12 +266,12 @@ class Reader:
 
 
 def _has_lone_return(data: bytes) -> bool:
-    """Whether a carriage return stands elsewhere than at the end of a line."""
+    """Whether there is a carriage return that is not part of a line end."""
     return b"\r" in data and data.count(b"\r") != data.count(b"\r\n")
 
 
 def _has_empty(data: bytes, records: Records) -> bool:
-    """Whether there are empty lines, which polars may take for records."""
+    """Whether there are empty lines, which polars may read as records."""
     text = np.frombuffer(data, dtype=np.uint8)
     sizes = np.diff(records.starts)
     return bool(((sizes == 1) | ((sizes == 2) & (text[records.starts[:-1]] == 13))).any())
@@ -281,13 +281,13 @@ def _why(flags: int, fields: int, width: int) -> str | None:
     """Why a record is bad, if it is."""
     if flags & UNCLOSED:
         return "a quote is opened and not closed"
-    if flags & BEHIND:
-        return "a separator was expected behind a closing quote"
+    if flags & AFTER_QUOTE:
+        return "a separator was expected after a closing quote"
     return None if fields == width else f"{width} fields were expected, there are {fields}"
 
 
 def _with_missing(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with null where a string tells that a value is missing."""
+    """The frame with null where a string means a missing value."""
     strings = pl.col(pl.String)
     return frame.with_columns(pl.when(~strings.is_in([*MISSING, ""])).then(strings))
 

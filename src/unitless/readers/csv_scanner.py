@@ -1,4 +1,4 @@
-"""Where the records of a CSV text begin and end: a scanner over bytes.
+"""A scanner that finds where the records of a CSV text begin and end.
 
 A quote opens a field only as its first character, as RFC 4180 says; elsewhere it is a character.
 Inside quotes a newline belongs to the field, and two quotes are one.
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined, kernel
 
-STRAY, BEHIND, UNCLOSED = 1, 2, 4
-"""A quote inside a plain field; text behind a closing quote; a quote never closed."""
+STRAY, AFTER_QUOTE, UNCLOSED = 1, 2, 4
+"""A quote inside a plain field; text after a closing quote; a quote never closed."""
 
 START, LINE, FIELDS, FLAGS = range(4)
 
 
 class Records(NamedTuple):
-    """Records of a text: where each begins (and the last ends), its line, fields and oddities."""
+    """Records of a text: where each begins (and the last ends), its line, fields and flags."""
 
     starts: NDArray[np.int64]
     lines: NDArray[np.int64]
@@ -32,8 +32,8 @@ class Records(NamedTuple):
 def find_records(data: bytes, separator: str, quote: str | None, *, final: bool = True) -> Records:
     """The records of a text, lines counted from 0.
 
-    A record that is not whole is left out, unless the text is final: then a quote that is never
-    closed spoils its line and no more.
+    An incomplete record is left out, unless the text is final: then a quote that is never closed
+    makes only its own line bad.
 
     >>> records = find_records(b'a,"b\\nc"\\nd,e\\n', ",", '"')
     >>> records.starts.tolist(), records.lines.tolist(), records.fields.tolist()
@@ -94,11 +94,11 @@ def _record(text, at, separator, quote):
             inside += more
             if at + 2 > len(text):
                 break
-            behind = text[at + 1]
-            ends = behind == 10 or behind == separator
-            if behind == 13 and at + 2 < len(text):
+            after = text[at + 1]
+            ends = after == 10 or after == separator
+            if after == 13 and at + 2 < len(text):
                 ends |= text[at + 2] == 10
-            flags |= 0 if ends else BEHIND
+            flags |= 0 if ends else AFTER_QUOTE
         fresh = char == separator
         at += 1
     return -1, fields, flags, inside

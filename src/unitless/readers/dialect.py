@@ -8,20 +8,20 @@ from typing import NamedTuple
 import numpy as np
 
 from unitless.readers.blocks import PATTERN, Options, is_pattern
-from unitless.readers.csv_scanner import BEHIND, UNCLOSED, Records, find_records
+from unitless.readers.csv_scanner import AFTER_QUOTE, UNCLOSED, Records, find_records
 from unitless.readers.source import whole_lines
 
 SEPARATORS = "\t;|, "
-"""In this order: a tab in every line is no accident, a space may be."""
+"""In order of preference: a tab in every line is hardly a coincidence, a space may be."""
 
 SAMPLE_LINES = 100
 SAMPLE_BYTES = 1 << 20
 MOST_LINES = 0.8
-"""Share of the sample's lines that have to have the same number of fields."""
+"""Share of the sample's lines that must have the same number of fields."""
 
 
 class Dialect(NamedTuple):
-    """Separator, quote and columns of a file; a column is "number", "string" or not settled."""
+    """Separator, quote and columns of a file; a column is "number", "string" or None (unknown)."""
 
     separator: str
     quote: str | None
@@ -47,12 +47,12 @@ class Dialect(NamedTuple):
         fields = []
         at = 0
         while True:
-            behind = at
+            after = at
             if line.startswith(quote, at):
-                behind = line.find(quote, at + 1) + 1 or len(line)
-                while line.startswith(quote, behind):
-                    behind = line.find(quote, behind + 1) + 1 or len(line)
-            end = line.find(separator, behind)
+                after = line.find(quote, at + 1) + 1 or len(line)
+                while line.startswith(quote, after):
+                    after = line.find(quote, after + 1) + 1 or len(line)
+            end = line.find(separator, after)
             field = line[at:] if end < 0 else line[at:end]
             if field.startswith(quote):
                 field = field.removeprefix(quote).removesuffix(quote).replace(2 * quote, quote)
@@ -63,7 +63,7 @@ class Dialect(NamedTuple):
 
 
 def detect(data: bytes, options: Options) -> Dialect:
-    """The dialect in which the first lines are most alike.
+    """The dialect in which most of the first lines have the same number of fields.
 
     >>> detect(b"a;b\\n1,5;2\\n2,5;3\\n", Options())
     Dialect(separator=';', quote='"', columns={})
@@ -87,7 +87,7 @@ def _alike(dialect: Dialect, sample: bytes) -> float:
     records = dialect.records(sample)
     filled = np.diff(records.starts)[:SAMPLE_LINES] > 2
     fields = records.fields[:SAMPLE_LINES][filled]
-    whole = records.flags[:SAMPLE_LINES][filled] & (BEHIND | UNCLOSED) == 0
+    whole = records.flags[:SAMPLE_LINES][filled] & (AFTER_QUOTE | UNCLOSED) == 0
     if len(fields) == 0 or fields[0] < 2:
         return 0.0
     return float(np.mean((fields == fields[0]) & whole))

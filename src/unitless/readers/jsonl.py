@@ -1,13 +1,14 @@
 """JSON lines: one object per line; the members of inner objects become columns `outer.inner`.
 
-A name is a column of numbers, strings or booleans, settled on the first block in which it appears
-(strings, if there is one among its values). A number that is absent is 0, a boolean false; a null
-is missing, and so is an absent target or weight. Lists, infinite numbers, keys that come twice and
-values that do not fit their column make a bad line; a number or a boolean fits a column of strings.
+A name is a column of numbers, strings or booleans. Its kind is determined on the first block in
+which it appears (strings if one of its values is a string) and does not change later. An absent
+number is 0, an absent boolean false; a null is missing, and so is an absent target or weight.
+Lists, infinite numbers, keys that occur twice and values that do not fit their column make a line
+bad; a number or boolean fits a column of strings.
 
-polars parses a block at once. The tokens of the text are counted as well, and if the frame does
-not hold as many of each kind, or anything else is unusual, the block is read line by line with
-`json`.
+polars parses a whole block, several times faster than `json`. The tokens of the text are counted as
+well; if the frame does not have as many of each kind, or anything else is unusual, the block is
+read line by line with `json`.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, TYPES, Int, Table, flat, is_finite, kind_of
 
 DEEPEST = 64
-"""Objects within objects; polars overflows its stack at some hundred."""
+"""Most levels of nested objects; polars overflows its stack at a few hundred."""
 
 UNUSUAL = re.compile(rb'\\u[dD][89a-fA-F]|""\s*:')
-"""Halves of an escaped character beyond 16 bits, and keys without a name."""
+"""Escaped surrogates, and keys without a name."""
 
 ZEROS = {"number": 0.0, "boolean": False, "string": None}
 
@@ -75,7 +76,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
 
 
 class Tokens(NamedTuple):
-    """What a text of JSON lines holds, outside of strings: how many of each, and how deep."""
+    """Number of tokens of each kind outside of strings, and the deepest nesting."""
 
     keys: int
     strings: int
@@ -115,7 +116,7 @@ def count_tokens(text):
 
 
 class _Lines:
-    """A block of lines on its way to a frame; `kinds` grows by the names that it settles."""
+    """Turns a block of lines into a table; adds the kinds of new names to `kinds`."""
 
     def __init__(
         self, data: bytes, first: int, kinds: dict[str, str], labels: tuple[str | None, ...]
@@ -133,7 +134,7 @@ class _Lines:
     # All lines at once
 
     def quick(self) -> Table | None:
-        """The table as polars reads it, if that is beyond doubt."""
+        """The table as polars reads it, or None if `json` might read it differently."""
         tokens = Tokens(*count_tokens(np.frombuffer(self.data, dtype=np.uint8)))
         if not self.texts or tokens.depth > DEEPEST or tokens.lists or UNUSUAL.search(self.data):
             return None
@@ -148,7 +149,7 @@ class _Lines:
             for name, kind in self.kinds.items()
         ]
         frame = frame.select(columns)
-        if not tokens.nulls:  # what is null is absent
+        if not tokens.nulls:  # so every null of the frame is absent
             zeros = ((name, self._zero(name)) for name in self.kinds)
             frame = frame.with_columns(
                 pl.col(name).fill_null(zero) for name, zero in zeros if zero is not None
@@ -156,7 +157,7 @@ class _Lines:
         return Table(frame, self.lines, [], 0)
 
     def _agrees(self, frame: pl.DataFrame, tokens: Tokens) -> bool:
-        """Whether the frame holds what the text does, and nulls are all written or all absent.
+        """Whether the frame has all values of the text, and nulls are all written or all absent.
 
         Each key has a value: a cell, a null or an object.
         """
@@ -178,12 +179,12 @@ class _Lines:
         )
 
     def _writes_all(self, frame: pl.DataFrame, tokens: Tokens, nulls: int) -> bool:
-        """Whether each line has all names, in no objects: then what is null is missing."""
+        """Whether each line has all names and no inner objects: then every null is missing."""
         flat_lines = tokens.objects == len(self.texts)
         return flat_lines and tokens.nulls == nulls and {*frame.columns} >= {*self.kinds}
 
     def _settles(self, frame: pl.DataFrame) -> bool:
-        """Whether the columns are of kinds we know, and settled if new; a null fits any kind."""
+        """Whether all columns fit their kinds; gives new columns a kind. A null fits any kind."""
         kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
         for name, kind in kinds.items():
             if kind == "other" or (kind != "null" and self.kinds.get(name, kind) != kind):
@@ -193,14 +194,14 @@ class _Lines:
         return True
 
     def _in_order_of_appearance(self, frame: pl.DataFrame) -> list[str]:
-        """The names that are new; polars has an order of its own."""
+        """The new names; polars does not keep their order."""
         new = [name for name in frame.columns if name not in self.kinds]
         rows = {int(frame[name].is_not_null().arg_max() or 0) for name in new}
         found = [name for row in sorted(rows) for name in _parsed(self.texts[row])]
         return [name for name in dict.fromkeys(found) if name in new]
 
     def _zero(self, name: str) -> float | bool | None:
-        """The value in a column of a name that is absent."""
+        """The value of an absent name."""
         return None if name in self.labels else ZEROS[self.kinds[name]]
 
     # Line by line
@@ -237,7 +238,7 @@ class _Lines:
         outer = {name[:at] for name in (*self.kinds, *new) for at in _dots(name)}
         for name, found in new.items():
             kinds = [kind for kind in found if kind != "null"]
-            if kinds or name not in outer:  # otherwise null in the place of an object
+            if kinds or name not in outer:  # otherwise a null instead of an object
                 self.kinds[name] = "string" if "string" in kinds else [*kinds, "number"][0]
 
     def _fitted(self, row: Row, coerce: bool) -> Row:

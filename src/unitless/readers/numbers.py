@@ -2,8 +2,8 @@
 
 Digits below 2**53 and powers of ten up to 10**22 are exact in float64, so that one product or
 quotient rounds once (Clinger, PLDI 1990). Otherwise the product of the digits and a 128-bit power
-of five decides (Lemire, "Number parsing at a gigabyte per second", 2021). What is left (denormals,
-ties that 128 bits cannot settle) is rare and is computed by Python: `HARD`.
+of five decides (Lemire, "Number parsing at a gigabyte per second", 2021). The remaining
+cases (denormals, ties that 128 bits do not decide) are rare and are computed by Python: `HARD`.
 """
 
 import math
@@ -29,7 +29,7 @@ _TENS = 10.0 ** np.arange(23)
 
 
 def _power_of_five(q: int) -> tuple[int, int]:
-    """The leading 128 bits of 5**q, cut off; for q < 0 one more than the cut, as the proof asks."""
+    """The leading 128 bits of 5**q, truncated; for q < 0 plus one, as the proof requires."""
     if q >= 0:
         scaled = 5**q << 1024
     else:
@@ -52,7 +52,7 @@ def is_digit(char):
 
 @inlined
 def read_number(text, at):
-    """Read the number that begins at a place: (kind, value, the place behind it).
+    """Read the number that begins at a place: (kind, value, the place after it).
 
     The text ends in a newline, which ends any number.
     """
@@ -95,7 +95,7 @@ def read_number(text, at):
 
 @inlined
 def _exponent(text, at):
-    """Read e and a whole number: (the place behind it, its value); without digits it is none."""
+    """Read e and a whole number: (the place after it, its value); nothing if it has no digits."""
     begin = at
     at += 1
     negative = text[at] == 45
@@ -113,7 +113,7 @@ def _exponent(text, at):
 
 @kernel
 def _read_word(text, begin, at):
-    """Read nan, inf or infinity in any capitals, which follow a sign or none."""
+    """Read nan, inf or infinity, in upper or lower case, after an optional sign."""
     if _spells(text, at, NAN):
         return YES, np.nan, at + 3
     if _spells(text, at, INFINITY):
@@ -125,7 +125,7 @@ def _read_word(text, begin, at):
 
 @inlined
 def _spells(text, at, letters):
-    """Whether these letters, small or capital, stand there."""
+    """Whether the text has these letters there, in upper or lower case."""
     for k in range(len(letters)):  # noqa: SIM110  (a loop is what Numba compiles)
         if text[at + k] | 32 != letters[k]:
             return False
@@ -134,7 +134,7 @@ def _spells(text, at, letters):
 
 @kernel
 def _many_digits(text, at, stop, power):
-    """The value of more digits than fit: that of the first 19, if one more makes no difference."""
+    """The value of more than 19 digits: that of the first 19, if the others cannot change it."""
     digits = U(0)
     size = 0
     for k in range(at, stop):
@@ -184,7 +184,7 @@ def _scaled(digits, power):
 
 @kernel
 def _product(digits, power):
-    """The same by integers of 128 bits; the letters and steps are those of Lemire's algorithm."""
+    """The same with integers of 128 bits; the steps are those of Lemire's algorithm."""
     shift = 0
     while digits < U(1 << 63):
         digits <<= U(1)

@@ -1,11 +1,12 @@
 """Parquet and Arrow IPC (Feather): columns as they are stored, in batches.
 
 Numbers of any width become Float64; strings, categories, dates and times become String; booleans
-stay; members of structs become columns `outer.inner`. An infinite number makes a bad row, which
-is reported as a line; columns of lists, bytes or objects, and dates before the year 1 or behind the
-year 9999, are refused. Memory is that of a row group (Parquet) or of some batches (Arrow). A stream
-or a compressed file is copied to a temporary file.
-A position to start from may say `until`: the row behind which reading ends.
+stay; members of structs become columns `outer.inner`. A row with an infinite number is bad; errors
+give its number as the line. Columns of lists, bytes or objects, and dates outside of the years 1 to
+9999, are refused. One row group (Parquet) or a few batches (Arrow) are in memory at a time. A
+stream or a compressed file is copied to a temporary file.
+
+A position to start from may contain `until`: the row after which reading ends.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FIRST_DAY = (date.min - EPOCH).days
 LAST_DAY = (date.max - EPOCH).days
 OUT_OF_RANGE = "its dates are not all in the years 1 to 9999"
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-"""A day in the units of times."""
+"""One day in each unit of time."""
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -69,14 +70,14 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
             block = tables.block(table, place, end, source, options)
             place = block.position
             yield replace(block, done=place["line"] / total)
-        if place["line"] != total:  # polars may end a damaged file without a word
+        if place["line"] != total:  # polars may end a damaged file without an error
             why = f"the file is damaged: {total} rows are promised, {place['line']} can be read"
             raise ReadError(why, file=source.name)
 
 
 @contextlib.contextmanager
 def _on_disk(source: Source) -> Iterator[str]:
-    """A path at which the uncompressed file can be found."""
+    """The path of the uncompressed file."""
     if source.plain and source.path is not None and source.seekable:
         yield os.path.abspath(source.path)
         return
@@ -91,7 +92,7 @@ def _on_disk(source: Source) -> Iterator[str]:
 def _scanned(
     file: str, path: str, rows: int, until: int | None, options: Options
 ) -> tuple[int, Iterator[pl.DataFrame]]:
-    """The number of rows of a file, or of those that are wanted, and its rows from that one on."""
+    """The number of rows up to `until`, and batches of them from row `rows` on."""
     with open(path, "rb") as opened:
         arrow = opened.read(6) == b"ARROW1"
     scan = pl.scan_ipc if arrow else pl.scan_parquet
@@ -137,7 +138,7 @@ def _plain(column: pl.Series, file: str) -> pl.Series:
 
 
 def _has_calendar_days(column: pl.Series) -> bool:
-    """Whether dates are in the years 1 to 9999; polars panics over others, or writes nonsense."""
+    """Whether dates are in the years 1 to 9999; polars fails on others or writes wrong text."""
     if column.dtype not in (pl.Date, pl.Datetime) or column.null_count() == column.len():
         return True
     day = 1 if column.dtype == pl.Date else DAY[column.dtype.time_unit]  # type: ignore[attr-defined]

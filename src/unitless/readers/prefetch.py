@@ -1,4 +1,4 @@
-"""Prefetch: a thread makes the next item of an iterator while the caller works on the last one."""
+"""Prefetch: a thread computes the next item of an iterator while the caller uses the last one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 PATIENCE = 1.0
-"""Seconds to wait for the other thread when the reading stops early; it may hang in a pipe."""
+"""Seconds to wait for the thread when the caller stops early; it may be waiting for a pipe."""
 
 
 def prefetch(items: Generator[Item, None, None]) -> Iterator[Item]:
-    """The same items; one is ready and one in the making while the caller works.
+    """The same items; one is ready and one is being computed while the caller works.
 
     >>> list(prefetch(letter for letter in "abc"))
     ['a', 'b', 'c']
@@ -42,7 +42,7 @@ def prefetch(items: Generator[Item, None, None]) -> Iterator[Item]:
         finally:
             items.close()
 
-    # A daemon: a read that waits for a pipe must not keep the program from ending.
+    # A daemon: a read that waits for a pipe must not keep the program from exiting.
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:

@@ -1,8 +1,8 @@
 """Files as streams of bytes: plain or compressed, from a path, a stream or standard input.
 
-Compression is recognised by the first bytes, whatever the name says. Text comes in chunks of whole
-lines; where a chunk ends depends only on where it starts, so a file read on from the end of a chunk
-comes in the same chunks as before. Of a pipe that pauses, a chunk is what has come so far.
+Compression is recognised by the first bytes, not by the name. Text comes in chunks of whole
+lines; where a chunk ends depends only on where it starts, so reading on from the end of a chunk
+gives the same chunks as before. If a pipe pauses, a chunk is what has arrived so far.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ZSTANDARD_PIECE = 4096
 
 FIRST_PAUSE = 1.0
 PAUSE = 0.1
-"""Seconds without a byte after which a pipe is said to pause, at its beginning and later."""
+"""Seconds without a byte after which a pipe counts as paused, at its beginning and later."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
@@ -40,7 +40,7 @@ HEAD = 4
 """Bytes by which compression is recognised."""
 
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
-"""What decompression raises over a damaged file; bz2 raises an OSError without a number."""
+"""What decompression raises for a damaged file; bz2 raises an OSError without errno."""
 
 File = str | os.PathLike[str] | BinaryIO
 
@@ -57,7 +57,7 @@ class Chunk(NamedTuple):
 
 
 class Source:
-    """A file that is read once, from front to back.
+    """A file that is read once, from beginning to end.
 
     >>> source = Source(io.BytesIO(gzip.compress(b"two\\nlines")))
     >>> [chunk.data for chunk in source.chunks(5)]
@@ -67,9 +67,9 @@ class Source:
     def __init__(self, file: File, settle: int = 100) -> None:
         self.raw: Any
         self.settle = settle
-        """Lines of the first chunk, at least, however slowly they come."""
+        """Minimum number of lines of the first chunk, however slowly they arrive."""
         self.pauses = False
-        """Whether it is a pipe from which nothing more has come for a while."""
+        """Whether it is a pipe from which nothing has arrived for a while."""
         self.path: str | None = None
         if file == "-":
             self.name = "standard input"
@@ -85,12 +85,12 @@ class Source:
         self.offset = 0
         self.pipe = None if self.seekable else _descriptor(self.raw)
         if file == "-" and self.pipe is not None:
-            # No buffer: its lock, held by a thread that waits, would keep Python from ending.
+            # Unbuffered: a waiting thread would hold the buffer's lock, and Python could not exit.
             self.raw = open(self.pipe, "rb", buffering=0, closefd=False)  # noqa: SIM115
         self._open()
 
     def _open(self) -> None:
-        """Start at the first byte, behind the compression."""
+        """Open the stream of uncompressed bytes at its beginning."""
         if self.seekable:
             self.raw.seek(0)
             head = self.raw.read(HEAD)
@@ -123,7 +123,7 @@ class Source:
             self.raw.close()
 
     def __del__(self) -> None:
-        """A file that nobody began to read is closed as well."""
+        """Close a file that was opened and never read."""
         if getattr(self, "path", None) is not None and hasattr(self, "raw"):
             self.raw.close()
 
@@ -134,7 +134,7 @@ class Source:
     def read(self, size: int, wait: bool = True) -> bytes:
         """That many bytes; fewer only at the end of the file, or when a pipe pauses.
 
-        With `wait` no pause is too long.
+        With `wait` it waits however long a pause is.
         """
         pieces = []
         self.pauses = False
@@ -162,21 +162,21 @@ class Source:
         return ReadError(f"the compressed file is damaged or cut short ({error})", file=self.name)
 
     def _idle(self) -> bool:
-        """Whether nothing comes out of the pipe for a while."""
+        """Whether nothing arrives from the pipe for a while."""
         if self.pipe is None or self.offset <= HEAD:
             return False
         patience = FIRST_PAUSE if self.settle > 1 else PAUSE
         return not select.select([self.pipe], [], [], patience)[0]
 
     def skip_to(self, offset: int) -> None:
-        """Go on to that byte of the uncompressed file."""
+        """Skip to that byte of the uncompressed file."""
         if self.plain and self.size is not None and offset <= self.size:
             self.offset = self.raw.seek(offset)
         while self.offset < offset:
             if not self.read(min(1 << 20, offset - self.offset)):
                 raise ReadError(
                     f"the file ends at byte {self.offset}, before byte {offset}, where reading "
-                    "was to go on: it is not the file that was read before",
+                    "was to continue: it is not the file that was read before",
                     file=self.name,
                 )
 
@@ -240,7 +240,7 @@ def _chunk(data: bytes, offset: int, end: int) -> Chunk:
 
 
 def _descriptor(raw: Any) -> int | None:
-    """The file descriptor of a pipe that can be asked whether something is in it."""
+    """The file descriptor of a pipe on which `select` works, otherwise None."""
     try:
         select.select([raw.fileno()], [], [], 0)
         return int(raw.fileno())
@@ -275,7 +275,7 @@ def _buffered(raw: Any) -> Any:
 
 
 def _from_start(head: bytes, raw: Any) -> Iterator[bytes]:
-    """The pieces of a stream that cannot go back, as they come; its first bytes have been read."""
+    """The pieces of a stream that cannot seek; its first bytes have been read already."""
     read = getattr(raw, "read1", raw.read)
     return itertools.chain([head], iter(lambda: read(1 << 17), b""))
 

@@ -1,9 +1,10 @@
 """What the readers of sparse text (svmlight, VW) share: chunks -> kernels -> blocks.
 
 A kernel parses a chunk line by line into arrays. It stops at a line that it cannot finish: a bad
-line, or a number that Python has to compute. `_read` does what is
-needed and calls it again; what the unfinished line has written is overwritten. Names get their
-columns afterwards, in the order of the file, while another thread parses the next chunk.
+line, or one with a number that Python has to compute (a hard number, see `numbers`). `_read` notes
+the bad line or computes the numbers and calls the kernel again, which overwrites what the
+unfinished line has written. Names get their columns afterwards, in the order of the file, while
+another thread parses the next chunk.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ from unitless.readers.source import Source
 from unitless.rows import Rows
 
 AT, LINE, ROW, PLACE, ASKED, ANSWERED = range(6)
-"""A kernel's state: where it is, lines and rows read, the bad token, hard numbers of the line."""
+"""State of a kernel: its place in the text, lines and rows read, the place of a bad token, how many
+hard numbers the line has, and how many of them Python has computed."""
 
 DONE, ASK, NOT_NUMBER, NOT_FINITE, NOT_WEIGHT, CONTROL, OWN = range(7)
-"""How a kernel ends: at the end; at hard numbers; at a bad line, for one of these reasons or, from
-`OWN` on, for a reason of the format."""
+"""Where a kernel returns: at the end of the text; at a line with hard numbers; at a bad line, for
+one of these reasons or, from `OWN` on, for a reason of the format."""
 
 REASONS = {
     NOT_NUMBER: NUMBER,
@@ -50,11 +52,11 @@ REASONS = {
 SUM = "the values of a name that comes more than once add up to no finite number"
 
 HARD_NUMBERS = 64
-"""Room for the hard numbers of a line, to begin with."""
+"""Hard numbers of a line for which there is space at first."""
 
 
 class Arrays(NamedTuple):
-    """What a kernel fills; it gets them as a plain tuple.
+    """The arrays that a kernel fills; it takes them as a plain tuple.
 
     ======= ===========================================================================
     values  of all rows, one row after another
@@ -77,7 +79,7 @@ class Arrays(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A chunk that was parsed: its text, the arrays, how many lines and rows, and bad lines."""
+    """A parsed chunk: its text, the arrays, the number of lines and rows, and bad lines."""
 
     data: bytes
     end: int
@@ -89,10 +91,10 @@ class Parsed(NamedTuple):
 
 
 class Parser(Protocol):
-    """A format."""
+    """The parser of one format."""
 
     columns_are_named: ClassVar[bool]
-    """Whether columns have names, which are text."""
+    """Whether columns have names instead of numbers."""
     reasons: ClassVar[dict[int, str]]
     """Why a line is bad, from `OWN` on."""
 
@@ -101,20 +103,23 @@ class Parser(Protocol):
         """Columns so far."""
 
     def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
-        """Run the kernel from state[AT] on; how it ended."""
+        """Run the kernel from state[AT] on; returns its status."""
 
     def finish(self, data: bytes, arrays: Arrays, rows: int) -> tuple[int, list[str], list[int]]:
-        """Count the columns behind a chunk: (values, new names, rows that cannot be used)."""
+        """Assign the columns of a chunk: (values, new names, rows that cannot be used)."""
 
 
 @inlined
 def number_at(text, at, state, hard):
-    """(status, value, the place behind) of a number; one that is hard is asked for."""
-    kind, value, behind = read_number(text, at)
+    """Read a number: (status, value, the place after it).
+
+    A hard number is listed in `hard` for Python, or taken from there once Python has computed it.
+    """
+    kind, value, after = read_number(text, at)
     if kind == NO:
-        return NOT_NUMBER, value, behind
+        return NOT_NUMBER, value, after
     if kind == INFINITE:
-        return NOT_FINITE, value, behind
+        return NOT_FINITE, value, after
     if kind == HARD:
         k = state[ASKED]
         state[ASKED] = k + 1
@@ -122,28 +127,28 @@ def number_at(text, at, state, hard):
             value = hard[k, 2]
         elif k < len(hard):
             hard[k, 0] = at
-            hard[k, 1] = behind
-    return DONE, value, behind
+            hard[k, 1] = after
+    return DONE, value, after
 
 
 @inlined
 def skip_line(text, at):
-    """The place behind the line."""
+    """The place after the line."""
     while text[at] != 10:
         at += 1
     return at + 1
 
 
 @inlined
-def finish_line(text, state, starts, status, filled, behind):
-    """Go on to the next line, unless numbers of this one are still to be computed: the status.
+def finish_line(text, state, starts, status, filled, after):
+    """Move to the next line, unless Python has to compute numbers of this one; the status.
 
     `filled` is the number of values after the row, or -1 if the line holds no row.
     """
     if status == DONE and state[ASKED] > state[ANSWERED]:
         return ASK
     state[ANSWERED] = 0
-    state[AT] = behind if status == DONE else skip_line(text, state[AT])
+    state[AT] = after if status == DONE else skip_line(text, state[AT])
     state[LINE] += 1
     if status == DONE and filled >= 0:
         state[ROW] += 1
@@ -176,7 +181,7 @@ def blocks(source: Source, options: Options, start: Position, parser: Parser) ->
 
 
 def _parsed(source: Source, options: Options, parser: Parser) -> Generator[Parsed, None, None]:
-    """The chunks of the file; a chunk's arrays are used again for the fourth one behind it."""
+    """The chunks of the file; the arrays of a chunk are used again four chunks later."""
     rooms = deque([_room(0, 0, parser.columns_are_named)] * 4)
     for chunk in source.chunks(options.block_bytes):
         data, bad = chunk.data, list[Bad]()
@@ -189,7 +194,7 @@ def _parsed(source: Source, options: Options, parser: Parser) -> Generator[Parse
 
 
 def _decodable(data: bytes) -> tuple[bytes, list[Bad]]:
-    """The lines that are UTF-8, the others blanked out and listed."""
+    """The text with empty lines instead of those that are not UTF-8, and a list of these."""
     try:
         data.decode()
         return data, []
@@ -219,7 +224,7 @@ def _room(values: int, rows: int, named: bool) -> Arrays:
 
 
 def _large_enough(room: Arrays, data: bytes, named: bool) -> Arrays:
-    """Arrays for the chunk, the old ones if they are: memory that is new is slow."""
+    """Arrays for the chunk: the old ones if they suffice, because new memory is slow."""
     values = len(data) // 2 + 1  # a token and a blank have two bytes
     rows = int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == 10))
     if len(room.values) < values or len(room.spans) < rows:
@@ -228,7 +233,7 @@ def _large_enough(room: Arrays, data: bytes, named: bool) -> Arrays:
 
 
 def _read(data: bytes, parser: Parser, room: Arrays, most: int) -> tuple[int, int, list[Bad]]:
-    """Parse a chunk into the arrays: (lines, rows, bad lines); it ends early at too many."""
+    """Parse a chunk into the arrays: (lines, rows, bad lines); stops at too many bad lines."""
     text = np.frombuffer(data, dtype=np.uint8)
     state = np.zeros(6, dtype=np.int64)
     hard = np.empty((HARD_NUMBERS, 3))
@@ -246,7 +251,7 @@ def _read(data: bytes, parser: Parser, room: Arrays, most: int) -> tuple[int, in
 
 
 def _answered(data: bytes, state: NDArray[np.int64], hard: NDArray[np.float64]) -> Any:
-    """The hard numbers of a line with their values; in a larger array if there are more."""
+    """Compute the hard numbers of a line; returns a larger array if they do not fit."""
     asked = int(state[ASKED])
     if asked > len(hard):
         state[ANSWERED] = 0

@@ -1,8 +1,9 @@
 """svmlight (libsvm) text: `label index:value index:value ... # comment`, one row per line.
 
-The index is the column: index 7 is column 7, whether a file counts from 0 or from 1 (a stream
-cannot know; column 0 then stays empty and costs nothing). Indices rise within a row, as the
-format asks. `qid:` is left out; several labels (`1,2 3:4`) are refused.
+The index is the column: index 7 is column 7, whether a file counts from 0 or from 1 (which
+a stream cannot know; if it counts from 1, column 0 stays empty and costs nothing). Indices must
+increase within a row, as the format requires. `qid:` is ignored; rows with several labels
+(`1,2 3:4`) are refused.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def _parse(text, state, hard, arrays):
     """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`."""
     while state[AT] < len(text):
         state[ASKED] = 0
-        status, filled, behind = _read_line(text, state, hard, arrays)
-        status = finish_line(text, state, arrays[2], status, filled, behind)
+        status, filled, after = _read_line(text, state, hard, arrays)
+        status = finish_line(text, state, arrays[2], status, filled, after)
         if status != DONE:
             return status
     return DONE
@@ -90,7 +91,7 @@ def _parse(text, state, hard, arrays):
 
 @inlined
 def _read_line(text, state, hard, arrays):
-    """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
+    """Read one line: (status, values so far or -1 for no row, the place after the line)."""
     values, indices, starts, marks, spans = arrays[:5]
     row = state[ROW]
     filled = starts[row]
@@ -98,16 +99,16 @@ def _read_line(text, state, hard, arrays):
     at = _skip_blanks(text, state[AT])
     if _ends_line(text, at):
         return DONE, -1, skip_line(text, at)
-    status, label, behind = number_at(text, at, state, hard)
-    if status != DONE or not _ends_field(text, behind):
+    status, label, after = number_at(text, at, state, hard)
+    if status != DONE or not _ends_field(text, after):
         state[PLACE] = at
-        return _bad_label(text, at, behind, status), filled, behind
+        return _bad_label(text, at, after, status), filled, after
     marks[row, 0] = label
     marks[row, 1] = 1.0
     spans[row, 0] = state[LINE]
     spans[row, 1] = 0
     spans[row, 2] = 0
-    at = _skip_blanks(text, behind)
+    at = _skip_blanks(text, after)
     while not _ends_line(text, at):
         state[PLACE] = at
         index = 0
@@ -116,27 +117,27 @@ def _read_line(text, state, hard, arrays):
             index = index * 10 + (text[colon] - 48)
             colon += 1
         if text[colon] != 58 or colon == at or colon - at > LONGEST_INDEX or index <= previous:
-            behind = _query(text, at)
-            if behind < 0:
-                return _bad_index(text, at, colon), filled, behind
-            at = _skip_blanks(text, behind)
+            after = _query(text, at)
+            if after < 0:
+                return _bad_index(text, at, colon), filled, after
+            at = _skip_blanks(text, after)
             continue
         if index > LARGEST_INDEX:
             return TOO_LARGE, filled, colon
-        status, value, behind = number_at(text, colon + 1, state, hard)
-        if status != DONE or not _ends_field(text, behind):
-            if text[behind] == 58:
-                return NO_PAIR, filled, behind
-            control = status == DONE and text[behind] < 32
-            state[PLACE] = behind if control else colon + 1
+        status, value, after = number_at(text, colon + 1, state, hard)
+        if status != DONE or not _ends_field(text, after):
+            if text[after] == 58:
+                return NO_PAIR, filled, after
+            control = status == DONE and text[after] < 32
+            state[PLACE] = after if control else colon + 1
             if status == DONE:
                 status = CONTROL if control else NOT_NUMBER
-            return status, filled, behind
+            return status, filled, after
         values[filled] = value
         indices[filled] = index
         filled += 1
         previous = index
-        at = _skip_blanks(text, behind)
+        at = _skip_blanks(text, after)
     return DONE, filled, skip_line(text, at)
 
 
@@ -149,7 +150,7 @@ def _skip_blanks(text, at):
 
 @inlined
 def _ends_line(text, at):
-    """Whether nothing more is to be read: a newline or a comment."""
+    """Whether the line ends here, or a comment begins."""
     char = text[at]
     return char == 10 or char == 35 or (char == 13 and text[at + 1] == 10)
 
@@ -161,7 +162,7 @@ def _ends_field(text, at):
 
 @inlined
 def _query(text, at):
-    """The place behind `qid:` and a whole number; -1 if that is not there."""
+    """The place after `qid:` and a whole number; -1 if that is not there."""
     if text[at] != 113 or text[at + 1] != 105 or text[at + 2] != 100 or text[at + 3] != 58:
         return -1
     first = at + 4
@@ -173,8 +174,8 @@ def _query(text, at):
 
 
 @inlined
-def _bad_label(text, at, behind, status):
-    if status == NOT_FINITE and _ends_field(text, behind):
+def _bad_label(text, at, after, status):
+    if status == NOT_FINITE and _ends_field(text, after):
         return NOT_FINITE
     while text[at] > 32 and text[at] != 44:
         at += 1
@@ -182,12 +183,12 @@ def _bad_label(text, at, behind, status):
 
 
 @inlined
-def _bad_index(text, at, behind):
-    """Why the token is no index and value, or in the wrong place; digits end at `behind`."""
+def _bad_index(text, at, after):
+    """Why the token is not an index and a value, or is misplaced; its digits end at `after`."""
     if text[at] < 32:
         return CONTROL
     colons = 0
-    whole = behind > at and text[behind] == 58
+    whole = after > at and text[after] == 58
     end = at
     while text[end] > 32 and text[end] != 35:
         colons += text[end] == 58
@@ -196,4 +197,4 @@ def _bad_index(text, at, behind):
         return NO_PAIR
     if not whole:
         return NO_INDEX
-    return TOO_LARGE if behind - at > LONGEST_INDEX else NOT_RISING
+    return TOO_LARGE if after - at > LONGEST_INDEX else NOT_RISING

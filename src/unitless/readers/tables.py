@@ -32,7 +32,7 @@ Int = NDArray[np.int64]
 
 TYPES = {"number": pl.Float64, "string": pl.String, "boolean": pl.Boolean}
 REFUSED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What polars raises over a file it cannot read."""
+"""What polars raises for a file it cannot read."""
 
 
 class Table(NamedTuple):
@@ -45,7 +45,7 @@ class Table(NamedTuple):
 
 
 def kind_of(dtype: pl.DataType) -> str:
-    """What a column holds: numbers, strings, booleans, nulls only, or something other."""
+    """The kind of a column: number, string, boolean, null (nulls only) or other."""
     if dtype.is_numeric():
         return "number"
     if dtype.is_temporal() or dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -79,7 +79,7 @@ def _leaves(
 ) -> Iterator[tuple[tuple[str, ...], pl.Series]]:
     """The columns that are no structs, with the names that lead to them.
 
-    polars makes a member without name or type of {}, which is left out.
+    polars reads {} as a struct with a nameless member of nulls, which is left out.
     """
     for column in columns:
         path = (*outer, column.name)
@@ -90,7 +90,7 @@ def _leaves(
 
 
 def is_finite(frame: pl.DataFrame) -> bool:
-    """Whether no number is infinite; the sums tell at once, unless they overflow or one is NaN."""
+    """Whether no number is infinite; finite sums answer this fast."""
     sums = frame.select(selectors.float().sum())
     if sums.width == 0 or all(map(math.isfinite, filter(None, sums.row(0)))):
         return True
@@ -123,7 +123,7 @@ def without_wrong_cells(
 def block(table: Table, begin: Position, end: Position, source: Source, options: Options) -> Block:
     """The table as a block, target and weight apart from the features.
 
-    It begins at one position; the other says what is new behind it, but for the counts.
+    `begin` is the position before the block; `end` has what is different after it, except counts.
     """
     for name in (options.target, options.weight):
         if name is not None and name not in table.frame.columns:
@@ -158,7 +158,7 @@ def _labels(column: pl.Series) -> NDArray[Any]:
 
 
 def _weighed(table: Table, name: str | None, file: str) -> tuple[Table, NDArray[np.float64] | None]:
-    """The rows with a weight that can be used, and the weights."""
+    """The rows with a valid weight, and the weights."""
     if name is None:
         return table, None
     column = table.frame[name]

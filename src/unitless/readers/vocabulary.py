@@ -1,8 +1,8 @@
 """The vocabulary of a text file: names -> columns, inside kernels, in order of appearance.
 
 An open hash table with linear probing. A slot holds a fingerprint of 96 bits under a random key,
-and the column: a look-up touches one place in memory, and two of a million names have the same
-fingerprint with a probability below 1e-16. The names themselves stand one behind another in
+and the column: a look-up reads one place in memory, and two of a million names have the same
+fingerprint with a probability below 1e-16. The names themselves are stored one after another in
 `letters`, each with a newline.
 """
 
@@ -36,7 +36,7 @@ SLOTS = 1 << 12
 
 @inlined
 def extended(first, second, char):
-    """The two words of a fingerprint, behind one more character; of none they are the key."""
+    """The two words of a fingerprint, extended by a character; they begin as the key."""
     first = (first ^ U(char)) * U(0x9E3779B97F4A7C15)
     second = (second ^ U(char)) * U(0xD1B54A32D192ED03)
     return first ^ (first >> U(29)), second ^ (second >> U(31))
@@ -89,7 +89,7 @@ def _find_name(words, column):
 
 @kernel
 def _enter(words, count):
-    """Enter the first `count` names, which are written already, into slots that are empty."""
+    """Enter the first `count` names of `letters` into empty slots."""
     for column in range(count):
         place, first, second = _find_name(words, column)
         if _column_in(words[0], place) < 0:
@@ -100,8 +100,8 @@ def _enter(words, count):
 def _assign(text, arrays, rows, progress, words, count, room):
     """Give columns to the features of all rows from progress[0] on, and sort each row by column.
 
-    Rows move together, from progress[1] on, where values are dropped. Returns whether all is done;
-    if not, the vocabulary is full. A row whose values do not add up gets the importance -1.
+    Rows are moved up to progress[1] where values are dropped. Returns False if the vocabulary is
+    full. A row in which a sum of values is not finite gets the importance weight -1.
     """
     starts, marks = arrays[2], arrays[3]
     while progress[0] < rows:
@@ -125,7 +125,7 @@ def _assign(text, arrays, rows, progress, words, count, room):
 def _find_columns(text, arrays, start, stop, words, count):
     """Fill in the columns of a row, new ones for new names; False if the vocabulary is full.
 
-    A row is looked up at once, for then the memory answers for many names at a time.
+    All names of a row are looked up together, so that memory accesses overlap.
     """
     indices, prints, tokens = arrays[1], arrays[5], arrays[6]
     slots = words[0]
@@ -146,7 +146,7 @@ def _find_columns(text, arrays, start, stop, words, count):
 
 @inlined
 def _spell(text, tokens, k, words, column):
-    """Write the name of feature k behind the last one, as that of a column."""
+    """Append the name of feature k to `letters` as the name of a column."""
     starts = words[1]
     letters = words[2]
     end = starts[column]
@@ -171,7 +171,7 @@ def _spell(text, tokens, k, words, column):
 
 @inlined
 def _spell_number(letters, end, number):
-    """Write [number]; where it ends."""
+    """Write [number]; returns where it ends."""
     digits = 1
     while number >= 10**digits:
         digits += 1
@@ -187,7 +187,7 @@ def _spell_number(letters, end, number):
 def _in_order(arrays, start, stop, filled, room):
     """Sort a row by column, add up equal columns, leave out zeros, and move it to `filled`.
 
-    Equal columns are added in the order in which they stand. Returns the end of the row, -1 if a
+    Equal columns are added in the order of the row. Returns the end of the row, -1 if a
     sum is not finite.
     """
     values, indices = arrays[0], arrays[1]
@@ -218,7 +218,7 @@ def _in_order(arrays, start, stop, filled, room):
 
 @kernel
 def _sort(keys, ranked, size):
-    """Sort keys[:size]; of few, each is counted how many are below it, which vectors do fast."""
+    """Sort keys[:size]; in a short row, by counting the smaller keys, which vectorises."""
     if size > SHORT_ROW:
         keys[:size].sort()
         return

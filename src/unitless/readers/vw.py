@@ -1,13 +1,13 @@
 """Vowpal Wabbit text: `label importance 'tag |namespace:weight name:value name ... |...`.
 
-What VW reads is read as VW reads it, in float64. A feature is named as VW's audit names it:
+Lines are read as VW reads them, in float64. A feature is named as VW's audit names it:
 `name` in the namespace without a name, `namespace^name` otherwise, `namespace^name^text` for
 `name:text`; features without a name, `:3.5`, are `namespace^[0]`, `namespace^[1]`, ... Columns
-come in the order in which names appear. Equal names of a row are added up, zeros left out.
+are in the order in which names appear. Values of equal names in a row are added; zeros are dropped.
 
-Where VW warns and drops the rest of a line, and where it guesses, a line is bad: no `|` at all, a
-label or importance that is no number, a base prediction (third number), `name:` without a value,
-`name:12ab`. Strings like `e5` or `-`, which VW takes for 0, are strings.
+Where VW warns and drops the rest of a line, or guesses, the line is bad: no `|` at all, a label or
+importance weight that is not a number, a base prediction (third number), `name:` without a value,
+`name:12ab`. Strings like `e5` or `-`, which VW reads as 0, are strings.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def _parse(text, state, hard, arrays, key):
     """Read rows until the end of the text or a line that cannot be finished; see `sparse_text`."""
     while state[AT] < len(text):
         state[ASKED] = 0
-        status, filled, behind = _read_line(text, state, hard, arrays, key)
-        status = finish_line(text, state, arrays[2], status, filled, behind)
+        status, filled, after = _read_line(text, state, hard, arrays, key)
+        status = finish_line(text, state, arrays[2], status, filled, after)
         if status != DONE:
             return status
     return DONE
@@ -97,7 +97,7 @@ def _parse(text, state, hard, arrays, key):
 
 @inlined
 def _read_line(text, state, hard, arrays, key):
-    """Read one line: (status, values so far or -1 for no row, the place behind the line)."""
+    """Read one line: (status, values so far or -1 for no row, the place after the line)."""
     begin = state[AT]
     bar = begin
     while text[bar] != 124 and text[bar] != 10:
@@ -111,16 +111,16 @@ def _read_line(text, state, hard, arrays, key):
     status = _read_head(text, begin, bar, state, hard, arrays)
     if status != DONE:
         return status, -1, bar
-    status, filled, behind = _read_features(text, bar, state, hard, arrays, key)
-    return status, filled, behind
+    status, filled, after = _read_features(text, bar, state, hard, arrays, key)
+    return status, filled, after
 
 
 @inlined
 def _read_head(text, at, bar, state, hard, arrays):
     """Read label, importance and tag.
 
-    As in VW, the last word is a tag if it touches the bar or begins with ', and what stands before
-    the first tab is dropped.
+    As in VW, the last word is a tag if it touches the bar or begins with ', and everything
+    before the first tab is dropped.
     """
     marks, spans = arrays[3], arrays[4]
     row = state[ROW]
@@ -145,10 +145,10 @@ def _read_head(text, at, bar, state, hard, arrays):
         end = at
         while end < bar and text[end] != 32:
             end += 1
-        behind = end
-        while behind < bar and text[behind] == 32:
-            behind += 1
-        if behind == bar and (end == bar or text[at] == 39):
+        after = end
+        while after < bar and text[after] == 32:
+            after += 1
+        if after == bar and (end == bar or text[at] == 39):
             spans[row, 1] = at + (text[at] == 39)
             spans[row, 2] = end
             return DONE
@@ -169,10 +169,10 @@ def _read_head(text, at, bar, state, hard, arrays):
 
 @inlined
 def _read_features(text, at, state, hard, arrays, key):
-    """Read namespaces and features from the first bar on: (status, values so far, place behind).
+    """Read namespaces and features from the first bar on: (status, values so far, place after).
 
-    Of each feature the fingerprint of its name goes to `prints`, and where its name and its
-    namespace stand to `tokens`; columns are looked up later (`vocabulary`).
+    The fingerprint of each feature's name goes to `prints`, the places of its name and namespace
+    in the text go to `tokens`; columns are looked up later (`vocabulary`).
     """
     values, prints, tokens = arrays[0], arrays[5], arrays[6]
     filled = arrays[2][state[ROW]]
@@ -200,16 +200,16 @@ def _read_features(text, at, state, hard, arrays, key):
                 return status, filled, at
         else:
             name_to, first, second = _read_name(text, at, space_print[0], space_print[1])
-            status, value, behind, is_text = _read_value(text, name_to, weight, state, hard)
+            status, value, after, is_text = _read_value(text, name_to, weight, state, hard)
             if status != DONE:
                 return status, filled, at
             if at == name_to and not is_text:
                 first, second = _print_of_number(nameless, first, second)
             if is_text:
                 first, second = extended(first, second, CARET)
-                for k in range(name_to + 1, behind):
+                for k in range(name_to + 1, after):
                     first, second = extended(first, second, text[k])
-                name_to = behind
+                name_to = after
             prints[filled, 0] = first
             prints[filled, 1] = second
             tokens[filled, 0] = space
@@ -220,12 +220,12 @@ def _read_features(text, at, state, hard, arrays, key):
             nameless += at == name_to
             values[filled] = value
             filled += 1
-            at = behind
+            at = after
 
 
 @inlined
 def _read_name(text, at, first, second):
-    """Read a name: (where it ends, at a blank, a bar or a colon; a fingerprint behind it)."""
+    """Read a name: (its end, at a blank, a bar or a colon; the extended fingerprint)."""
     char = text[at]
     while char > 32 and char != 124 and char != 58:
         first, second = extended(first, second, char)
@@ -236,7 +236,7 @@ def _read_name(text, at, first, second):
 
 @inlined
 def _print_of_number(number, first, second):
-    """A fingerprint behind [number]."""
+    """A fingerprint, extended by [number]."""
     first, second = extended(first, second, OPENING)
     power = 1
     while number >= 10 * power:
@@ -256,44 +256,44 @@ def _is_end(text, at):
 
 @inlined
 def _read_weight(text, space, space_to, state, hard):
-    """Read the weight of a namespace behind its name: (status, weight, the place behind)."""
+    """Read the weight of a namespace after its name: (status, weight, the place after)."""
     if text[space_to] != 58:
         if not _is_end(text, space_to):
             state[PLACE] = space_to
             return CONTROL, 1.0, space_to
         return DONE, 1.0, space_to
-    status, weight, behind = number_at(text, space_to + 1, state, hard)
-    digits = is_digit(text[behind - 1]) or text[behind - 1] == 46  # not nan or inf
-    if status == NOT_NUMBER or not digits or not _is_end(text, behind) or space_to == space:
-        return BAD_SPACE, weight, behind
-    return DONE, weight, behind  # an infinite weight is bad where it is used
+    status, weight, after = number_at(text, space_to + 1, state, hard)
+    digits = is_digit(text[after - 1]) or text[after - 1] == 46  # not nan or inf
+    if status == NOT_NUMBER or not digits or not _is_end(text, after) or space_to == space:
+        return BAD_SPACE, weight, after
+    return DONE, weight, after  # an infinite weight is bad only if a feature uses it
 
 
 @inlined
 def _read_value(text, at, weight, state, hard):
-    """Read what follows a name, :number, :text or nothing: (status, value, behind, is it text)."""
+    """Read what follows a name, :number, :text or nothing: (status, value, after, is it text)."""
     value = 1.0
-    behind = at
+    after = at
     if text[at] == 58:
-        status, value, behind = number_at(text, at + 1, state, hard)
-        if status == NOT_NUMBER or not _is_end(text, behind):
-            status, behind = _read_text(text, at + 1, behind, state)
-            return status, 1.0, behind, True
+        status, value, after = number_at(text, at + 1, state, hard)
+        if status == NOT_NUMBER or not _is_end(text, after):
+            status, after = _read_text(text, at + 1, after, state)
+            return status, 1.0, after, True
         if status != DONE:
             state[PLACE] = at + 1
-            return status, value, behind, False
+            return status, value, after, False
     elif not _is_end(text, at):
         state[PLACE] = at
-        return CONTROL, value, behind, False
+        return CONTROL, value, after, False
     value *= weight
     if np.isinf(value) or np.isinf(weight):
-        return NOT_FINITE, value, behind, False
-    return DONE, value, behind, False
+        return NOT_FINITE, value, after, False
+    return DONE, value, after, False
 
 
 @inlined
 def _read_text(text, begin, number_to, state):
-    """Read the text behind a colon, which is part of the name: (status, the place behind)."""
+    """Read the text after a colon, which is part of the name: (status, the place after)."""
     end = begin
     while text[end] > 32:
         end += 1
