@@ -39,8 +39,8 @@ XZ = b"\xfd7zX"
 HEAD = 4
 """Bytes by which compression is recognised."""
 
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
-"""What decompression raises for a damaged file; bz2 raises an OSError without errno."""
+DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
+"""What decompression raises for a damaged file; an OSError then has no errno."""
 
 File = str | os.PathLike[str] | BinaryIO
 
@@ -151,15 +151,11 @@ class Source:
     def _some(self, size: int) -> bytes:
         try:
             return self._read_some(size) or b""
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise self._damaged(error) from None
         except DAMAGED as error:
-            raise self._damaged(error) from None
-
-    def _damaged(self, error: Exception) -> ReadError:
-        return ReadError(f"the compressed file is damaged or cut short ({error})", file=self.name)
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            why = f"the compressed file is damaged or cut short ({error})"
+            raise ReadError(why, file=self.name) from None
 
     def _idle(self) -> bool:
         """Whether nothing arrives from the pipe for a while."""
