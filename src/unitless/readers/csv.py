@@ -34,7 +34,7 @@ EATEN = b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd", B
 even in `x^2`. `_polars` puts a record before them and removes it afterwards."""
 
 SAMPLE_BYTES = 1 << 16
-"""Bytes from which the types of columns are guessed, before the whole block is read."""
+"""Bytes in which the header and the types of columns are looked for before the whole block."""
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
@@ -106,7 +106,7 @@ class Reader:
             return b""
         if not self.dialect.separator:
             self.dialect = detect(data, self.options)
-        record = data[at : at + self.dialect.records(data[at:]).starts[1]]
+        record = self._first_record(data[at:])
         names = self._names(record, line + 1)
         for name in self.options.types:
             if name not in names:
@@ -116,6 +116,14 @@ class Reader:
         if self.options.header:
             at += len(record)
         return data[at:]
+
+    def _first_record(self, data: bytes) -> bytes:
+        """The first record, from a sample if it is whole there: scanning a block takes long."""
+        for size in (SAMPLE_BYTES, len(data)):
+            starts = self.dialect.records(data[:size], final=size >= len(data)).starts
+            if len(starts) > 1:
+                break
+        return data[: starts[1]]
 
     def _names(self, record: bytes, line: int) -> list[str]:
         try:
