@@ -30,7 +30,7 @@ from data import sets
 
 import unitless
 from unitless import learners
-from unitless.distributed import Source, fit_by_key, fit_sharded
+from unitless.distributed import PartitionedData, fit_by_key, fit_sharded
 from unitless.distributed.learning import learn_block, read, start_of
 from unitless.distributed.merging import continued, merged
 from unitless.persistence import Many
@@ -55,7 +55,7 @@ def wide(folder, rows, columns=500):
     y = X[:, :20] @ rng.normal(size=20) + rng.normal(size=rows)
     frame = pl.DataFrame(X, schema=[f"x{k}" for k in range(columns)]).with_columns(y=y)
     frame.write_parquet(folder / "wide.parquet", row_group_size=-(-rows // PARTS))
-    return Source(folder / "wide.parquet", target="y", task="regression")
+    return PartitionedData(folder / "wide.parquet", target="y", task="regression")
 
 
 def keyed(folder, rows, keys=24, columns=20):
@@ -68,7 +68,7 @@ def keyed(folder, rows, keys=24, columns=20):
         y=pl.Series(X[:, 0] + rng.normal(size=rows) > 0),
     )
     frame.write_parquet(folder / "keyed.parquet", row_group_size=-(-rows // PARTS))
-    return Source(folder / "keyed.parquet", target="y")
+    return PartitionedData(folder / "keyed.parquet", target="y")
 
 
 def one_pass(source, learner="vaw"):
@@ -91,7 +91,7 @@ def key_by_key(source, learner="blend"):
     with tempfile.TemporaryDirectory() as folder:
         for (name,), rows in frame.group_by("customer", maintain_order=True):
             rows.write_parquet(f"{folder}/{name}.parquet")
-            own = Source(f"{folder}/{name}.parquet", target="y")
+            own = PartitionedData(f"{folder}/{name}.parquet", target="y")
             model = deepcopy(start.model)
             for part in own.parts():
                 for block in read(own, part, {}):

@@ -1,6 +1,6 @@
 """Rows that would drive a baseline beyond float64: refused, or scored with finite numbers.
 
-Each of these failed in 0.1.0.
+Most of these failed in 0.1.0; the cases of nda and snag are reported ones that no test reproduced.
 """
 
 import warnings

@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 import polars as pl
 
-from unitless.distributed import Source
+from unitless.distributed import PartitionedData
 from unitless.distributed.learning import learn_block, read, start_of
 
 
@@ -32,12 +32,14 @@ def parquet(folder, n=600, groups=12, **how):
 
 def numbers(path, **how):
     """The source of delays."""
-    return Source(path, target="delay", ignore=["late", "how", "weight"], task="regression", **how)
+    return PartitionedData(
+        path, target="delay", ignore=["late", "how", "weight"], task="regression", **how
+    )
 
 
 def classes(path, **how):
     """The source of late flights."""
-    return Source(path, target="late", ignore=["delay", "how", "weight"], **how)
+    return PartitionedData(path, target="late", ignore=["delay", "how", "weight"], **how)
 
 
 def in_one_pass(learner, source, key=""):

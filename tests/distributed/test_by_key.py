@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from distributed.files import classes, in_one_pass, numbers, parquet, table
-from unitless.distributed import Source, by_key
+from unitless.distributed import PartitionedData, by_key
 from unitless.distributed import fit_by_key as fit_by_key_on
 from unitless.persistence.saving import as_bytes
 
@@ -46,7 +46,7 @@ def test_files_of_different_columns_are_learned_one_after_the_other(tmp_path):
     frames = [frame[:200], frame[200:400].drop("minutes"), frame[400:]]
     for k, own in enumerate(frames):
         own.write_parquet(folder / f"{k}.parquet")
-    source = Source(folder, target="delay", task="regression")
+    source = PartitionedData(folder, target="delay", task="regression")
     made = fit_by_key("vaw", source, "carrier")
     alone = tmp_path / "alone"
     alone.mkdir()
@@ -63,7 +63,9 @@ def test_a_row_that_cannot_be_learned_is_named_by_its_part(tmp_path):
     frame = table().with_columns(how=how).filter(pl.col("how") != "very")
     frame.write_parquet(tmp_path / "a.parquet", row_group_size=50)
     line = 1 + frame["how"].to_list().index("lost")
-    source = Source(tmp_path / "a.parquet", target="how", task="binary", ignore=["late", "delay"])
+    source = PartitionedData(
+        tmp_path / "a.parquet", target="how", task="binary", ignore=["late", "delay"]
+    )
     place = rf"^[^:]*a\.parquet, line {line}, column 'how': 'lost' is a third class"
     with pytest.raises(ValueError, match=rf"{place}.*\(part {-(-line // 50)} of \d+\)"):
         fit_by_key("coordinate", source, "carrier")
@@ -82,7 +84,7 @@ def test_keys_are_text_or_exact_numbers(tmp_path):
     path = tmp_path / "a.parquet"
     frame = pl.DataFrame({"k": [7, 7, 8, 2**53 + 1], "x": [1.0, 2, 3, 4], "y": [1.0, 2, 3, 4]})
     frame[:3].write_parquet(path)
-    source = Source(path, target="y", task="regression")
+    source = PartitionedData(path, target="y", task="regression")
     assert list(fit_by_key("vaw", source, "k")) == ["7", "8"]
     frame.with_columns(k=pl.lit(0.5)).write_parquet(path)
     assert list(fit_by_key("vaw", source, "k")) == ["0.5"]
@@ -92,13 +94,16 @@ def test_keys_are_text_or_exact_numbers(tmp_path):
     ):
         fit_by_key("vaw", source, "k")
     (tmp_path / "b.csv").write_text("k,x,y\n007,1,2\n7,2,3\n007,3,4\n7,4,7\n7,5,1\n")
-    assert list(fit_by_key("vaw", Source(tmp_path / "b.csv", target="y"), "k")) == ["007", "7"]
+    assert list(fit_by_key("vaw", PartitionedData(tmp_path / "b.csv", target="y"), "k")) == [
+        "007",
+        "7",
+    ]
 
 
 def test_refusals(tmp_path):
     frame = pl.DataFrame({"k": ["a", None], "x": [1.0, 2.0], "y": [1.0, 2.0]})
     frame.write_parquet(tmp_path / "a.parquet")
-    source = Source(tmp_path / "a.parquet", target="y", task="regression")
+    source = PartitionedData(tmp_path / "a.parquet", target="y", task="regression")
     with pytest.raises(ValueError, match=r"line 2, column 'k': the key is missing \(part 1 of 1\)"):
         fit_by_key("vaw", source, "k", save=tmp_path / "m")
     assert sorted(os.listdir(tmp_path)) == ["a.parquet"]

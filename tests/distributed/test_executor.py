@@ -10,7 +10,7 @@ import pytest
 from distributed.files import classes, numbers, parquet
 from distributed.killing import as_plain, deadly
 from test_imports import loaded_by
-from unitless.distributed import Progress, Source, WorkerLost, fit_by_key, fit_sharded
+from unitless.distributed import PartitionedData, TaskProgress, WorkerLost, fit_by_key, fit_sharded
 from unitless.learners import Coordinate
 from unitless.learners.vaw import Vaw
 from unitless.persistence.saving import as_bytes
@@ -68,7 +68,7 @@ def test_a_bad_row_is_named(tmp_path):
         rows = [f"{k},{k % 3}" for k in range(20)]
         rows[7] = "7,oops" if day == 2 else rows[7]
         (tmp_path / f"{day}.csv").write_text("\n".join(["x,y", *rows]) + "\n")
-    source = Source(tmp_path, target="y", task="regression")
+    source = PartitionedData(tmp_path, target="y", task="regression")
     with pytest.raises(ValueError, match=r"2\.csv, line 9, column 'y'.*'oops' \(part 3 of 3\)"):
         fit_sharded("vaw", source, shards=3, workers=2)
 
@@ -76,8 +76,8 @@ def test_a_bad_row_is_named(tmp_path):
 def test_progress_counts_parts_and_rows(source):
     found = []
     fit_sharded("vaw", source, shards=4, workers=1, progress=found.append)
-    assert found[0] == Progress("learning", 0, 12, 0)
-    assert found[-1] == Progress("learning", 12, 12, 600)
+    assert found[0] == TaskProgress("learning", 0, 12, 0)
+    assert found[-1] == TaskProgress("learning", 12, 12, 600)
     assert len(found) == 5
 
 
@@ -140,6 +140,8 @@ def test_without_ray_the_error_says_what_to_install(tmp_path, monkeypatch):
 
 
 def test_importing_the_package_does_not_import_ray():
-    modules, _ = loaded_by("import unitless, unitless.distributed; unitless.distributed.Source")
+    modules, _ = loaded_by(
+        "import unitless, unitless.distributed; unitless.distributed.PartitionedData"
+    )
     assert "unitless" in modules
     assert "ray" not in modules

@@ -6,7 +6,7 @@ import pytest
 
 from distributed.files import in_one_pass, numbers, parquet, predictions, table
 from unitless import persistence
-from unitless.distributed import Source, shards
+from unitless.distributed import PartitionedData, shards
 from unitless.distributed import fit_sharded as fit_sharded_on
 from unitless.distributed.learning import start_of
 from unitless.encoders import FrameEncoder
@@ -70,7 +70,7 @@ def test_other_refusals(tmp_path):
     with pytest.raises(ValueError, match="has learned rows before"):
         fit_sharded(used, numbers(path), shards=2)
     with pytest.raises(ValueError, match="VAW is made for squared loss"):
-        fit_sharded("vaw", Source(path, target="late", task="binary"), shards=2)
+        fit_sharded("vaw", PartitionedData(path, target="late", task="binary"), shards=2)
     with pytest.raises(FileNotFoundError, match="there is no such file or folder"):
         fit_sharded("vaw", tmp_path / "nothing", shards=2)
 
@@ -79,7 +79,7 @@ def test_a_column_of_two_kinds_is_named(tmp_path):
     pl.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]}).write_parquet(tmp_path / "a.parquet")
     pl.DataFrame({"x": ["a", "b"], "y": [1.0, 2.0]}).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(ValueError, match="column 'x' is a number in some rows and a category"):
-        fit_sharded("vaw", Source(tmp_path, target="y"), shards=2)
+        fit_sharded("vaw", PartitionedData(tmp_path, target="y"), shards=2)
 
 
 def test_a_bad_row_is_named_by_file_part_and_line(tmp_path):
@@ -88,7 +88,7 @@ def test_a_bad_row_is_named_by_file_part_and_line(tmp_path):
         rows[7] = "7,oops" if day == 2 else rows[7]
         (tmp_path / f"{day}.csv").write_text("\n".join(["x,y", *rows]) + "\n")
     with pytest.raises(ValueError, match=r"2\.csv, line 9, column 'y'.*'oops' \(part 3 of 3\)"):
-        fit_sharded("vaw", Source(tmp_path, target="y", task="regression"), shards=3)
+        fit_sharded("vaw", PartitionedData(tmp_path, target="y", task="regression"), shards=3)
 
 
 def test_a_file_that_goes_is_named_by_its_part(tmp_path, monkeypatch):
@@ -102,7 +102,7 @@ def test_a_file_that_goes_is_named_by_its_part(tmp_path, monkeypatch):
 
     monkeypatch.setattr(shards, "start_of", start_then_lose)
     with pytest.raises(FileNotFoundError, match=r"2\.csv: No such file .*\(part 3 of 3\)"):
-        fit_sharded("vaw", Source(tmp_path, target="y", task="regression"), shards=3)
+        fit_sharded("vaw", PartitionedData(tmp_path, target="y", task="regression"), shards=3)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "svm", "arrow"])
@@ -120,7 +120,7 @@ def test_every_format_in_files(tmp_path, ending):
             rows = own.select("delay", "distance", "minutes").rows()
             path.write_text("".join(f"{y} 1:{a} 3:{b}\n" for y, a, b in rows))
     how = {} if ending == "svm" else {"target": "delay", "ignore": ["late", "how", "weight"]}
-    source = Source(tmp_path, task="regression", **how)
+    source = PartitionedData(tmp_path, task="regression", **how)
     made, whole = fit_sharded("vaw", source, shards=3), in_one_pass("vaw", source)
     assert made.rows == 300
     weights = made.model.learner.weights(), whole.learner.weights()

@@ -12,7 +12,7 @@ from unitless import learners, losses, persistence
 from unitless.encoders import FrameEncoder
 from unitless.evaluation import Evaluation, RunningMetrics, results_of, resumed
 from unitless.evaluation.baselines import Sample, best_constant
-from unitless.evaluation.curve import Curve
+from unitless.evaluation.curve import LearningCurve
 from unitless.model import Model
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
@@ -96,7 +96,7 @@ def test_no_constant_is_better(task, loss):
 def test_the_curve_keeps_the_sum():
     rng = np.random.default_rng(0)
     values = rng.random(5000)
-    curve = Curve()
+    curve = LearningCurve()
     for part in np.split(values, [1, 600, 601, 4000]):
         curve.add(part, None)
     points = np.array(curve.points())

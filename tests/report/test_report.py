@@ -11,7 +11,7 @@ import pytest
 
 from cli.material import table, written
 from unitless.cli.options import EvaluateOptions
-from unitless.cli.run import Run
+from unitless.cli.run import EvaluationRun
 from unitless.evaluation import read_results, write_results
 from unitless.report import page
 
@@ -35,7 +35,7 @@ def made(request, tmp_path_factory):
     options = EvaluateOptions(
         data=str(data), target=request.param, report=str(folder / "page.html"), quiet=True
     )
-    Run(options, table=False).run()
+    EvaluationRun(options, table=False).run()
     return request.param, folder / "page.html"
 
 

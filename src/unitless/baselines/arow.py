@@ -24,9 +24,9 @@ A is the identity at the start, so units matter; rotations do not.
 
 import math
 
+from unitless.baselines.declared_parameters import positive
 from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.parameters import positive
 from unitless.kernels.decorators import inlined, kernel
 
 

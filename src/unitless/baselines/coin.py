@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from unitless.baselines.parameters import Declared, positive
+from unitless.baselines.declared_parameters import Declared, positive
 from unitless.kernels.arithmetic import lane_sum
 from unitless.kernels.decorators import inlined, kernel
 from unitless.learners.base import Field

@@ -25,8 +25,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.baselines.declared_parameters import count, positive
 from unitless.baselines.dense import DenseLearner, add_multiple, dot, loop
-from unitless.baselines.parameters import count, positive
 from unitless.baselines.trajectory import Trajectory
 from unitless.kernels.arithmetic import exp, lane_sum
 from unitless.kernels.decorators import inlined, kernel

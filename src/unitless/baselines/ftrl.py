@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unitless.baselines.parameters import nonnegative, positive
+from unitless.baselines.declared_parameters import nonnegative, positive
 from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.kernels.arithmetic import lane_sum
 from unitless.kernels.decorators import inlined, kernel

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.baselines.parameters import count, positive
+from unitless.baselines.declared_parameters import count, positive
 from unitless.baselines.scale_dependent import ScaleDependent
 from unitless.baselines.trajectory import Trajectory
 from unitless.kernels.arithmetic import lane_sum

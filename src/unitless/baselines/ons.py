@@ -20,9 +20,9 @@ A     matrix     U, right of its diagonal of 1s   [x_j/x_i]
 eps is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 """
 
+from unitless.baselines.declared_parameters import positive
 from unitless.baselines.dense import FullMatrixLearner, dot, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.parameters import positive
 from unitless.kernels.decorators import inlined, kernel
 
 

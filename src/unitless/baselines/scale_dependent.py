@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.baselines.parameters import Declared
+from unitless.baselines.declared_parameters import Declared
 from unitless.baselines.trajectory import Trajectory
 
 

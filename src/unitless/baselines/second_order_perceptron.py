@@ -23,9 +23,9 @@ import math
 
 import numpy as np
 
+from unitless.baselines.declared_parameters import positive
 from unitless.baselines.dense import FullMatrixLearner, add_multiple, dot, loop
 from unitless.baselines.ldl import add, solve
-from unitless.baselines.parameters import positive
 from unitless.kernels.decorators import inlined, kernel
 
 

@@ -15,7 +15,7 @@ where |x_i| never changes, V_i / t = M_i^2 and it is `nag` (tests), which is Vow
 import math
 from typing import Any
 
-from unitless.baselines.parameters import Declared, positive
+from unitless.baselines.declared_parameters import Declared, positive
 from unitless.kernels.arithmetic import lane_sum
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import fma

@@ -27,6 +27,7 @@ a is added to numbers of unit [x_i]^2, so units matter; rotations do not.
 import math
 
 from unitless.baselines import ldl
+from unitless.baselines.declared_parameters import count, positive
 from unitless.baselines.dense import (
     DenseLearner,
     FullMatrixLearner,
@@ -35,7 +36,6 @@ from unitless.baselines.dense import (
     dot,
     loop,
 )
-from unitless.baselines.parameters import count, positive
 from unitless.kernels.decorators import inlined, kernel
 
 

@@ -21,6 +21,6 @@ def evaluate(options: EvaluateOptions) -> None:
 
     unitless evaluate long.csv --resume m --save m [dim](after a crash)[/dim]
     """
-    from unitless.cli.run import Run
+    from unitless.cli.run import EvaluationRun
 
-    Run(options, table=True).run()
+    EvaluationRun(options, table=True).run()

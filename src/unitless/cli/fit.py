@@ -28,6 +28,6 @@ def fit(options: FitOptions) -> None:
         return
     if options.address is not None:
         raise ValueError("--address needs --shards or --by-key")
-    from unitless.cli.run import Run
+    from unitless.cli.run import EvaluationRun
 
-    Run(options, table=False).run()
+    EvaluationRun(options, table=False).run()

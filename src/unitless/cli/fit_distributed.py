@@ -8,7 +8,7 @@ from unitless.cli.options import FitOptions
 from unitless.cli.outputs import check_outputs
 from unitless.cli.screen import console_of, number, warnings_as_notes
 from unitless.cli.stopping import Stopper
-from unitless.distributed import Progress, Source, fit_by_key, fit_sharded
+from unitless.distributed import PartitionedData, TaskProgress, fit_by_key, fit_sharded
 
 NOT_DISTRIBUTED = {
     "passes": 1,
@@ -50,7 +50,7 @@ def fit_distributed(options: FitOptions) -> None:
         console.print(f"{name:<{width}}{shown}")
 
 
-def _fit(options: FitOptions, source: Source, bar: "ProgressLine") -> dict[str, Any]:
+def _fit(options: FitOptions, source: PartitionedData, bar: "ProgressLine") -> dict[str, Any]:
     assert options.save is not None
     settings: dict[str, Any] = {
         "address": options.address,
@@ -67,8 +67,8 @@ def _fit(options: FitOptions, source: Source, bar: "ProgressLine") -> dict[str, 
     return {"rows": made.rows, "shards": made.shards, **losses}
 
 
-def _source(options: FitOptions) -> Source:
-    return Source(
+def _source(options: FitOptions) -> PartitionedData:
+    return PartitionedData(
         options.data,
         target=options.target,
         weight=options.weight,
@@ -94,7 +94,7 @@ class ProgressLine:
         """Return the time since the beginning."""
         return time.perf_counter() - self.start
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: TaskProgress) -> None:
         """Show how far the fit is."""
         stage, done, total, rows, unit = progress
         if done == 0:

@@ -26,7 +26,7 @@ CHECK_ROWS = 1000
 """Number of first rows that a report learns again, in other units."""
 
 
-class Run:
+class EvaluationRun:
     """One run of `evaluate` or `fit`.
 
     Parameters
@@ -235,7 +235,7 @@ class Run:
 
     def _checks(self) -> dict[str, Any]:
         """Learn some of the first rows again, in other units and with other learners."""
-        from unitless.evaluation.units import compared, other_units
+        from unitless.evaluation.other_units import compared, other_units
 
         if self.options.data != "-":  # a resumed run did not see the first rows
             self.first_rows = self._rows_from_start()

@@ -15,7 +15,7 @@ A learner that diverges ranks last, with the row in which it happened; the other
 """
 
 from unitless.compare.comparing import compare
-from unitless.compare.results import TUNED, Comparison, Elsewhere, Entry
+from unitless.compare.comparison import TUNED, Comparison, Elsewhere, Entry
 from unitless.compare.runs import RATES
 
 __all__ = ["RATES", "TUNED", "Comparison", "Elsewhere", "Entry", "compare"]

@@ -11,9 +11,9 @@ from scipy.stats import rankdata
 
 from unitless import learners as registry
 from unitless import losses
+from unitless.compare.comparison import Comparison, Elsewhere, Entry
 from unitless.compare.hindsight import LARGEST, Stream
-from unitless.compare.results import Comparison, Elsewhere, Entry
-from unitless.compare.runs import RATES, Run, average, plans, run, warm_up
+from unitless.compare.runs import RATES, LearnerRun, average, plans, run, warm_up
 from unitless.learners.base import Learner
 from unitless.losses import Loss
 from unitless.regret import BlendCertificate, Comparator, certificate
@@ -84,7 +84,7 @@ def compare(
     told("the best weights in hindsight")
     hindsight = stream.best
     other = None if factors is None else stream.in_units(factors)
-    pairs: list[tuple[Run, Run | None]] = []
+    pairs: list[tuple[LearnerRun, LearnerRun | None]] = []
     left_out: dict[str, str] = {}
     for plan in planned:
         told(plan.label)
@@ -109,7 +109,7 @@ def _factors(units: Any, columns: int, seed: int) -> Float:
     return factors
 
 
-def _entries(pairs: list[tuple[Run, Run | None]], stream: Stream) -> list[Entry]:
+def _entries(pairs: list[tuple[LearnerRun, LearnerRun | None]], stream: Stream) -> list[Entry]:
     """Return the lines of the table, best first."""
     averages = [average(stream, run) for run, _ in pairs]
     ranks = rankdata([math.inf if math.isnan(x) else x for x in averages], method="min")
@@ -130,7 +130,7 @@ def _entries(pairs: list[tuple[Run, Run | None]], stream: Stream) -> list[Entry]
     return sorted(entries, key=lambda entry: entry.rank)
 
 
-def _regret(run: Run, stream: Stream) -> tuple[float | None, float | None]:
+def _regret(run: LearnerRun, stream: Stream) -> tuple[float | None, float | None]:
     """Return the regret and its bound."""
     best = stream.best
     if run.scores is None or best is None:
@@ -138,7 +138,7 @@ def _regret(run: Run, stream: Stream) -> tuple[float | None, float | None]:
     return stream.total(run.scores) - best.infimum, _bound(run, run.scores, stream, best)
 
 
-def _elsewhere(run: Run, other: Run, stream: Stream) -> Elsewhere:
+def _elsewhere(run: LearnerRun, other: LearnerRun, stream: Stream) -> Elsewhere:
     moved = math.nan
     if run.scores is not None and other.scores is not None:
         with np.errstate(over="ignore"):
@@ -146,7 +146,7 @@ def _elsewhere(run: Run, other: Run, stream: Stream) -> Elsewhere:
     return Elsewhere(average(stream, other), moved, other.diverged)
 
 
-def _bound(run: Run, scores: Float, stream: Stream, best: Comparator) -> float | None:
+def _bound(run: LearnerRun, scores: Float, stream: Stream, best: Comparator) -> float | None:
     """Return the bound on the regret against the best weights in hindsight."""
     learner: Any = run.learner
     promise = None

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless import learners as registry
+from unitless.compare.comparison import TUNED
 from unitless.compare.hindsight import Stream, needed
-from unitless.compare.results import TUNED
 from unitless.learners.base import Diverged, Learner
 from unitless.learners.one_vs_rest import OneVsRest
 
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
     """Learning rates to try; none: the default."""
 
 
-class Run(NamedTuple):
+class LearnerRun(NamedTuple):
     label: str
     learner: Learner
     given: dict[str, float]
@@ -82,7 +82,7 @@ def _made(choice: str | Learner, stream: Stream, parameters: dict[str, float]) -
     return OneVsRest(kind, classes=stream.classes, **common)
 
 
-def run(plan: Plan, stream: Stream) -> Run:
+def run(plan: Plan, stream: Stream) -> LearnerRun:
     """Run one pass, or one pass per learning rate, of which the best counts."""
     if isinstance(plan.choice, Learner):
         return _pass(plan, stream, {})
@@ -100,16 +100,18 @@ def run(plan: Plan, stream: Stream) -> Run:
     return tried[chosen]._replace(rates=losses_by_rate)
 
 
-def _pass(plan: Plan, stream: Stream, given: dict[str, float]) -> Run:
+def _pass(plan: Plan, stream: Stream, given: dict[str, float]) -> LearnerRun:
     learner = _made(plan.choice, stream, given)
     started = time.perf_counter()
     try:
         scores, diverged = learner.learn(stream.rows), None
     except Diverged as error:
         scores, diverged = None, error.row
-    return Run(plan.label, learner, given, time.perf_counter() - started, scores, diverged, {})
+    return LearnerRun(
+        plan.label, learner, given, time.perf_counter() - started, scores, diverged, {}
+    )
 
 
-def average(stream: Stream, run: Run) -> float:
+def average(stream: Stream, run: LearnerRun) -> float:
     """Return the average loss of a run; NaN if it diverged."""
     return math.nan if run.scores is None else stream.average(run.scores)

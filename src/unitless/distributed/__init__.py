@@ -5,8 +5,8 @@ The work runs in processes of this machine (joblib), or on a Ray cluster when an
 """
 
 from unitless.distributed.by_key import fit_by_key
-from unitless.distributed.executor import Progress, WorkerLost
+from unitless.distributed.executor import TaskProgress, WorkerLost
+from unitless.distributed.partitioned_data import PartitionedData
 from unitless.distributed.shards import fit_sharded
-from unitless.distributed.source import Source
 
-__all__ = ["Progress", "Source", "WorkerLost", "fit_by_key", "fit_sharded"]
+__all__ = ["PartitionedData", "TaskProgress", "WorkerLost", "fit_by_key", "fit_sharded"]

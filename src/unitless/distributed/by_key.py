@@ -18,13 +18,19 @@ import numpy as np
 from unitless.distributed.executor import (
     Call,
     Executor,
-    Progress,
     ProgressCallback,
+    TaskProgress,
     open_executor,
 )
 from unitless.distributed.learning import Score, Start, learn_block, naming, start_of
+from unitless.distributed.partitioned_data import (
+    Part,
+    PartitionedData,
+    as_source,
+    describe,
+    split_parts,
+)
 from unitless.distributed.shuffle import KeyedRows, Partition, partition_rows, rows_by_key, runs
-from unitless.distributed.source import Part, Source, as_source, describe, split_parts
 from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.persistence.archive import Many, ManyWriter
@@ -37,7 +43,7 @@ PARTITION_BYTES = 1 << 25
 """Approximate size of a partition, and of a batch of parts, in the files."""
 BLOCK_BYTES = 1 << 23
 """Approximate size of the blocks that are learned at once."""
-Report = Callable[[Progress], None]
+Report = Callable[[TaskProgress], None]
 
 
 class ModelsByKey(Many):
@@ -57,7 +63,7 @@ class ModelsByKey(Many):
 
 def fit_by_key(
     learner: str | Learner,
-    source: Source | str | os.PathLike[str],
+    source: PartitionedData | str | os.PathLike[str],
     key: str,
     *,
     address: str | None = None,
@@ -76,7 +82,7 @@ def fit_by_key(
     learner
         Any learner, by name or a new instance.
     source
-        A `Source` with a table format. The key is not a feature.
+        A `PartitionedData` with a table format. The key is not a feature.
     key
         The column of keys: text, or numbers below 2^53.
     save
@@ -93,7 +99,7 @@ def fit_by_key(
 
     Examples
     --------
-    >>> fit_by_key("blend", Source("flights", target="carrier"), "carrier")
+    >>> fit_by_key("blend", PartitionedData("flights", target="carrier"), "carrier")
     Traceback (most recent call last):
     ...
     ValueError: column 'carrier' cannot be both key and target
@@ -120,7 +126,7 @@ def fit_by_key(
     return models
 
 
-def _ignore(progress: Progress) -> None:
+def _ignore(progress: TaskProgress) -> None:
     """Do nothing."""
 
 
@@ -131,7 +137,12 @@ def _temporary_file() -> str:
 
 
 def _shuffle(
-    executor: Executor, source: Source, parts: list[Part], key: str, start: Any, report: Report
+    executor: Executor,
+    source: PartitionedData,
+    parts: list[Part],
+    key: str,
+    start: Any,
+    report: Report,
 ) -> list[tuple[int, list[Any]]]:
     """Read all parts and split their rows by key into partitions.
 
@@ -145,14 +156,14 @@ def _shuffle(
     rows = np.zeros(count, dtype=np.int64)
     references: list[list[Any]] = [[] for _ in range(count)]
     done = 0
-    report(Progress("reading", 0, len(parts), 0))
+    report(TaskProgress("reading", 0, len(parts), 0))
     results = executor.run(partition_rows, calls, outputs=count)
     for batch, (own_rows, outputs) in zip(batches, results, strict=True):
         rows += own_rows
         for partition, output in zip(references, outputs, strict=True):
             partition.append(output)
         done += len(batch)
-        report(Progress("reading", done, len(parts), int(rows.sum())))
+        report(TaskProgress("reading", done, len(parts), int(rows.sum())))
     return [(int(n), each) for n, each in zip(rows, references, strict=True) if n]
 
 
@@ -174,12 +185,12 @@ def _learn(
         for k, (_, references) in enumerate(partitions, start=1)
     ]
     score = Score()
-    report(Progress("learning", 0, total, 0, "partitions"))
+    report(TaskProgress("learning", 0, total, 0, "partitions"))
     for done, ((models, own), _) in enumerate(executor.run(learn_keys, calls), start=1):
         for key, model in models:
             writer.add(key, model)
         score = score.plus(own)
-        report(Progress("learning", done, total, score.rows, "partitions"))
+        report(TaskProgress("learning", done, total, score.rows, "partitions"))
     return score
 
 

@@ -24,10 +24,10 @@ class WorkerLost(OSError):
     """
 
 
-class Progress(NamedTuple):
+class TaskProgress(NamedTuple):
     """How far a fit is; passed to the callback `progress`.
 
-    >>> Progress("learning", 3, 16, 12_000).rows
+    >>> TaskProgress("learning", 3, 16, 12_000).rows
     12000
     """
 
@@ -41,7 +41,7 @@ class Progress(NamedTuple):
     """What `done` and `total` count: parts of the source, or batches of keys."""
 
 
-ProgressCallback = Callable[[Progress], None]
+ProgressCallback = Callable[[TaskProgress], None]
 
 
 class Call(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unitless.distributed.source import Part, Source
+from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.encoders import FrameEncoder
 from unitless.learners.base import Learner
 from unitless.model import Model
@@ -69,7 +69,9 @@ def naming(part: Part, block: Block | None = None) -> Iterator[None]:
         raise type(error)(f"{place}: {error.strerror or error} {suffix}") from None
 
 
-def start_of(source: Source, learner: str | Learner, parts: list[Part], key: str = "") -> Start:
+def start_of(
+    source: PartitionedData, learner: str | Learner, parts: list[Part], key: str = ""
+) -> Start:
     """Make a new model; the first block decides task, classes and column types."""
     ignore = [*source.ignore, *([key] if key else [])]
     types = _text_columns(source, parts, ignore)
@@ -95,7 +97,7 @@ def start_of(source: Source, learner: str | Learner, parts: list[Part], key: str
     return Start(model, types)
 
 
-def _text_columns(source: Source, parts: list[Part], ignore: list[str]) -> dict[str, str]:
+def _text_columns(source: PartitionedData, parts: list[Part], ignore: list[str]) -> dict[str, str]:
     """Read classes, keys and ignored columns of CSV as text, so that any cell is valid."""
     if source.format([part.file for part in parts]) not in ("csv", "tsv"):
         return {}
@@ -104,7 +106,7 @@ def _text_columns(source: Source, parts: list[Part], ignore: list[str]) -> dict[
     return dict.fromkeys([*classes, *ignore], "string")
 
 
-def read(source: Source, part: Part, types: dict[str, str]) -> Iterator[Block]:
+def read(source: PartitionedData, part: Part, types: dict[str, str]) -> Iterator[Block]:
     """Read the blocks of a part; errors name the part."""
     with naming(part):
         yield from source.blocks(part, types)

@@ -101,7 +101,7 @@ def merged(one: Vaw, two: Vaw) -> Vaw:
     return one
 
 
-class Factor(NamedTuple):
+class ShardFactor(NamedTuple):
     """R and q of a model, in the positions and units of the merged model."""
 
     R: Float
@@ -111,7 +111,7 @@ class Factor(NamedTuple):
     rank: int
 
 
-def aligned(one: Vaw, two: Vaw) -> tuple[Factor, Factor]:
+def aligned(one: Vaw, two: Vaw) -> tuple[ShardFactor, ShardFactor]:
     """Return the factors of both with the same targets, features and units.
 
     `one` gets the rows, targets, features and units of both; only its factor is left as it was.
@@ -186,7 +186,7 @@ def _factor(
     changes: Float,
     active: int,
     target_unit: float,
-) -> Factor:
+) -> ShardFactor:
     """Return a factor with its columns at `positions` of the merged model, times `changes`."""
     rank = int(state.totals[RANK])
     count = len(positions)
@@ -197,7 +197,7 @@ def _factor(
     R[:rank, positions] = rows
     q = np.zeros(active)
     q[:rank] = np.sqrt(state.D[:rank]) * state.z[:rank] * target_unit
-    return Factor(R, q, np.zeros(0), rank)
+    return ShardFactor(R, q, np.zeros(0), rank)
 
 
 @kernel
@@ -284,7 +284,7 @@ def _size(R, rank, n, norms, theta):
     return size if size < MAX_SIZE else MAX_SIZE
 
 
-def _store(state: FactorState, factor: Factor, order: NDArray[np.int64], gamma: float) -> None:
+def _store(state: FactorState, factor: ShardFactor, order: NDArray[np.int64], gamma: float) -> None:
     """Write the merged factor into the state of the first model."""
     rank = factor.rank
     active = len(order)

@@ -16,8 +16,8 @@ from unitless import persistence
 from unitless.distributed.executor import (
     Call,
     Executor,
-    Progress,
     ProgressCallback,
+    TaskProgress,
     open_executor,
 )
 from unitless.distributed.learning import (
@@ -30,7 +30,13 @@ from unitless.distributed.learning import (
     start_of,
 )
 from unitless.distributed.merging import continued, merged, renumbered
-from unitless.distributed.source import Part, Source, as_source, describe, split_parts
+from unitless.distributed.partitioned_data import (
+    Part,
+    PartitionedData,
+    as_source,
+    describe,
+    split_parts,
+)
 from unitless.encoders import FrameEncoder
 from unitless.encoders.column_assignment import ManyLevels
 from unitless.learners import get
@@ -90,7 +96,7 @@ class Sharded:
 
 def fit_sharded(
     learner: str | Learner,
-    source: Source | str | os.PathLike[str],
+    source: PartitionedData | str | os.PathLike[str],
     *,
     shards: int,
     address: str | None = None,
@@ -107,7 +113,7 @@ def fit_sharded(
     learner
         "vaw", or a new instance of it.
     source
-        A `Source`, or the path of a source that needs no target (svmlight).
+        A `PartitionedData`, or the path of a source that needs no target (svmlight).
     shards
         Number of runs of consecutive parts into which the source is split. It affects rounding:
         the same source, shards and version give the same bits on any number of workers.
@@ -118,7 +124,7 @@ def fit_sharded(
     workers
         Number of processes on this machine; by default one per core.
     progress
-        Called with a `Progress` whenever a task ends; an error that it raises ends the fit.
+        Called with a `TaskProgress` whenever a task ends; an error that it raises ends the fit.
 
     Raises
     ------
@@ -184,7 +190,9 @@ class Shard(NamedTuple):
     scores: list[Score]
 
 
-def learn_shard(start: Start, source: Source, parts: list[Part], first: float | None) -> Shard:
+def learn_shard(
+    start: Start, source: PartitionedData, parts: list[Part], first: float | None
+) -> Shard:
     """Learn the rows of a shard by themselves; `first` is the first target of the source."""
     model = deepcopy(start.model)
     score = Score()
@@ -200,7 +208,7 @@ def learn_shard(start: Start, source: Source, parts: list[Part], first: float | 
 
 def _learn_and_merge(
     executor: Executor,
-    source: Source,
+    source: PartitionedData,
     groups: list[list[Part]],
     start: Start,
     progress: ProgressCallback | None,
@@ -218,7 +226,7 @@ def _learn_and_merge(
     columns: FrameEncoder | None = None
     scores: list[Score] = []
     if progress is not None:
-        progress(Progress("learning", 0, total, 0))
+        progress(TaskProgress("learning", 0, total, 0))
     for group, (shard, _) in zip(groups, executor.run(learn_shard, calls), strict=True):
         learner = shard.learner
         if columns is None:
@@ -229,11 +237,11 @@ def _learn_and_merge(
         scores += shard.scores
         done += len(group)
         if progress is not None:
-            progress(Progress("learning", done, total, sum(score.rows for score in scores)))
+            progress(TaskProgress("learning", done, total, sum(score.rows for score in scores)))
     return Shard(tree.result(), columns, shard.position, scores)
 
 
-def _first_target(source: Source, groups: list[list[Part]], start: Start) -> float:
+def _first_target(source: PartitionedData, groups: list[list[Part]], start: Start) -> float:
     """Return the first target with a positive weight; all shards measure targets from it."""
     model = deepcopy(start.model)
     for part in (part for group in groups for part in group):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.distributed.learning import PartError, Start, read
-from unitless.distributed.source import Part, Source
+from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.readers import Block
 from unitless.suggestions import no_such_column
 
@@ -56,7 +56,7 @@ class Partition(NamedTuple):
 
 
 def partition_rows(
-    source: Source, batch: list[Part], key: str, start: Start, count: int
+    source: PartitionedData, batch: list[Part], key: str, start: Start, count: int
 ) -> tuple[Any, ...]:
     """Read a batch of parts; return the rows per partition, and a `Partition` list for each."""
     indices: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """Progressive evaluation: predict each row, learn it, score the prediction, write the results."""
 
+from unitless.evaluation.evaluation import Evaluation, Step, resumed
 from unitless.evaluation.metrics import LABELS, RunningMetrics
-from unitless.evaluation.progressive import Evaluation, Step, resumed
 from unitless.evaluation.results import read_results, results_of, write_results
 
 __all__ = [

@@ -9,10 +9,10 @@ Float = NDArray[np.float64]
 MOST = 512
 
 
-class Curve:
+class LearningCurve:
     """Losses summed over windows of equal numbers of rows, which double when there are too many.
 
-    >>> curve = Curve()
+    >>> curve = LearningCurve()
     >>> curve.add(np.ones(1000), None)
     >>> curve.width, curve.points()[:2]
     (2, [[2, 1.0], [4, 1.0]])

@@ -8,8 +8,8 @@ from typing import Any
 
 from unitless import __version__
 from unitless.blend.blend import Blend
+from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.explanations import certified, weights_by_feature
-from unitless.evaluation.progressive import Evaluation
 from unitless.evaluation.results_schema import LENGTHS, RESULTS, problem
 from unitless.labels import text_of
 from unitless.model import LOSSES, Model

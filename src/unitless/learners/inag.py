@@ -37,7 +37,7 @@ from unitless.learners.base import Field
 from unitless.learners.coordinatewise import loop
 from unitless.learners.nag import (
     N,
-    Normalised,
+    NormalisedGradient,
     checked_rate,
     gradient,
     over_roots,
@@ -145,7 +145,7 @@ def run(task, parameters, block, targets, weights, scores, state):
 KNOWN = (LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED)
 
 
-class Inag(Normalised):
+class Inag(NormalisedGradient):
     """NAG with the implicit step: large rates are safe.
 
     >>> from sklearn.datasets import load_breast_cancer

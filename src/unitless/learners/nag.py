@@ -110,7 +110,7 @@ def checked_rate(rate: float) -> float:
     return float(rate)
 
 
-class Normalised(Coordinatewise):
+class NormalisedGradient(Coordinatewise):
     """Base class of NAG and iNAG."""
 
     invariance: ClassVar[Any] = "unit"
@@ -126,7 +126,7 @@ class Normalised(Coordinatewise):
         return np.divide(B, M, out=np.zeros_like(B), where=M > 0)
 
 
-class Nag(Normalised):
+class Nag(NormalisedGradient):
     """NAG of Ross, Mineiro and Langford, with its explicit step.
 
     Parameters

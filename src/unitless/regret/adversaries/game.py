@@ -45,7 +45,7 @@ class Game(NamedTuple):
         return float(np.sum(self.g * (self.p - self.X @ self.u)))
 
 
-class Factor:
+class GameFactor:
     """R and q with S = R'R = sum x x' and h = R'q = -sum g x, so that |q| = |h|_{S^+}."""
 
     def __init__(self, d: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.learners.base import Learner
-from unitless.regret.adversaries.game import Factor, Game, trial
+from unitless.regret.adversaries.game import Game, GameFactor, trial
 
 __all__ = ["greedy"]
 
@@ -38,7 +38,7 @@ class _Box:
         return np.sign(self.h) * _inverse_root(self.s2)
 
 
-class _Ellipsoid(Factor):
+class _Ellipsoid(GameFactor):
     """|u|_S <= 1: the worst u is S^+ h, scaled."""
 
     def sizes(self, x: Float) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from unitless.learners.coordinate import weight
 from unitless.regret.bounds import theorem_1, theorem_1_sharp
 from unitless.regret.lower_bounds import streeter_mcmahan, streeter_mcmahan_shape
 
-__all__ = ["Curve", "Lattice", "curve", "lattice"]
+__all__ = ["Lattice", "WorstCaseCurve", "curve", "lattice"]
 
 Float = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class Lattice(NamedTuple):
         return np.asarray(np.max(self.F + np.multiply.outer(size, self.h), axis=-1))
 
 
-class Curve(NamedTuple):
+class WorstCaseCurve(NamedTuple):
     """The worst case of Algorithm 1 over u, between its lower and its upper bounds."""
 
     u: Float
@@ -78,7 +78,7 @@ def lattice(T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Lattice:
     return Lattice(np.arange(-T, T + 1, 2.0), _largest_losses(T, alpha, wealth))
 
 
-def curve(u: ArrayLike, T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Curve:
+def curve(u: ArrayLike, T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> WorstCaseCurve:
     """The worst case over u, with the lower and upper bounds.
 
     >>> c = curve([1.0], 100)
@@ -89,7 +89,7 @@ def curve(u: ArrayLike, T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> C
     worst = lattice(T, alpha=alpha, wealth=wealth)
     at_zero = float(worst.regret(0.0))
     data: dict[str, Any] = {"d": 1, "T": T, "alpha": alpha, "wealth": wealth}
-    return Curve(
+    return WorstCaseCurve(
         u,
         streeter_mcmahan_shape(u, T),
         streeter_mcmahan(u, T, at_zero),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.learners.base import Learner
-from unitless.regret.adversaries.game import Factor, Game, against, trial
+from unitless.regret.adversaries.game import Game, GameFactor, against, trial
 from unitless.regret.lower_bounds import theorem_3 as lower_bound
 
 __all__ = ["DOUBLINGS", "longest", "theorem_3"]
@@ -42,7 +42,7 @@ def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float =
     4.477 >= 4.000
     """
     _refuse(d, T, c, norm)
-    state = Factor(d)
+    state = GameFactor(d)
     shown = []
     for t in range(T):
         x = np.eye(d)[t] if t < d else _instance(state, c)
@@ -55,7 +55,7 @@ def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float =
     return Game(learner.name, X, gradients, predictions, u, lower_bound(norm, T, c))
 
 
-def _instance(state: Factor, c: float) -> Float:
+def _instance(state: GameFactor, c: float) -> Float:
     """x = sqrt(c) R'b with |b| = 1 and b orthogonal to q: of these, the shortest.
 
     The shortest makes S grow where it is smallest. With any other choice one direction grows faster
@@ -67,7 +67,7 @@ def _instance(state: Factor, c: float) -> Float:
     return math.sqrt(c) * (candidates @ right[-1])
 
 
-def _comparator(state: Factor, norm: float) -> Float:
+def _comparator(state: GameFactor, norm: float) -> Float:
     """u along S^+ h, where h.u / |u|_S is largest."""
     u = np.linalg.lstsq(state.R, state.q, rcond=None)[0]
     return np.asarray(u * (norm / np.linalg.norm(state.R @ u)))

@@ -21,7 +21,7 @@ from unitless.blend.blend import Blend
 from unitless.encoders import FrameEncoder
 from unitless.evaluation.alarms import Watch
 from unitless.evaluation.baselines import Constant, Sample, best_constant
-from unitless.evaluation.curve import Curve
+from unitless.evaluation.curve import LearningCurve
 from unitless.evaluation.explanations import certified, taken_apart
 from unitless.evaluation.metrics import LOSS, WEIGHT, RunningMetrics
 from unitless.model import Model, Prepared
@@ -85,7 +85,7 @@ class Evaluation:
         loss = self.model.learner.loss
         self.tally, self.curve, self.sample = (
             RunningMetrics(self.model.task, loss),
-            Curve(),
+            LearningCurve(),
             Sample(),
         )
         self.held, self.watch = RunningMetrics(self.model.task, loss), Watch()

@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class PartitionedData:
     """Files of rows, and the meaning of their columns.
 
     Parameters
@@ -58,7 +58,7 @@ class Source:
 
     Examples
     --------
-    >>> Source("flights", target="delay").task
+    >>> PartitionedData("flights", target="delay").task
     'auto'
     """
 
@@ -123,7 +123,7 @@ class Source:
         ...     for day in ("b", "a"):
         ...         frame = polars.DataFrame({"x": range(5)})
         ...         frame.write_parquet(f"{folder}/{day}.parquet", row_group_size=3)
-        ...     for part in Source(folder).parts():
+        ...     for part in PartitionedData(folder).parts():
         ...         print(part.number, os.path.basename(part.file), part.start, part.stop)
         1 a.parquet 0 3
         2 a.parquet 3 5
@@ -153,9 +153,9 @@ class Source:
         )
 
 
-def as_source(source: Source | str | os.PathLike[str]) -> Source:
+def as_source(source: PartitionedData | str | os.PathLike[str]) -> PartitionedData:
     """Return a source; a path alone is a source with default options."""
-    return source if isinstance(source, Source) else Source(source)
+    return source if isinstance(source, PartitionedData) else PartitionedData(source)
 
 
 def _is_hidden(path: str) -> bool:
