@@ -124,17 +124,19 @@ def test_another_number_of_features(model, data):
     same_model(model, before, rows)
 
 
+TEN = X[15:25]
+LABELS = Y[15:25]  # of both classes, which a first block must have
 BAD = {
-    "infinity": (np.where(np.arange(30) == 29, np.inf, X[:10]), Y[:10], None, "row 0, column 29"),
-    "one row": (X[0], Y[:1], None, "Reshape your data"),
-    "too few labels": (X[:10], Y[:9], None, "targets has shape.*10 rows"),
-    "negative weight": (X[:10], Y[:10], [1.0] * 9 + [-1.0], "row 9: weight -1"),
-    "huge weight": (X[:10], Y[:10], [1.0] * 9 + [1e300], "row 9: weight 1e"),
-    "too few weights": (X[:10], Y[:10], [1.0] * 9, "weights has shape.*10 rows"),
-    "words": (X[:10].astype(str), Y[:10], None, "expected numbers"),
+    "infinity": (np.where(np.arange(30) == 29, np.inf, TEN), LABELS, None, "row 0, column 29"),
+    "one row": (TEN[0], LABELS, None, "Reshape your data"),
+    "too few labels": (TEN, LABELS[:9], None, "targets has shape.*10 rows"),
+    "negative weight": (TEN, LABELS, [1.0] * 9 + [-1.0], "row 9: weight -1"),
+    "huge weight": (TEN, LABELS, [1.0] * 9 + [1e300], "row 9: weight 1e"),
+    "too few weights": (TEN, LABELS, [1.0] * 9, "weights has shape.*10 rows"),
+    "words": (TEN.astype(str), LABELS, None, "expected numbers"),
     "a word": (
-        np.where(np.arange(30) == 5, "?", X[:9].astype(object)),
-        Y[:9],
+        np.where(np.arange(30) == 5, "?", TEN.astype(object)),
+        LABELS,
         None,
         "column 5: '\\?'",
     ),

@@ -121,10 +121,10 @@ def _add(parameters, state, q, root, work):
     filled = m + int(state[0][TAKEN])
     r = S[filled]
     for j in range(q.size):
-        r[j] = root * q[j]
+        r[j] = root * q[j] + 0.0  # no -0, which could differ in columns without a value
     c = L[filled]
     for i in range(filled):
-        c[i] = dot(S[i], r)
+        c[i] = dot(S[i], r) + 0.0
     _forward(L, filled, c)
     rest = a + dot(r, r)
     for i in range(filled):
