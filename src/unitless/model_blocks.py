@@ -64,7 +64,15 @@ def features(model: "Model", frame: Any) -> Any:
     for name in model.keep:
         column_of(frame, name)
     kept = model.keep or frame.columns
+    if fixed := _columns_of_estimator(model):
+        kept = [name for name in kept if name in fixed]
     return frame.select([name for name in kept if name not in excluded])
+
+
+def _columns_of_estimator(model: "Model") -> set[str]:
+    """The columns that an estimator was fitted on; it takes no others."""
+    fitted = (model.estimator or {}).get("fitted", {})
+    return {str(name) for name in fitted.get("feature_names_in_", ())}
 
 
 # The first block
