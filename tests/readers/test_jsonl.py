@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from readers.naive import read
@@ -212,6 +212,7 @@ TYPED = st.one_of(
 )
 
 
+@example([{"a": ""}, {"a": {"x": ""}}])
 @settings(max_examples=300)
 @given(
     st.lists(

@@ -17,12 +17,11 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from unitless.kernels.decorators import kernel
 from unitless.readers import tables
 from unitless.readers.blocks import (
     FINITE,
@@ -36,6 +35,7 @@ from unitless.readers.blocks import (
     decoded,
     is_pattern,
 )
+from unitless.readers.json_tokens import Tokens, count_tokens
 from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, TYPES, Int, Table, flat, is_finite, kind_of
 
@@ -75,44 +75,13 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]
         yield block
 
 
-class Tokens(NamedTuple):
-    """Number of tokens of each kind outside of strings, and the deepest nesting."""
+def _has_brace(frame: pl.DataFrame) -> bool:
+    """Whether a string begins with a brace.
 
-    keys: int
-    strings: int
-    """Keys included."""
-    nulls: int
-    booleans: int
-    objects: int
-    lists: int
-    depth: int
-
-
-@kernel
-def count_tokens(text):
-    """Count the tokens of a text that is JSON; of other texts the counts mean nothing."""
-    counts = np.zeros(256, dtype=np.int64)
-    depth = 0
-    deepest = 0
-    at = 0
-    while at < len(text):
-        char = text[at]
-        counts[char] += 1
-        if char == 34:
-            at += 1
-            while at < len(text) and text[at] != 34:
-                at += 2 if text[at] == 92 else 1
-        elif char == 123 or char == 91:
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char == 125 or char == 93:
-            depth -= 1
-        elif char == 10:
-            depth = 0
-        at += 1
-    # Outside of strings an n begins a null, a t or f a boolean.
-    booleans = counts[116] + counts[102]
-    return counts[58], counts[34], counts[110], booleans, counts[123], counts[91], deepest
+    Where a column has both strings and objects, polars makes strings of the objects.
+    """
+    begins = pl.col(pl.String).str.starts_with("{").any()
+    return any(frame.select(begins).row(0)) if pl.String in frame.dtypes else False
 
 
 class _Lines:
@@ -175,6 +144,7 @@ class _Lines:
             and (tokens.nulls == 0 or self._writes_all(frame, tokens, nulls))
             and not any(map(is_pattern, frame.columns))
             and not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item()
+            and not (tokens.objects > rows and _has_brace(frame))
             and is_finite(frame)
         )
 
