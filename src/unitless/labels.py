@@ -14,11 +14,7 @@ Label = str | float | bool
 
 
 def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> Float:
-    """-1 for the first class, +1 for the second; an unknown label is an error with its row.
-
-    >>> as_signs(["no", "yes", "no"], np.array(["no", "yes"]))
-    array([-1.,  1., -1.])
-    """
+    """-1 for the first class, +1 for the second; an unknown label is an error with its row."""
     given = np.asarray(labels)
     second = given == classes[-1]
     _refuse_unknown(given, second | (given == classes[0]), classes)
@@ -26,11 +22,7 @@ def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> Float:
 
 
 def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> Float:
-    """The position of each label among the classes, which are sorted.
-
-    >>> as_numbers(["b", "c", "a"], np.array(["a", "b", "c"]))
-    array([1., 2., 0.])
-    """
+    """The position of each label among the classes, which are sorted."""
     given = np.asarray(labels)
     _refuse_unknown(given, np.isin(given, classes), classes)
     return np.searchsorted(classes, given).astype(np.float64)
@@ -50,9 +42,6 @@ def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
     """The class of the largest score, or of the sign of the score if there is one per row.
 
     A score of 0 means the second class, whose probability is then 1/2.
-
-    >>> as_labels(np.array([-0.1, 0.0, 2.0]), np.array(["no", "yes"]))
-    array(['no', 'yes', 'yes'], dtype='<U3')
     """
     if scores.ndim == 2:
         return classes[scores.argmax(axis=1)]
@@ -74,35 +63,24 @@ class DistinctLabels(NamedTuple):
 
 
 def distinct_labels(given: NDArray[np.float64] | Sequence[Any]) -> DistinctLabels:
-    """The distinct labels of an array of numbers (NaN: none) or of a list (None: none).
-
-    >>> distinct_labels(["b", None, "a", "b"]).first
-    {0: 'b', 2: 'a'}
-    """
+    """The distinct labels of an array of numbers (NaN: none) or of a list (None: none)."""
     if isinstance(given, np.ndarray):
-        return _distinct_numbers(given)
+        distinct, first, codes = np.unique(given, return_index=True, return_inverse=True)
+        known = int(np.sum(distinct == distinct))  # NaN comes last
+        codes[codes >= known] = -1
+        labels: list[Label] = distinct[:known].tolist()
+        order = np.argsort(first[:known]).tolist()
+        return DistinctLabels(labels, codes, {int(first[k]): labels[k] for k in order})
     positions: dict[Label, int] = {}
-    first: dict[int, Label] = {}
+    rows: dict[int, Label] = {}
     codes = np.full(len(given), -1)
     for row, label in enumerate(given):
         if label is not None:
             if label not in positions:
                 positions[label] = len(positions)
-                first[row] = label
+                rows[row] = label
             codes[row] = positions[label]
-    return DistinctLabels(list(positions), codes, first)
-
-
-def _distinct_numbers(given: NDArray[np.float64]) -> DistinctLabels:
-    present = ~np.isnan(given)
-    rows = np.flatnonzero(present)
-    distinct, first, of_rows = np.unique(given[present], return_index=True, return_inverse=True)
-    codes = np.full(len(given), -1)
-    codes[present] = of_rows
-    labels: list[Label] = distinct.tolist()
-    return DistinctLabels(
-        labels, codes, {int(rows[first[k]]): labels[k] for k in np.argsort(first)}
-    )
+    return DistinctLabels(list(positions), codes, rows)
 
 
 def coded(
@@ -115,15 +93,14 @@ def coded(
     """
     if binary and len(known) == 2 and isinstance(given, np.ndarray):
         signs = (given == known[1]) * 2.0 - 1
-        if ((signs > 0) | (given == known[0])).all():  # the usual case, fast
+        if ((signs > 0) | (given == known[0])).all():  # the usual case, without sorting
             return signs, []
     found = distinct_labels(given)
     codes = {label: k for k, label in enumerate(known)}
     new = [(row, label) for row, label in found.first.items() if label not in codes]
     codes |= {label: len(known) + k for k, (_, label) in enumerate(new)}
-    by_label = np.array([codes[label] for label in found.labels], dtype=np.float64)
-    by_label = np.append(by_label * 2 - 1 if binary else by_label, np.nan)
-    return by_label[found.codes], new
+    by_label = np.array([*(codes[label] for label in found.labels), np.nan])
+    return (by_label * 2 - 1 if binary else by_label)[found.codes], new
 
 
 class SeenLabels:
@@ -169,30 +146,63 @@ class SeenLabels:
         return code
 
     def _listed(self) -> list[Any]:
-        if self.several:
-            return list(self.codes)
-        if len(self.codes) == 2:
-            one, two = self.codes
-            return [one, two] if self.codes[one] < 0 else [two, one]
+        if self.several or len(self.codes) == 2:
+            return sorted(self.codes, key=self.codes.__getitem__)
         return [False, True] if self.codes.keys() <= {False, True} else list(self.codes)
+
+
+class ClassWeights:
+    """Weights of classes: the factor by which a row multiplies the derivative of its loss.
+
+    It is the weight of the row's class over the largest weight so far, so at most 1. "balanced"
+    is the weight n / n_c, from n rows so far of which n_c are of the class, this row included.
+
+    >>> weights = ClassWeights("balanced")
+    >>> weights.factors(np.array([0, 0, 0, 1]), ["no", "yes"])[0]
+    array([1., 1., 1., 1.])
+    >>> ClassWeights({"yes": 4}).factors(np.array([0, 1, 0]), ["no", "yes"])[0]
+    array([1.  , 1.  , 0.25])
+    """
+
+    def __init__(self, given: Any, counts: Sequence[int] = (), largest: float = 0.0) -> None:
+        if given != "balanced":
+            if not hasattr(given, "items"):
+                raise ValueError(
+                    f'class_weight = {given!r}: it is None, "balanced" or {{class: weight}}'
+                )
+            for label, weight in given.items():
+                if not 0 < weight < np.inf:
+                    raise ValueError(f"class_weight: {weight!r} of {label!r} is not a number > 0")
+        self.given = given
+        self.counts = list(counts)
+        self.largest = float(largest)
+
+    def factors(
+        self, codes: NDArray[np.int64], labels: Sequence[Any]
+    ) -> tuple[Float, "ClassWeights"]:
+        """The factor of each row, and the class weights after these rows."""
+        counts = self.counts + [0] * (len(labels) - len(self.counts))
+        weights = np.empty(len(codes))
+        total = sum(counts) + np.arange(1, len(codes) + 1)
+        for c, label in enumerate(labels):
+            own = np.flatnonzero(codes == c)
+            if self.given == "balanced":
+                weights[own] = total[own] / (counts[c] + np.arange(1, len(own) + 1))
+            else:
+                weights[own] = self.given.get(label, 1.0)
+            counts[c] += len(own)
+        largest = np.maximum.accumulate(np.append(self.largest, weights))
+        return weights / largest[1:], ClassWeights(self.given, counts, largest[-1])
 
 
 # Labels in text
 
 
 def shown(label: Label) -> str:
-    """A label for a message: 1.0 is 1, and "1" has quotes.
-
-    >>> shown(1.0), shown("1"), shown(True)
-    ('1', "'1'", 'True')
-    """
+    """A label for a message: 1.0 is 1, and "1" has quotes."""
     return f"{label:g}" if isinstance(label, float) else repr(label)
 
 
 def text_of(label: Label) -> str:
-    """A label for a table.
-
-    >>> text_of(1.0), text_of("1"), text_of(True)
-    ('1', '1', 'True')
-    """
+    """A label for a table: 1.0 and "1" are 1."""
     return f"{label:g}" if isinstance(label, float) else str(label)

@@ -5,30 +5,21 @@ in the middle of `learn` would see half a row. Models and estimators hold a `Pic
 whole of a call, so a prediction sees the state before or after it. Bare learners have no lock.
 """
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    class RLock(AbstractContextManager[bool]):
-        """Stub for the type checker."""
-
-        def __exit__(self, *error: object) -> None: ...
-        def acquire(self) -> bool: ...
-        def release(self) -> None: ...
-else:
-    from _thread import RLock  # `threading.RLock` is a function that makes one
+from threading import RLock
+from typing import Any
 
 
-class PicklableLock(RLock):
-    """A reentrant lock; a copy or a pickle of its owner gets a new one.
+class PicklableLock:
+    """A reentrant lock; a copy or a pickle of its owner gets a new one."""
 
-    >>> import copy
-    >>> lock = PicklableLock()
-    >>> with lock, lock:
-    ...     print(copy.deepcopy(lock) is lock)
-    False
-    """
+    def __init__(self) -> None:
+        self._lock = RLock()
+
+    def __enter__(self) -> bool:
+        return self._lock.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._lock.__exit__(*error)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PicklableLock, ()

@@ -35,6 +35,11 @@ from unitless.kernels.decorators import inlined, kernel, shared
 
 __all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR, SOFTMAX = range(9)
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -215,25 +220,20 @@ NAMES = (*_PLAIN, "quantile(tau)", "huber(delta)")
 _PLAIN["softmax"] = Loss("softmax", SOFTMAX, 0.0, 1.0, "classes")
 
 
-def _digits(parameter: float) -> str:
-    """The parameter with all its digits, so that `get(loss.name)` is the same loss."""
-    return repr(parameter).removesuffix(".0")
-
-
 def quantile(tau: float) -> Loss:
     """The pinball loss, whose best constant is the tau-quantile."""
     if not 0 < tau < 1:
         raise ValueError(f"quantile needs 0 < tau < 1, not {tau}; the median is quantile(0.5)")
-    tau = float(tau)
-    return Loss(f"quantile({_digits(tau)})", QUANTILE, tau, max(tau, 1 - tau), "reals")
+    name = f"quantile({float(tau)!r})"  # all digits, so that `get(loss.name)` is the same loss
+    return Loss(name, QUANTILE, float(tau), max(float(tau), 1 - float(tau)), "reals")
 
 
 def huber(delta: float) -> Loss:
     """Squared near 0 and linear beyond delta, in the unit of the target."""
     if not 0 < delta < math.inf:
         raise ValueError(f"huber needs a finite delta > 0, not {delta}")
-    delta = float(delta)
-    return Loss(f"huber({_digits(delta)})", HUBER, delta, delta, "reals")
+    name = f"huber({float(delta)!r})".replace(".0)", ")")
+    return Loss(name, HUBER, float(delta), float(delta), "reals")
 
 
 def get(loss: str | Loss) -> Loss:

@@ -13,10 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.kernels.decorators import kernel
+from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, load, store, where
 
 __all__ = ["Block", "Rows", "as_rows"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 Float = NDArray[np.float64]
 NO_INDICES = np.empty(0, dtype=np.int32)
@@ -45,28 +50,36 @@ class Block(NamedTuple):
         return Block(self.values[run], self.indices[run], starts - starts[0], self.columns)
 
 
+@inlined
+def row_count(block):
+    """The number of rows of a block; a dense one has columns."""
+    values, _, starts, columns = block
+    return starts.size - 1 if starts.size else values.size // max(columns, 1)
+
+
+@inlined
+def row_span(block, r):
+    """Where the values of row r begin and end."""
+    _, _, starts, columns = block
+    if starts.size:
+        return starts[r], starts[r + 1]
+    return r * columns, (r + 1) * columns
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A block of rows; make one with `as_rows`.
-
-    ========= ==================================================================
-    field     meaning
-    ========= ==================================================================
-    values    dense: (n, columns); CSR: the stored values, row after row
-    indices   CSR: the column of each stored value (int32); dense: None
-    starts    CSR: row i owns values[starts[i] : starts[i + 1]]; dense: None
-    columns   number of columns
-    targets   one per row, or None
-    weights   importance of each row, >= 0, or None: all 1
-    ========= ==================================================================
-    """
+    """A block of rows; make one with `as_rows`."""
 
     values: Float
+    """Dense: (n, columns); CSR: the stored values, row after row."""
     indices: NDArray[np.int32] | None
+    """CSR: the column of each stored value; dense: None."""
     starts: NDArray[np.int64] | None
+    """CSR: row i owns values[starts[i] : starts[i + 1]]; dense: None."""
     columns: int
     targets: Float | None
     weights: Float | None
+    """The importance of each row, >= 0; None: all 1."""
     _extent: tuple[float, float] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
@@ -77,11 +90,13 @@ class Rows:
         return Block(self.values, self.indices, self.starts, self.columns)
 
     @property
-    def extent(self) -> tuple[float, float]:
-        """The smallest and the largest size of a value that is neither 0 nor NaN.
+    def parts(self) -> tuple[Any, Any, Any, int]:
+        """Values, indices, starts and columns, as they are given to `Rows`."""
+        return self.values, self.indices, self.starts, self.columns
 
-        Looked up once. Without such a value: (1, 0).
-        """
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest size of a value; 0 and NaN do not count."""
         if self._extent is None:
             object.__setattr__(self, "_extent", extent(self.values.reshape(-1)))
         return self._extent  # type: ignore[return-value]
@@ -102,6 +117,16 @@ class Rows:
             "from; drop the row, or use NaN"
         )
 
+    def with_targets(self, targets: ArrayLike) -> "Rows":
+        """The same rows with these targets: one per row, or one line of them per row."""
+        given = np.asarray(targets, dtype=np.float64)
+        if len(given) != len(self):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: {len(self)} rows "
+                f"and {len(given)} targets"
+            )
+        return Rows(*self.parts, given, self.weights)
+
     def __len__(self) -> int:
         return len(self.values) if self.starts is None else len(self.starts) - 1
 
@@ -113,10 +138,9 @@ class Rows:
         cut = slice(start, max(start, stop))
         targets = None if self.targets is None else self.targets[cut]
         weights = None if self.weights is None else self.weights[cut]
-        if self.starts is None or self.indices is None:
+        if self.starts is None:
             return Rows(self.values[cut], None, None, self.columns, targets, weights)
-        part = self.block.cut(cut.start, cut.stop)
-        return Rows(part.values, part.indices, part.starts, self.columns, targets, weights)
+        return Rows(*self.block.cut(cut.start, cut.stop), targets, weights)
 
 
 @kernel
@@ -145,40 +169,17 @@ def extent(values):
 
 @kernel
 def _indices_problem(indices, starts, columns):
-    """0 if sorted without repeats, 1 if not, 2 if one lies outside the columns."""
-    rows, outside = starts.size - 1, False
-    for first in range(0, rows, 64):  # few enough to stay in the cache for both checks
-        stop = min(first + 64, rows)
-        falls = _falls(indices[starts[first] : starts[stop]])  # in sorted rows only between rows
-        for row in range(first, stop):
-            k, last = starts[row], starts[row + 1] - 1
-            if k <= last:
-                outside |= (indices[k] < 0) | (indices[last] >= columns)
-                falls -= k > starts[first] and indices[k] <= indices[k - 1]
-        if falls != 0:
-            return 2 if _any_outside(indices, columns) else 1
-    return 2 if outside else 0
-
-
-@kernel
-def _falls(indices):
-    """The number of neighbours that do not rise."""
-    falls = 0
-    for block in range(0, indices.size - 1, 4096):
-        run = indices[block : block + 4097]
-        count = np.int32(0)  # of the size of an index: eight are compared at once
-        for k in range(run.size - 1):
-            count = np.int32(count + np.int32(run[k + 1] <= run[k]))
-        falls += count
-    return falls
-
-
-@kernel
-def _any_outside(indices, columns):
-    outside = False
-    for k in range(indices.size):
-        outside |= (indices[k] < 0) | (indices[k] >= columns)
-    return outside
+    """0 if they rise within each row, 1 if not, 2 if one lies outside the columns."""
+    falls, outside = False, False
+    for row in range(starts.size - 1):
+        run = indices[starts[row] : starts[row + 1]]
+        for k in range(run.size):
+            outside |= (run[k] < 0) | (run[k] >= columns)
+        for k in range(1, run.size):
+            falls |= run[k] <= run[k - 1]
+    if outside:
+        return 2
+    return 1 if falls else 0
 
 
 def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
@@ -196,8 +197,8 @@ def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None 
     """
     values, indices, starts, columns = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
     n = len(values) if starts is None else len(starts) - 1
-    y, v = _per_row("targets", targets, n), _weights(weights, n)
-    rows = Rows(values, indices, starts, columns, y, v)
+    y = _per_row("targets", targets, n)
+    rows = Rows(values, indices, starts, columns, y, _weights(weights, n))
     if starts is not None:
         rows.refuse_infinity()
     return rows
@@ -229,9 +230,10 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
     values = _as_float(matrix.data[: starts[-1]])
     indices = _one_type(np.ascontiguousarray(stored, dtype=np.int32))
-    if problem == 1:  # inf - inf is NaN, which would pass for a missing value
+    if problem == 1:
+        # inf - inf is NaN, which would pass for a missing value
         Rows(values, indices, starts, columns, None, None).refuse_infinity()
-    if problem == 1:  # added up as float64: 100 + 100 does not fit into int8
+        # added up as float64: 100 + 100 does not fit into int8
         parts = (values, stored, matrix.indptr)
         summed = type(matrix)(parts, shape=matrix.shape, copy=True)
         summed.sum_duplicates()

@@ -18,17 +18,10 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def no_such_column(name: str, columns: Collection[str]) -> str:
-    """Return the message that a column does not exist, with a similar one or all there are.
-
-    >>> print(no_such_column("prise", ["rooms", "price"]))
-    there is no column 'prise'; did you mean 'price'?
-    >>> print(no_such_column("y", ["rooms", "price"]))
-    there is no column 'y'; there are 'rooms', 'price'
-    """
+    """Return the message that a column does not exist, with a similar one or all there are."""
     hint = suggestion(name, columns)
     if not hint:
-        listed = [repr(each) for each in columns]
-        more = len(listed) - MAX_LISTED
-        hint = f"; there are {', '.join(listed[:MAX_LISTED])}"
+        more = len(columns) - MAX_LISTED
+        hint = "; there are " + ", ".join(map(repr, [*columns][:MAX_LISTED]))
         hint += f" and {more} more" if more > 0 else ""
     return f"there is no column {name!r}{hint}"

@@ -4,7 +4,7 @@ Learners square values, divide by sums of squares and take ratios. All of this f
 while values lie between 2^-255 and 2^255. `Learner.predict` and `Learner.learn` check every block
 once (`Rows.extent`):
 
-- A block in range goes to the learner as it is. Nothing is scaled and nothing is copied.
+- A block in range goes to the learner as it is.
 - Once a value is out of range, each column gets a *unit*, a power of two by which its values are
   multiplied on arrival. A column that was seen before keeps its values (unit 1); a new column gets
   the unit that brings its first value near 1. When a column outgrows its unit, it gets another one
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.kernels.decorators import kernel, shared
-from unitless.rows import Block, extent
+from unitless.rows import Block, extent, row_count, row_span
 
 MAX_VALUE = 2.0**255
 MIN_VALUE = 2.0**-255
@@ -37,22 +37,14 @@ Float = NDArray[np.float64]
 
 
 def covers(sizes: tuple[float, float]) -> bool:
-    """Whether the nonzero values, from the smallest to the largest in size, are in range.
-
-    >>> covers((1e-70, 1e70)), covers((1e-80, 1.0)), covers((1.0, 1e80))
-    (True, False, False)
-    """
+    """Whether the nonzero values, from the smallest to the largest in size, are in range."""
     smallest, largest = sizes
     return largest <= MAX_VALUE and smallest >= MIN_VALUE
 
 
 @shared
 def unit_of(x):
-    """The power of two that brings |x| near 1, for any finite x except 0.
-
-    >>> unit_of(1000.0) * 1024, unit_of(-0.3) * 0.5, unit_of(5e-324) == 2.0**1000
-    (1.0, 1.0, True)
-    """
+    """The power of two that brings |x| near 1, for any finite x except 0."""
     _, exponent = math.frexp(x)
     return math.ldexp(1.0, min(max(-exponent, -MAX_EXPONENT), MAX_EXPONENT))
 
@@ -64,12 +56,11 @@ def _to_units(block, weights, units, first, learns, out):
     Returns the first row with a value that has outgrown its unit, or the number of rows. With
     `learns`, columns that are nonzero for the first time are given a unit.
     """
-    values, indices, starts, columns = block
+    values, indices, starts, _ = block
     sparse = starts.size > 0
-    rows = starts.size - 1 if sparse else values.size // max(columns, 1)
+    rows = row_count(block)
     for r in range(first, rows):
-        start = starts[r] if sparse else r * columns
-        stop = starts[r + 1] if sparse else start + columns
+        start, stop = row_span(block, r)
         keeps = learns and (weights.size == 0 or weights[r] > 0)
         outgrown = False
         for k in range(start, stop):
@@ -87,34 +78,35 @@ def _to_units(block, weights, units, first, learns, out):
     return rows
 
 
-def predict(learner: Any, block: Block, weights: Float, scores: Float) -> Float:
-    """Score a block in units; the learner does not change."""
+def _with_units(learner: Any) -> Any:
+    """The learner, or a copy that has units if it has none."""
     if not len(learner._units):
         learner = deepcopy(learner)
-        _start(learner)
+        learner._units = _first_units(learner)
+    return learner
+
+
+def predict(learner: Any, block: Block, weights: Float, scores: Float) -> Float:
+    """Score a block in units; the learner does not change."""
+    learner = _with_units(learner)
     scaled = np.empty(len(block.values))
     first = 0
     while first < len(scores):
         row = _next_row(learner, block, weights, len(scores), first, False, scaled)
         part = block._replace(values=scaled).cut(first, row)
         learner._predict(part, weights[first:row], scores[first:row])
-        if row < len(scores):  # scored by a copy that has another unit
-            part = block.cut(row, row + 1)
-            other = deepcopy(learner)
-            _reserve(other, block.columns)
-            _grow_units(other, part)
-            predict(other, part, weights[row : row + 1], scores[row : row + 1])
+        if row < len(scores):  # outgrown: scored by a copy in other units
+            other, part = row_in_units(learner, block.cut(row, row + 1))
+            other._predict(part, weights[row : row + 1], scores[row : row + 1])
         first = row + 1
     return scores
 
 
 def row_in_units(learner: Any, row: Block) -> tuple[Any, Block]:
     """(learner, row) in the units in which the row would be predicted; perhaps a copy of both."""
-    if not len(learner._units):
-        if covers(extent(row.values)):
-            return learner, row
-        learner = deepcopy(learner)
-        _start(learner)
+    if not len(learner._units) and covers(extent(row.values)):
+        return learner, row
+    learner = _with_units(learner)
     scaled = np.empty(len(row.values))
     if _next_row(learner, row, np.empty(0), 1, 0, False, scaled) == 0:
         learner = deepcopy(learner)
@@ -131,7 +123,7 @@ def learn(learner: Any, block: Block, targets: Float, weights: Float, scores: Fl
         first = _first_out_of_range(block)
         part = block.cut(0, first)
         learner._learn(part, targets[:first], weights[:first], scores[:first])
-        _start(learner)
+        learner._units = _first_units(learner)
     _reserve(learner, block.columns)
     scaled = np.empty(len(block.values))
     while first < len(scores):
@@ -165,11 +157,11 @@ def _first_out_of_range(block: Block) -> int:
     return first // max(block.columns, 1)
 
 
-def _start(learner: Any) -> None:
-    """Give units to a learner that had none: 1 to every column it has seen."""
+def _first_units(learner: Any) -> Float:
+    """The units of a learner that had none: 1 for every column it has seen."""
     units = np.where(learner._seen(), 1.0, 0.0)
     units[0] = 1.0
-    learner._units = units
+    return units
 
 
 def _reserve(learner: Any, columns: int) -> None:
@@ -201,15 +193,11 @@ def rescale(learner: Any, factors: Float) -> None:
     """
     mantissas, exponents = np.frexp(factors)
     mantissas, exponents = 2 * mantissas, exponents - 1  # 1 <= |mantissa| < 2
-    if not len(learner._units):
-        if not exponents.any():
-            columns = np.flatnonzero(mantissas != 1)
-            learner._rescale(columns, mantissas[columns])
-            return
-        units = np.where(learner._seen(), 1.0, 0.0)
-        units[0] = 1.0
-    else:
-        units = learner._units.copy()
+    if not len(learner._units) and not exponents.any():
+        columns = np.flatnonzero(mantissas != 1)
+        learner._rescale(columns, mantissas[columns])
+        return
+    units = learner._units.copy() if len(learner._units) else _first_units(learner)
     seen = np.flatnonzero(units[1:])
     beyond = np.abs(np.frexp(units[1:][seen])[1] - exponents[seen]) > MAX_EXPONENT + 10
     if beyond.any():
@@ -217,7 +205,10 @@ def rescale(learner: Any, factors: Float) -> None:
         raise ValueError(f"column {column}: in that unit its values leave the range of float64")
     units[1:][seen] = np.ldexp(units[1:][seen], -exponents[seen])
     learner._units = units
-    learner._rescale(seen, mantissas[seen])
+    new = units[1:] == 0  # without a size yet, but with a sign, which some learners care about
+    mantissas[new] = np.sign(mantissas[new])
+    changed = seen if learner.symmetric else np.flatnonzero(~new | (mantissas < 0))
+    learner._rescale(changed, mantissas[changed])
 
 
 def in_own_unit(learner: Any, coefficients: Float) -> Float:

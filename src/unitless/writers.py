@@ -6,15 +6,20 @@ is the exception: there a category `5` is read back as a number, and `NA` as mis
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
 
 from unitless.rows import Rows
 
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
     import polars
 
 __all__ = ["Sparse", "opened", "write_frames", "write_objects", "write_svmlight", "write_vw"]
+
+LARGEST_WHOLE = 2.0**53
+"""Up to here, float64 has every whole number."""
 
 UNQUOTED = {ord(char): f"%{ord(char):02X}" for char in "%:|\x7f"}
 UNQUOTED |= {code: f"%{code:02X}" for code in range(33)}
@@ -41,7 +49,7 @@ class Sparse(NamedTuple):
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """A file to write to, or standard output; .gz and .zst are compressed.
+    """A file to write to, or standard output; compressed as its ending says.
 
     The file appears, or replaces an older one, only when all of it is written.
     """
@@ -66,16 +74,26 @@ def opened(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _packed(path: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
-    if path.endswith(".gz"):
-        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
-            yield packed  # type: ignore[misc]
-    elif path.endswith(".zst"):
-        import zstandard
+    """The file, compressed as the ending of its name says."""
+    name, _, ending = path.rpartition(".")
+    with ExitStack() as stack:
+        made: Any = file
+        if ending == "gz":
+            made = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+        elif ending == "bz2":
+            made = stack.enter_context(bz2.open(file, "wb"))
+        elif ending == "xz":
+            made = stack.enter_context(lzma.open(file, "wb"))
+        elif ending == "zip":
+            archive = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
+            member = os.path.basename(name)
+            made = stack.enter_context(archive.open(member, "w", force_zip64=True))
+        elif ending == "zst":
+            import zstandard
 
-        with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as packed:
-            yield packed
-    else:
-        yield file
+            compressor = zstandard.ZstdCompressor()
+            made = stack.enter_context(compressor.stream_writer(file, closefd=False))
+        yield made
 
 
 def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: str) -> None:
@@ -92,6 +110,7 @@ def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: st
         return
     header = True
     for frame in frames:
+        frame = _whole(frame)
         if format == "jsonl":
             text = frame.write_ndjson()
         else:
@@ -99,6 +118,18 @@ def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: st
             text = frame.write_csv(include_header=header, separator=separator)
         file.write(text.encode())  # not by polars, whose errors hide those of the system
         header = False
+
+
+def _whole(frame: polars.DataFrame) -> polars.DataFrame:
+    """The frame with integers instead of numbers that are all whole: 5, not 5.0."""
+    import polars as pl
+
+    for column in frame.select(pl.selectors.float()):
+        values = column.drop_nulls().to_numpy()
+        is_whole = (values == np.trunc(values)) & (np.abs(values) < LARGEST_WHOLE)
+        if (is_whole & ~((values == 0) & np.signbit(values))).all():  # -0.0 is no integer
+            frame = frame.with_columns(column.cast(pl.Int64))
+    return frame
 
 
 def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> None:
@@ -223,12 +254,14 @@ def _rows(block: Sparse) -> Iterator[tuple[int, list[int], list[float], float, f
     assert rows.indices is not None
     assert rows.starts is not None
     assert rows.targets is not None
-    starts, labels = rows.starts.tolist(), rows.targets.tolist()
+    starts = rows.starts.tolist()
+    labels = rows.targets.tolist()
     weights = [1.0] * len(rows) if rows.weights is None else rows.weights.tolist()
     tags = block.tags or [""] * len(rows)
     for i in range(len(rows)):
         run = slice(starts[i], starts[i + 1])
-        columns, values = rows.indices[run].tolist(), rows.values[run].tolist()
+        columns = rows.indices[run].tolist()
+        values = rows.values[run].tolist()
         yield i, columns, values, labels[i], weights[i], tags[i]
 
 
@@ -252,7 +285,7 @@ def _text(value: float) -> str:
     ('3', '0.1', '-0.0', '1e+300')
     """
     text = repr(value)
-    return text[:-2] if text.endswith(".0") and value != 0 else text
+    return text[:-2] if text.endswith(".0") and text != "-0.0" else text
 
 
 def _json(value: float) -> float | None:

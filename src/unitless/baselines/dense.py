@@ -14,184 +14,151 @@ A column without a nonzero value changes no bit of a score: its entries are exac
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unitless.baselines.scale_dependent import ScaleDependent
+from unitless.baselines.baseline import Baseline
 from unitless.kernels.decorators import inlined
-from unitless.kernels.simd import LANES, every, load, total
-from unitless.learners.base import EMPTY, LARGEST, Block, Diverged, Float, Learner
+from unitless.kernels.simd import LANES
+from unitless.learners.base import EMPTY, LARGEST, Block, Diverged, Field, Float, Learner
+from unitless.learners.loop import T
 from unitless.losses import derivative
+from unitless.rows import row_span
+from unitless.state import COLUMNS, need
 
-T = 0
 MARGIN = 8  # zeros after the last coordinate, part of the layout of saved files
-WORK = 6  # rows of scratch memory
+WORK = 6  # rows of scratch memory, of which the last is x
 
 
 @inlined
-def dot(a, b):
-    """a.b in eight partial sums: zeros after the last coordinate change no bit."""
-    sums = every(0.0)
-    for k in range(0, a.size, LANES):
-        sums += load(a, k) * load(b, k)
-    return total(sums)
+def _load(block, r, x):
+    """x = the values of row r, 0 where a value is missing."""
+    values, indices, _, _ = block
+    start, stop = row_span(block, r)
+    x[1:] = 0.0
+    for k in range(start, stop):
+        column = indices[k] if indices.size else k - start
+        x[column + 1] = values[k] if values[k] == values[k] else 0.0
 
 
 @inlined
-def add_multiple(a, x, z):
-    """z += a x."""
-    for j in range(z.size):
-        z[j] += a * x[j]
-
-
-@inlined
-def _load(values, indices, intercept, x):
-    """x = the constant and the values of a row, 0 where a value is missing."""
-    x[:] = 0.0
-    x[0] = intercept
+def _finite(values):
+    good = True
     for k in range(values.size):
-        column = indices[k] if indices.size else k
-        if values[k] == values[k]:
-            x[column + 1] = values[k]
+        good &= abs(values[k]) < math.inf
+    return good
 
 
 @inlined
-def _count_not_finite(values):
-    count = 0
-    for k in range(values.size):
-        count += 0 if abs(values[k]) < np.inf else 1
-    return count
-
-
-@inlined
-def _all_finite(state):
-    totals, _, vectors, matrix = state
-    count = _count_not_finite(totals)
-    count += _count_not_finite(vectors.reshape(-1))
-    count += _count_not_finite(matrix.reshape(-1))
-    return count == 0
-
-
-@inlined
-def _saturated(p):
-    """The nearest number that float64 has; 0 where terms of both signs overflow."""
-    return min(max(p, -LARGEST), LARGEST) if p == p else 0.0
-
-
-@inlined
-def loop(predict, update, parameters, loss, block, targets, weights, scores, state, work):
+def loop(predict, update, parameters, loss, data, state):
     """One trial per row; without targets nothing is learned.
 
     Returns the first row that cannot be learned because a score or the state would not be finite,
     or the number of rows.
     """
-    code, parameter, slope, intercept = loss
-    values, indices, starts, columns = block
-    totals, seen, _, _ = state
+    code, loss_parameter, slope, intercept = loss
+    block, targets, weights, scores = data
+    totals, seen, vectors, matrix = state
+    work = np.zeros((WORK, seen.size))
     x = work[WORK - 1]
+    x[0] = intercept
     for r in range(scores.size):
-        start = starts[r] if starts.size else r * columns
-        stop = starts[r + 1] if starts.size else start + columns
-        _load(values[start:stop], indices[start:stop], intercept, x)
+        _load(block, r, x)
         weight = weights[r] if weights.size else 1.0
         v = weight if weight > 0 else 1.0
         p = predict(parameters, state, x, v, work)
-        scores[r] = _saturated(p) + 0.0  # no -0
+        nearest = min(max(p, -LARGEST), LARGEST) + 0.0  # no -0
+        scores[r] = nearest if p == p else 0.0  # 0 where terms of both signs overflow
         if targets.size == 0 or weight == 0:
             continue
-        if not abs(p) < np.inf:
+        if not abs(p) < math.inf:
             return r
         totals[T] += 1
         for j in range(x.size):
-            if x[j] != 0:
-                seen[j] = 1.0
+            seen[j] = 1.0 if x[j] != 0 else seen[j]
         y = targets[r]
-        g = derivative(code, parameter, y, p) * slope
+        g = derivative(code, loss_parameter, y, p) * slope
         update(parameters, state, x, (v, y, p, g), work)
-        if not _all_finite(state):
+        finite = _finite(totals) and _finite(vectors.reshape(-1)) and _finite(matrix.reshape(-1))
+        if not finite:
             return r
     return scores.size
 
 
 class DenseState(NamedTuple):
-    """The state of a dense baseline; the table of its module says what the rows are.
+    """Arrays; those by coordinate are rounded up to a multiple of eight and followed by zeros."""
 
-    Vectors have an entry per coordinate, rounded up to a multiple of eight and followed by zeros.
-    """
-
-    totals: NDArray[np.float64]
-    """totals[0] counts trials."""
-    seen: NDArray[np.float64]
-    """1 where a coordinate was not 0."""
-    vectors: NDArray[np.float64]
-    matrix: NDArray[np.float64]
+    totals: Float
+    seen: Float
+    vectors: Float
+    matrix: Float
 
 
-class DenseLearner(ScaleDependent, Learner):
+class DenseLearner(Baseline, Learner):
     """Base of the baselines with a dense vector or matrix."""
 
     invariance: ClassVar[Any] = "rotation"
     has_classes = False
-    needs_signs: ClassVar[bool] = False
-    """Whether it needs a loss for two classes."""
-    vectors: ClassVar[tuple[str, ...]]
-    """Names of the vectors."""
+    vectors: ClassVar[tuple[Field, ...]]
     max_columns: ClassVar[float] = math.inf
-    run: ClassVar[Callable[..., int]]
-    """The cached kernel."""
+    kernel: ClassVar[Any]
+    """The compiled loop of this learner."""
     state: DenseState
+    saved: ClassVar[tuple[Any, ...]] = (
+        *Learner.saved,
+        COLUMNS,
+        Field("state.totals", "1", "trials, and more", ("totals",)),
+        Field("state.seen", "1", "1 where a coordinate was not 0", ("n",)),
+        Field("state.vectors", "", "one row for each of `vectors`", ("vectors", "n")),
+        Field("state.matrix", "", "see the class", ("rows", "n")),
+    )
     _columns: int = 0
 
-    def _totals(self) -> int:
-        """The number of totals, the count of trials included."""
-        return 1
+    @property
+    def trials(self) -> int:
+        """Rows learned."""
+        return int(self.state.totals[T])
 
-    def _matrix(self, coordinates: int) -> tuple[int, int]:
-        """The shape of the matrix, without the margin, for that many coordinates."""
-        return 0, coordinates
+    def _shape(self, coordinates: int) -> tuple[int, int]:
+        """The number of totals, the count of trials included, and of rows of the matrix."""
+        return 1, 0
 
-    def _initialise(self, state: DenseState, first: int) -> None:
-        """Set what coordinates from `first` on start with, where that is not 0."""
+    def _sizes(self) -> dict[str, int]:
+        n = len(self.state.seen)
+        totals, rows = self._shape(n - MARGIN)
+        own = {"n": n, "totals": totals, "rows": rows, "vectors": len(self.vectors)}
+        return super()._sizes() | own
+
+    def _loaded(self) -> None:
+        room = len(self.state.seen) - MARGIN
+        need(room % LANES == 0, "coordinates are not whole lanes")
+        need(1 + self._columns <= room, f"there is no room for {self._columns} columns")
 
     def _prepare(self) -> None:
-        if self.needs_signs and self.loss.targets != "signs":
-            raise ValueError(
-                f"{self.name} is for two classes, and the {self.loss.name} loss is not: "
-                "use 'logistic' or 'hinge'"
-            )
         slope = 1.0 if math.isinf(self.loss.lipschitz) else 1 / self.loss.lipschitz
         self._loss = (self.loss.code, self.loss.parameter, slope, float(self.intercept))
         self._columns = 0
-        self.state = self._zeros(LANES)
-        self._initialise(self.state, 0)
+        self.state = self._fresh(LANES)
 
-    def _zeros(self, coordinates: int) -> DenseState:
-        rows, width = self._matrix(coordinates)
-        return DenseState(
-            totals=np.zeros(self._totals()),
-            seen=np.zeros(coordinates + MARGIN),
-            vectors=np.zeros((len(self.vectors), coordinates + MARGIN)),
-            matrix=np.zeros((rows, width + MARGIN)),
-        )
+    def _fresh(self, coordinates: int) -> DenseState:
+        """The state before the first row."""
+        totals, rows = self._shape(coordinates)
+        n = coordinates + MARGIN
+        vectors = np.zeros((len(self.vectors), n))
+        return DenseState(np.zeros(totals), np.zeros(n), vectors, np.zeros((rows, n)))
 
     def _with_room(self, columns: int) -> DenseState:
-        """A copy of the state with room for exactly that many columns, rounded up to lanes."""
-        state = self.state
-        copy = self._zeros(-(-(1 + columns) // LANES) * LANES)
-        kept = min(len(state.seen), len(copy.seen)) - MARGIN
-        rows, width = self._matrix(kept)
-        copy.totals[:] = state.totals
-        copy.seen[:kept] = state.seen[:kept]
-        copy.vectors[:, :kept] = state.vectors[:, :kept]
-        copy.matrix[:rows, :width] = state.matrix[:rows, :width]
-        self._initialise(copy, kept)
-        return copy
-
-    def _has_room(self, columns: int) -> bool:
-        return 1 + columns <= len(self.state.seen) - MARGIN
+        """A copy of the state with room for that many columns, rounded up to lanes."""
+        old = self.state
+        new = self._fresh(-(-(1 + columns) // LANES) * LANES)
+        n = min(len(old.seen), len(new.seen)) - MARGIN
+        rows = min(len(old.matrix), len(new.matrix))
+        new.totals[:] = old.totals
+        new.seen[:n] = old.seen[:n]
+        new.vectors[:, :n] = old.vectors[:, :n]
+        new.matrix[:rows, :n] = old.matrix[:rows, :n]
+        return new
 
     def _reserve(self, columns: int) -> None:
         if columns > self.max_columns:
@@ -199,9 +166,8 @@ class DenseLearner(ScaleDependent, Learner):
                 f"{columns} columns: {self.name} keeps a matrix with one row per column and takes "
                 f"at most {self.max_columns:.0f}; use 'oja_son' or 'fd_son', which keep a few rows"
             )
-        if not self._has_room(columns):
-            self.state = self._with_room(columns)
-        self._columns = max(self._columns, columns)
+        if columns > self._columns:
+            self._forget(columns)
 
     def _forget(self, columns: int) -> None:
         self.state = self._with_room(columns)
@@ -209,38 +175,24 @@ class DenseLearner(ScaleDependent, Learner):
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
         columns = max(block.columns, int(block.indices.max(initial=-1)) + 1)
-        state = self.state if self._has_room(columns) else self._with_room(columns)
+        state = self._with_room(columns) if columns > self._columns else self.state
         self._run(block, EMPTY, weights, scores, state)
         return scores
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        before = DenseState(*(array.copy() for array in self.state))
-        row = self._run(block, targets, weights, scores, self.state)
+        after = self._with_room(self._columns)
+        row = self._run(block, targets, weights, scores, after)
         if row < len(scores):
-            self.state = before
             raise Diverged(self.name, row)
+        self.state = after
         return scores
 
     def _run(self, block, targets, weights, scores, state):
-        work = np.zeros((WORK, len(state.seen)))
-        arrays = tuple(state)
-        return type(self).run(
-            self._parameters(), self._loss, tuple(block), targets, weights, scores, arrays, work
-        )
+        data = tuple(block), targets, weights, scores
+        return self.kernel(self._parameters(), self._loss, data, tuple(state))
+
+    def _rescale(self, columns: Any, factors: Any) -> None:
+        raise NotImplementedError("a scale-dependent learner cannot follow a change of units")
 
     def _coefficients(self) -> Float:
         return self.state.vectors[0, : 1 + self._columns].copy()
-
-
-class FullMatrixLearner(DenseLearner):
-    """A baseline with a d x d matrix A, kept as U'DU, which starts as a times the identity."""
-
-    vectors: ClassVar[tuple[str, ...]] = ("w", "D")
-    max_columns: ClassVar[float] = 2000
-    a: float
-
-    def _matrix(self, coordinates: int) -> tuple[int, int]:
-        return coordinates, coordinates
-
-    def _initialise(self, state: DenseState, first: int) -> None:
-        state.vectors[1, first : len(state.seen) - MARGIN] = self.a

@@ -1,6 +1,6 @@
 """The Blend: a scale-invariant ensemble whose loss is close to that of its best member, untuned.
 
-Three steps per row (docs/blend.md has the reasons and what each part is worth)::
+Three steps per row (docs/explanation/blend.md has the reasons and what each part is worth)::
 
     ensemble  experts of different kinds give a score each, from different views of the row
     stacker   online Newton or ridge regression learns how to combine their scores
@@ -13,49 +13,38 @@ Theorems 1 and 2, with that bound added. Experts that would cost too much are dr
 """
 
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless import units
-from unitless.blend import experts
-from unitless.blend.compaction import SQUARES, SUM, T, take
+from unitless.blend import explaining
+from unitless.blend.compaction import SQUARES, ingest
 from unitless.blend.ensemble import Ensemble
-from unitless.blend.experts import Expert
-from unitless.blend.explaining import slopes_times_parts
+from unitless.blend.experts import BY_VIEWS
 from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
-from unitless.blend.mixture import Mixture
-from unitless.blend.mixture_bound import Guarantee
+from unitless.blend.mixture import Guarantee
 from unitless.blend.one_row import RowTable
 from unitless.blend.softmax import SoftmaxMixture
 from unitless.blend.squared import SquaredMixture
 from unitless.blend.target_scaler import TargetScaler
-from unitless.learners.base import EMPTY, LARGEST, NO_INDICES, NO_STARTS, Float, Learner
-from unitless.losses import (
-    ABSOLUTE,
-    HINGE,
-    HUBER,
-    LOGISTIC,
-    QUANTILE,
-    SOFTMAX,
-    SQUARED,
-    Loss,
-)
+from unitless.learners.base import EMPTY, Float, Learner
+from unitless.losses import ABSOLUTE, HINGE, HUBER, LOGISTIC, QUANTILE, SOFTMAX, SQUARED, Loss
 from unitless.rows import Block, Rows
+from unitless.state import Component
 
-Kind = tuple[type[Mixture] | type[HedgeMixture], list[Expert], list[Expert]]
-KINDS: dict[int, Kind] = {
-    LOGISTIC: (LogisticMixture, experts.LOGISTIC, experts.LOGISTIC_LINEAR),
-    SQUARED: (SquaredMixture, experts.SQUARED, experts.SQUARED_LINEAR),
-    SOFTMAX: (SoftmaxMixture, experts.SOFTMAX, experts.SOFTMAX_LINEAR),
-    HINGE: (HedgeMixture, experts.HINGE, experts.HINGE_LINEAR),
-    ABSOLUTE: (HedgeMixture, experts.REAL, experts.REAL_LINEAR),
-    QUANTILE: (HedgeMixture, experts.REAL, experts.REAL_LINEAR),
-    HUBER: (HedgeMixture, experts.REAL, experts.REAL_LINEAR),
+MIXTURES: dict[int, Any] = {
+    LOGISTIC: LogisticMixture,
+    SQUARED: SquaredMixture,
+    SOFTMAX: SoftmaxMixture,
+    HINGE: HedgeMixture,
+    ABSOLUTE: HedgeMixture,
+    QUANTILE: HedgeMixture,
+    HUBER: HedgeMixture,
 }
-"""By loss: the mixture, the experts, and those of views="linear"."""
 PATIENCE = 32
 """Single rows that go as blocks before the kernel for single rows is worth compiling."""
 
@@ -66,8 +55,10 @@ class Blend(Learner):
     Parameters
     ----------
     loss : name or Loss
-    views : "auto" or "linear"
-        "linear" keeps to experts whose scores are linear in x (raw and centred values).
+    views : "smooth", "all" or "linear"
+        "all" adds experts for curves and interactions to the default: boosted trees and pairs of
+        bins. It costs three times as much or more. "linear" keeps to experts whose scores are
+        linear in x (raw and centred values).
     intercept : bool
         Whether experts add a constant feature.
     classes : int
@@ -89,26 +80,31 @@ class Blend(Learner):
     invariance: ClassVar[Any] = "unit"
     needs_lipschitz: ClassVar[bool] = False
     target_invariance: ClassVar[str] = "affine"
+    saved: ClassVar[tuple[Any, ...]] = (
+        *Learner.saved,
+        Component("ensemble"),
+        Component("mixture"),
+        Component("target_scaler"),
+    )
 
     def __init__(
         self,
         loss: str | Loss = "logistic",
         *,
-        views: Literal["auto", "linear"] = "auto",
+        views: Literal["smooth", "all", "linear"] = "smooth",
         intercept: bool = True,
         classes: int = 0,
     ) -> None:
         super().__init__(loss, intercept=intercept, classes=classes)
-        if views not in ("auto", "linear"):
-            raise ValueError(f"views = {views!r}: choose 'auto' or 'linear'")
-        if self.loss.code not in KINDS:
+        if views not in ("all", "smooth", "linear"):
+            raise ValueError(f"views = {views!r}: choose 'all', 'smooth' or 'linear'")
+        if self.loss.code not in MIXTURES:
             raise ValueError(f"there is no blend for the {self.loss.name} loss")
         self.views = views
-        mixture, members, linear = KINDS[self.loss.code]
-        members = linear if views == "linear" else members
+        members = BY_VIEWS[self.loss.code][views]
         several = {"classes": classes} if classes else {}
         self.ensemble = Ensemble(members, loss=self.loss, intercept=self.intercept, **several)
-        self.mixture = mixture(members, self.loss)
+        self.mixture = MIXTURES[self.loss.code](members, self.loss)
         self.target_scaler = None
         self._row_table: RowTable | None = None
         self._single_rows = 0
@@ -118,19 +114,18 @@ class Blend(Learner):
             self.takes_every_target = False
 
     @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether signs and order of the columns do not matter: without trees they do not."""
+        return self.views != "all"
+
+    @property
     def state(self) -> tuple[Any, ...]:
         """The state of features, views, experts, mixture and targets."""
         ensemble = self.ensemble
-        features = ensemble.features
-        learners = [learner for learner in ensemble.learners if learner is not None]
-        return (
-            (features.ids, features.statistics, features.totals),
-            ensemble.moments.state,
-            ensemble.normalised.state,
-            tuple(learner.state for learner in learners),
-            self.mixture.state,
-            () if self.target_scaler is None else (self.target_scaler.state,),
-        )
+        parts = [*ensemble.learners, self.mixture, self.target_scaler]
+        shown = [part for part in (ensemble.views, ensemble.pairs) if part is not None]
+        views = [field.of(part) for part in shown for field in part.saved]
+        return *ensemble.features.state, *views, *[part.state for part in parts if part is not None]
 
     # The methods of `Learner`
 
@@ -140,6 +135,18 @@ class Blend(Learner):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_row_table": None}  # a copy has other addresses
+
+    @property
+    def trials(self) -> int:
+        """Rows learned."""
+        return int(self.mixture._last_step.totals[0])
+
+    def weigh_gradients(self) -> None:
+        """See `Learner.weigh_gradients`."""
+        self._row_table = None
+        for learner in (*self.ensemble.learners, *getattr(self.mixture, "stackers", ())):
+            if learner is not None:
+                learner.weigh_gradients()
 
     def _reserve(self, columns: int) -> None:
         if columns > self._columns:
@@ -151,67 +158,105 @@ class Blend(Learner):
             self.target_scaler.check(targets, weights)
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        scaler = self.target_scaler
+        ensemble = self.ensemble
+        rows = len(scores)
         unknown = 0  # rows scored before any target is known
-        if scaler is not None:
-            unknown = scaler.rows_before_first(weights, len(scores))
-            targets = scaler.learn(targets, weights)
-        if not self._run_row(block, targets, weights, scores):
+        if self.target_scaler is not None:
+            unknown = self.target_scaler.rows_before_first(weights, rows)
+            targets = self.target_scaler.learn(targets, weights)
+        found = self._run_row(block, targets, weights, rows)
+        first = 0
+        if found is None:
             self._row_table = None
-            for first, last, found in self.ensemble.learn(block, targets, weights):
-                rows = slice(first, last)
-                self.mixture.drop(self.ensemble.alive)
-                if found is None:
-                    self._score(block.cut(first, last), weights[rows], scores[rows])
+        else:
+            self._decode(self.mixture.learn(found, targets, weights, scores))
+            first = rows
+        while first < rows:
+            last = ingest(tuple(block), weights, rows, first, *ensemble.features.state)
+            if last == first:
+                row = block.cut(first, first + 1)
+                if len(weights) and weights[first] == 0:  # scored as if it counted, and left out
+                    self._predict(row, weights[first:][:1], scores[first:][:1])
+                    self._row_table = None  # the next rows may move the arrays it points to
+                    first += 1
                 else:
-                    self.mixture.learn(found, targets[rows], weights[rows], scores[rows])
-        if scaler is not None:
-            scores[:] = scaler.decode(scores)
-            scores[:unknown] = 0.0
+                    self._enter(ensemble.features.dry_run(row, 1)[1][0])
+                continue
+            if ensemble.features.turned.any():
+                ensemble.turn_new_features()
+            width = max(ensemble.features.count, 1)  # moments count rows, so that no row is empty
+            part = slice(first, last)
+            y = targets[part]
+            v = weights[part]
+            found = ensemble.run(block.cut(first, last), width, y, v, self.table(last - first))
+            self._decode(self.mixture.learn(found, y, v, scores[part]))
+            first = last
+        scores[:unknown] = 0.0
         return scores
 
-    def _run_row(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
-        """Score, or learn, one row in one compiled call; False if it must go through blocks."""
-        if len(scores) != 1 or (len(weights) and weights[0] == 0):
-            return False
-        features = self.ensemble.features
-        if not features.dense or features.count == 0:
-            return False
-        if self._row_table is None:
-            self._single_rows += 1
-            if self._single_rows <= PATIENCE:
-                return False
-            self._row_table = RowTable(self)
-        table = self._row_table
-        if not table.run(block, targets, weights, scores):
-            return False
-        if not table.mixes:
-            self.mixture.learn(table.scores, targets, weights, scores)
-        return True
-
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        if not self._run_row(block, EMPTY, weights, scores):
-            self._score(block, weights, scores)
+        if len(weights):
+            weights = np.where(weights > 0, weights, 1.0)
+        found = self._run_row(block, EMPTY, weights, len(scores))
+        if found is not None:
+            return self._decode(self.mixture.learn(found, EMPTY, weights, scores))
+        features = self.ensemble.features
+        new, regimes = features.dry_run(block, len(scores))
+        by_regime = {regime: self.in_regime(regime) for regime in np.unique(regimes)}
+        changes = np.flatnonzero(np.diff(regimes, prepend=-1, append=-1))
+        for start, stop in pairwise(changes.tolist()):
+            blend = by_regime[regimes[start]]
+            ensemble = blend.ensemble
+            width = features.count + int(new[start:stop].max())
+            step = ensemble.features.rows_per_tile(block.cut(start, stop), stop - start, width)
+            for first in range(start, stop, step):
+                last = min(first + step, stop)
+                tile = block.cut(first, last)
+                v = weights[first:last]
+                found = ensemble.run(tile, width, EMPTY, v, self.table(last - first))
+                blend.mixture.learn(found, EMPTY, v, scores[first:last])
+        return self._decode(scores)
+
+    def _decode(self, scores: Float) -> Float:
+        """Scores in the unit of the targets, in place."""
         if self.target_scaler is not None:
             scores[:] = self.target_scaler.decode(scores)
         return scores
 
-    def _score(self, block: Block, weights: Float, scores: Float) -> None:
-        """Fill in scores, in the unit of scaled targets."""
-        weights = np.where(
-            weights > 0, weights, 1.0
-        )  # a row of weight 0 is scored as if it counted
-        for ensemble, rows, new in self.ensemble.by_regime(block, len(scores)):
-            mixture = self.mixture
-            if ensemble is not self.ensemble:
-                mixture = deepcopy(mixture)
-                mixture.drop(ensemble.alive)
-            own, own_weights = block, weights
-            if len(rows) < len(scores):
-                own = take(block, rows)
-                own_weights = weights[rows] if len(weights) else weights
-            found = ensemble.predict(own, own_weights, new)
-            scores[rows] = mixture.predict(found, self._room(len(rows)), own_weights)
+    def _run_row(self, block: Block, targets: Float, weights: Float, rows: int) -> Float | None:
+        """The experts' scores of a single row, in one compiled call; None if it needs a block."""
+        features = self.ensemble.features
+        if rows != 1 or not features.dense or features.count == 0:
+            return None
+        if len(weights) and weights[0] == 0:
+            return None
+        if self._row_table is None:
+            self._single_rows += 1
+            if self._single_rows <= PATIENCE:
+                return None
+            self._row_table = RowTable(self)
+        table = self._row_table
+        if len(targets) and not table.has_room():
+            return None
+        return table.by_row if table.run(block, targets, weights) else None
+
+    def table(self, rows: int) -> Float:
+        """An array for the experts' scores: (experts, rows[, classes])."""
+        return np.zeros((len(self.ensemble.members), *self._room(rows).shape))
+
+    def in_regime(self, regime: int) -> "Blend":
+        """This Blend, or a copy that experts have left as they would before such a row."""
+        if regime == self.ensemble.features.regime:
+            return self
+        other = deepcopy(self)
+        other._enter(regime)
+        return other
+
+    def _enter(self, regime: int) -> None:
+        """Experts that the regime does not allow leave for good (see `compaction`)."""
+        if regime != self.ensemble.features.regime:
+            self.ensemble.drop(regime)
+            self.mixture.drop(self.ensemble.alive)
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
         self._row_table = None
@@ -245,7 +290,9 @@ class Blend(Learner):
     def guarantees(self) -> dict[str, Guarantee]:
         """By expert: the Blend's loss is at most the expert's plus an overhead, both in numbers.
 
-        The first target of a regression is not counted: no expert has a loss in its trial.
+        With real targets, and hinge loss, the loss of an expert is that of its forecasts clipped
+        to the range of the targets seen before, or to [-1, 1], as they enter the mixture. The
+        first target of a regression is not counted: no expert has a loss in its trial.
         """
         guarantees = self.mixture.guarantees()
         if self.target_scaler is None:
@@ -256,64 +303,15 @@ class Blend(Learner):
 
     def deviations(self) -> Float:
         """The standard deviation of each column so far."""
-        _, deviation = self._means_and_deviations()
+        _, deviation = explaining.means_and_deviations(self)
         if not len(self._units):
             return deviation
         own = self._units[1:]
-        with np.errstate(over="ignore"):
-            found = np.divide(deviation, own, out=0 * deviation, where=own > 0)
-        return np.minimum(found, LARGEST)
-
-    def _means_and_deviations(self) -> tuple[Float, Float]:
-        """Of each column, in the unit in which its values arrive here.
-
-        Missing values do not count while the stream is dense. Later, a variance below the rounding
-        errors of the squares is that of a constant, 0.
-        """
-        features = self.ensemble.features
-        used = np.flatnonzero(features.ids >= 0)
-        ids = features.ids[used]
-        n = max(features.totals[T], 1.0)
-        if features.dense:
-            moments = self.ensemble.moments.state
-            mean = moments.mean[ids]
-            variance = moments.m2[ids] / np.maximum(n - moments.missing[ids], 1)
-        else:
-            mean = features.statistics[ids, SUM] / n
-            variance = features.statistics[ids, SQUARES] / n - mean**2
-            variance[variance < 2.0**-40 * mean**2] = 0
-        out = np.zeros((2, len(features.ids)))
-        out[:, used] = mean, np.sqrt(variance)
-        return out[0], out[1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.nan_to_num(deviation / own)  # 0 / 0 for a column that was always 0
 
     def _coefficients(self) -> Float:
-        """The change of the score by one deviation of x_i, either way, divided by that deviation.
-
-        It is taken at the means, or at x = 0 once the stream is not dense.
-        """
-        mean, deviation = self._means_and_deviations()
-        if not self.ensemble.features.dense:
-            mean = np.zeros(len(mean))
-        used = np.flatnonzero(deviation > 0)
-        here, up, down = (self._probe(used, mean, sign * deviation) for sign in (0, 1, -1))
-        out = np.zeros((1 + len(mean), *here.shape[1:]))
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            change = (up - down).T / deviation[used] / 2
-            out[1 + used] = np.clip(np.nan_to_num(change.T), -LARGEST, LARGEST)
-            out[0] = np.clip(np.nan_to_num(here[0] - mean @ out[1:]), -LARGEST, LARGEST)
-        return out
-
-    def _probe(self, columns: Any, mean: Float, step: Float) -> Float:
-        """Scores of rows that differ from the means by one step each, in one of the columns."""
-        n = max(len(columns), 1)
-        if self.ensemble.features.dense:
-            X = np.tile(mean, (n, 1))
-            X[np.arange(len(columns)), columns] += step[columns]
-            block = Block(X.reshape(-1), NO_INDICES, NO_STARTS, len(mean))
-        else:
-            starts = np.minimum(np.arange(n + 1), len(columns))
-            block = Block(step[columns], columns.astype(np.int32), starts, len(mean))
-        return self._predict(block, EMPTY, self._room(n))
+        return explaining.coefficients(self)
 
     def contributions(self, rows: Rows) -> tuple[Float, Float]:
         """Explain the score of one row: (base, by column), which add up to it.
@@ -324,20 +322,5 @@ class Blend(Learner):
         """
         score = self.predict(rows)[0]
         learner, block = units.row_in_units(self, rows.block)
-        by_column = learner._contributions(block)
+        by_column = explaining.contributions(learner, block)
         return score - by_column.sum(axis=0), by_column
-
-    def _contributions(self, block: Block) -> Float:
-        ensemble, _, new = next(self.ensemble.by_regime(block, 1))
-        found = ensemble.predict(block, EMPTY, new)[0]
-        mixture = deepcopy(self.mixture)
-        mixture.drop(ensemble.alive)
-        with np.errstate(over="ignore", invalid="ignore"):
-            by_feature = slopes_times_parts(mixture, found, ensemble.parts(block, new, found))
-            if self.target_scaler is not None:
-                by_feature = by_feature / self.target_scaler.unit
-        ids = self.ensemble.features.ids
-        out = np.zeros((len(ids), *by_feature.shape[1:]))
-        out[ids >= 0] = by_feature[ids[ids >= 0]]
-        largest = LARGEST / (2 + len(out))
-        return np.clip(np.nan_to_num(out), -largest, largest)

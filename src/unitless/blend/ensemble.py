@@ -1,172 +1,102 @@
-"""The ensemble of a Blend: from a block of rows to a table of the experts' scores.
+"""The ensemble of a Blend: from a tile of rows to a table of the experts' scores.
 
-Columns become feature ids (`compaction`), each view transforms the rows
-(`unitless.views`), and each expert scores, or learns, the view it is made for. Experts that would
-cost too much leave for good when a running rule of `compaction` is broken, before the row that
-breaks it is predicted.
+Columns become feature ids (`compaction`), each view transforms the rows (`unitless.views`), and
+each expert scores, or learns, the view it is made for. Experts are independent, so they run on
+threads, which changes no score.
 """
 
-from collections.abc import Iterator
-from copy import copy
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
 
 import numpy as np
+from numba import config
 from numpy.typing import NDArray
 
-from unitless.blend.compaction import DONE, RULE, Compaction, Float
+from unitless.blend.compaction import DENSE, SMALL, Compaction
 from unitless.blend.experts import Expert
-from unitless.blend.threads import parallel
-from unitless.learners.base import EMPTY, LARGEST, NO_INDICES, NO_STARTS, Learner
+from unitless.blend.fused import fuse
+from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS, Float, Learner
+from unitless.learners.coordinatewise import Coordinatewise
+from unitless.pairs_of_bins import PairsOfBins
 from unitless.rows import Block
-from unitless.views import Moments, Normalised, presence_of
+from unitless.state import Component, Stateful, need
+from unitless.views import Views
 
 NOTHING = Block(EMPTY, NO_INDICES, NO_STARTS, 0)
 """The view of experts that ignore the features."""
-Part = tuple[int, int, Float | None]
+MIN_ROWS = 256
+"""Rows that are worth threads."""
+MAX_THREADS = 4
+"""More do not help: the longest expert is about a quarter of the work."""
 
 
-class Ensemble:
+class Ensemble(Stateful):
     """Experts, their views, and the features of the stream."""
+
+    saved = tuple(map(Component, ("learners", "features", "views", "pairs")))
 
     def __init__(self, members: list[Expert], **common: Any) -> None:
         self.members = members
         self.learners: list[Learner | None] = [
-            member.kind(**{**common, **member.parameters}) for member in members
+            fuse(member.kind(**{**common, **member.parameters})) for member in members
         ]
         self.features = Compaction()
-        self.moments = Moments()
-        self.normalised = Normalised()
+        self.views = Views()
+        shows_pairs = any(member.view == "pairs" for member in members)
+        self.pairs = PairsOfBins() if shows_pairs else None
 
     @property
     def alive(self) -> NDArray[np.bool_]:
         """Which experts have not been dropped."""
         return np.array([learner is not None for learner in self.learners])
 
-    # Learning
+    def _loaded(self) -> None:
+        need(self.alive.any(), "no member is left")
 
-    def learn(self, block: Block, targets: Float, weights: Float) -> Iterator[Part]:
-        """Let the experts learn the rows: (first, last, scores) of one run of rows after another.
+    def run(self, block: Block, width: int, targets: Float, weights: Float, table: Float) -> Float:
+        """Fill in a table (experts, rows[, classes]) with scores of the rows; returns it by row.
 
-        Scores are None for rows of weight 0, which are to be predicted and left out. Experts may
-        have left before a run.
+        If there are targets, the experts learn. Those that were dropped have the score 0.
         """
-        features = self.features
-        features.reserve(block.columns)
-        rows = len(targets)
-        first = 0
-        while first < rows:
-            stop, reason = features.ingest(block, weights, rows, first)
-            if stop > first:
-                part = slice(first, stop)
-                width = max(features.count, 1)  # moments count rows, so that no row is empty
-                shown = features.compact(block.cut(first, stop), stop - first, width)
-                views = self.views(shown, learn=True)
-                calls = []
-                for member, learner in self._present:
-                    own = views[member.view]
-                    learner._reserve(own.columns)
-                    scores = learner._room(stop - first)
-                    calls.append((learner._learn, own, targets[part], weights[part], scores))
-                yield first, stop, self._table(parallel(calls, stop - first), stop - first)
-            first = stop
-            if reason == RULE:
-                row = block.cut(stop, stop + 1)
-                self.drop(int(features.dry_run(row, 1)[1][0]))
-            elif reason != DONE:
-                yield stop, stop + 1, None
-                first += 1
+        rows = table.shape[1]
+        learn = len(targets) > 0
+        shown = self.features.compact(block, rows, width)
+        views = self.show(shown, rows, learn=learn)
+        calls: list[tuple[Any, ...]] = []
+        for member, learner, scores in zip(self.members, self.learners, table, strict=True):
+            if learner is None:
+                continue
+            own = views.get(member.view, NOTHING)
+            if learn:
+                learner._reserve(own.columns)
+            if isinstance(learner, Coordinatewise):  # one call less on the way to its kernel
+                calls.append((learner._run, own, targets, weights, scores))
+            elif learn:
+                calls.append((learner._learn, own, targets, weights, scores))
+            else:
+                calls.append((learner._predict, own, weights, scores))
+        threads = min(MAX_THREADS, cast(Any, config).NUMBA_NUM_THREADS)
+        if rows < MIN_ROWS or threads < 2:
+            for function, *arguments in calls:
+                function(*arguments)
+        else:  # a pool per tile, so that a process can fork between calls
+            with ThreadPoolExecutor(threads) as pool:
+                for future in [pool.submit(*call) for call in calls]:
+                    future.result()
+        return np.ascontiguousarray(table.swapaxes(0, 1))
 
-    @property
-    def _present(self) -> list[tuple[Expert, Learner]]:
-        pairs = zip(self.members, self.learners, strict=True)
-        return [(member, learner) for member, learner in pairs if learner is not None]
-
-    def _table(self, scores: list[Float], rows: int) -> Float:
-        """(rows, experts[, classes]); 0 for those that left."""
-        table = np.zeros((rows, len(self.members), *scores[0].shape[1:]))
-        for k, own in zip(np.flatnonzero(self.alive), scores, strict=True):
-            table[:, k] = own
-        return table
-
-    # Predicting
-
-    def by_regime(self, block: Block, rows: int) -> Iterator[tuple["Ensemble", Any, Any]]:
-        """(ensemble, row numbers, their new features): a row before which experts would leave is
-        predicted by an ensemble that they have left.
-        """
-        new, regimes = self.features.dry_run(block, rows)
-        for regime in np.unique(regimes):
-            ensemble = self if regime == self.features.regime else self.without(int(regime))
-            chosen = np.flatnonzero(regimes == regime)
-            yield ensemble, chosen, new[chosen]
-
-    def without(self, regime: int) -> "Ensemble":
-        """An ensemble for predictions that experts have left; it shares their state."""
-        other = copy(self)
-        other.learners = list(self.learners)
-        other.features = copy(self.features)
-        other.features.totals = self.features.totals.copy()
-        other.drop(regime)
-        return other
-
-    def predict(self, block: Block, weights: Float, new: NDArray[np.int64]) -> Float:
-        """The experts' scores; `new` has the number of new features of each row."""
-        features = self.features
-        rows = len(new)
-        width = features.count + int(new.max(initial=0))
-        pieces = []
-        first = 0
-        while first < rows:
-            stop = features.tile(block, first, rows, width)
-            shown = features.compact(block.cut(first, stop), stop - first, width)
-            views = self.views(shown, learn=False)
-            own = weights[first:stop]
-            calls = [
-                (learner._predict, views[member.view], own, learner._room(stop - first))
-                for member, learner in self._present
-            ]
-            pieces.append(self._table(parallel(calls, stop - first), stop - first))
-            first = stop
-        return np.concatenate(pieces)
-
-    # Views
-
-    def views(self, block: Block, *, learn: bool) -> dict[str, Block]:
-        """The rows as each view shows them, by the view's name."""
-        wanted = {member.view for member, _ in self._present}
-        shown = {"raw": block, "none": NOTHING}
-        if wanted & {"centred", "squashed"}:
-            moments = self.moments
-            both = (moments.learn if learn else moments.transform)(block.values, block.columns)
-            shown["centred"] = block._replace(values=both[0])
-            shown["squashed"] = block._replace(values=both[1])
-        if "normalised" in wanted:
-            view = self.normalised
-            values = (view.learn if learn else view.transform)(block)
-            shown["normalised"] = block._replace(values=values)
-        if "presence" in wanted:
-            shown["presence"] = block._replace(values=presence_of(block))
-        return shown
-
-    def parts(self, block: Block, new: NDArray[np.int64], z: Float) -> Float:
-        """(experts, features[, classes]): what each feature adds to each expert's score z of a row.
-
-        An expert's weights times what its view shows, in proportion to the score they make up.
-        """
-        known = self.features.count
-        shown = self.features.compact(block, 1, known + int(new[0]))
-        views = self.views(shown, learn=False)
-        out = np.zeros((len(self.members), known, *z.shape[1:]))
-        for k, (member, learner) in enumerate(zip(self.members, self.learners, strict=True)):
-            if learner is not None and member.view != "none":
-                out[k] = _parts(learner, views[member.view], z[k])[1 : 1 + known]
-        return out
-
-    # Changes
+    def show(self, block: Block, rows: int, *, learn: bool) -> dict[str, Block]:
+        """The rows as each view shows them."""
+        dense = self.features.dense
+        views = self.views.show(block, dense=dense, learn=learn)
+        if dense and self.pairs is not None:
+            views["pairs"] = self.pairs.show(views["squashed"], rows, learn=learn)
+        return views
 
     def drop(self, regime: int) -> None:
         """Enter that regime: experts that it does not allow leave for good."""
-        self.features.set_regime(regime)
+        self.features.totals[DENSE] = regime // 2
+        self.features.totals[SMALL] = regime % 2
         for k, member in enumerate(self.members):
             if (member.dense and regime < 2) or (member.small and regime % 2 == 0):
                 self.learners[k] = None
@@ -174,36 +104,33 @@ class Ensemble:
     def rescale(self, columns: NDArray[Any], factors: Float) -> None:
         """From now on the values of these columns are multiplied by these factors."""
         ids = self.features.ids[columns]
+        self.features.turned[columns[(ids < 0) & (factors < 0)]] ^= 1
         factors = factors[ids >= 0]
         ids = ids[ids >= 0]
-        count = self.features.count
         self.features.statistics[ids] *= np.column_stack([factors, factors**2])
-        if self.features.dense:
-            self.moments.reserve(count)
-            self.moments.rescale(ids, factors)
-        self.normalised.reserve(count)
-        self.normalised.rescale(ids, factors)
-        for member, learner in self._present:
-            learner._reserve(0 if member.view == "none" else count)
-            if member.view in ("raw", "centred", "normalised"):
-                learner._rescale(ids, factors)
-            elif member.view == "squashed":
-                learner._rescale(ids, np.sign(factors))
+        count = self.features.count
+        self.views.reserve(count)
+        self.views.rescale_fields(ids, factors)
+        self._rescale_pairs(ids, factors)
+        for member, learner in zip(self.members, self.learners, strict=True):
+            if learner is None or member.view in ("none", "presence", "pairs"):
+                continue
+            learner._reserve(count)
+            learner._rescale(ids, np.sign(factors) if member.view == "squashed" else factors)
 
+    def turn_new_features(self) -> None:
+        """Turn features whose columns changed their sign before they were first seen."""
+        features = self.features
+        columns = np.flatnonzero(features.turned[: len(features.ids)] * (features.ids >= 0))
+        features.turned[columns] = 0
+        ids = features.ids[columns]
+        self._rescale_pairs(ids, np.full(len(ids), -1.0))
+        for learner in self.learners:
+            if learner is not None and not learner.symmetric:
+                learner._reserve(features.count)
+                learner._rescale(ids, np.full(len(ids), -1.0))
 
-def _parts(learner: Any, row: Block, z: Any) -> Float:
-    """By coordinate, what a row's values add to the learner's score z of it."""
-    x = np.zeros(1 + row.columns)
-    x[1 + (row.indices if len(row.starts) else np.arange(row.columns))] = np.nan_to_num(row.values)
-    if hasattr(learner, "parts"):
-        x[0] = 0
-        return learner.parts(x != 0)
-    x[0] = learner.intercept
-    largest = LARGEST / (2 + len(x))
-    with np.errstate(over="ignore", invalid="ignore"):
-        w = np.nan_to_num(learner._coefficients())
-        w = np.concatenate([w, np.zeros((max(0, len(x) - len(w)), *w.shape[1:]))])[: len(x)]
-        terms = np.clip((w.T * x).T, -largest, largest)
-    whole = terms.sum(axis=0)
-    ratio = np.divide(z, whole, out=np.ones_like(whole), where=whole != 0)
-    return terms * np.where(np.abs(ratio) <= 2, ratio, 1.0)
+    def _rescale_pairs(self, ids: NDArray[Any], factors: Float) -> None:
+        if self.pairs is not None:
+            self.pairs.reserve(self.features.count)
+            self.pairs.rescale_fields(ids, factors)

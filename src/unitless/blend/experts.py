@@ -1,18 +1,19 @@
-"""The experts of a Blend by kind of loss; docs/blend.md measures the value of each."""
+"""The experts of a Blend by kind of loss; docs/explanation/blend.md measures the value of each."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from unitless import losses
 from unitless.learners.base import Learner
+from unitless.learners.boosted_trees import BoostedTrees
 from unitless.learners.coordinate import Coordinate
 from unitless.learners.diagonal import Diagonal
 from unitless.learners.full import Full
-from unitless.learners.inag import Inag
 from unitless.learners.label_tracker import Tracker
-from unitless.learners.nag import Nag
+from unitless.learners.nag import Inag, Nag
 from unitless.learners.naive_bayes import Bayes
 from unitless.learners.newton import Newton
-from unitless.learners.scinol2 import Scinol2
+from unitless.learners.scinol import Scinol2
 from unitless.learners.vaw import Vaw
 
 
@@ -28,7 +29,8 @@ class Expert(NamedTuple):
     small: bool = False
     """Whether it stays only while there are at most 256 features."""
     role: str = "main"
-    """main; tracker (stacked with a small prior); guarantee (mixed for its theorem, not stacked)"""
+    """main; tracker (stacked with a small prior); guarantee (mixed for its theorem, not stacked);
+    late (stacked little by little: a weight that the stacker learns costs some nats)"""
 
 
 LABELS = [
@@ -40,7 +42,16 @@ GUARANTEES = [
     Expert("Algorithm 2", "raw", Full, small=True, role="guarantee"),
 ]
 
-LOGISTIC = [
+TREES = {"trees": 64, "rate": 0.15, "leaves": 256, "gain": 2.0}
+CURVES = [
+    Expert("boosted trees", "raw", BoostedTrees, TREES, dense=True, role="late"),
+    Expert("pairs of bins", "pairs", Diagonal, {"strength": 3.0}, dense=True, role="late"),
+]
+"""Experts for curves, steps and interactions."""
+LAST_TARGET = Expert("last target", "none", Tracker, {"gamma": 0.0})
+
+# The default, views="smooth": the experts of version 0.1.0
+SMOOTH_LOGISTIC = [
     Expert("Newton, squashed", "squashed", Newton, {"strength": 3.0}, dense=True, small=True),
     Expert("Newton, centred", "centred", Newton, {"strength": 10.0}, dense=True, small=True),
     Expert("diagonal Newton, squashed", "squashed", Diagonal, {"strength": 0.3}, dense=True),
@@ -52,6 +63,24 @@ LOGISTIC = [
     *LABELS,
     *GUARANTEES,
 ]
+SMOOTH_SQUARED = [
+    Expert("VAW", "raw", Vaw, small=True),
+    Expert("ridge, centred", "centred", Newton, {"strength": 10.0}, dense=True, small=True),
+    Expert("ridge, squashed", "squashed", Newton, {"strength": 1.0}, dense=True, small=True),
+    Expert("iNAG, squashed", "squashed", Inag, {"rate": 3.0}, dense=True),
+    Expert("iNAG, normalised", "normalised", Inag, {"rate": 1.0}),
+    Expert("iNAG", "raw", Inag, {"rate": 1.0}),
+]
+SMOOTH_SOFTMAX = [
+    Expert("Newton, squashed", "squashed", Newton, {"strength": 3.0}, dense=True, small=True),
+    Expert("NAG 1, centred", "centred", Nag, {"rate": 1.0}, dense=True),
+    Expert("NAG 3, centred", "centred", Nag, {"rate": 3.0}, dense=True),
+    Expert("NAG, squashed", "squashed", Nag, {"rate": 1.0}, dense=True),
+    Expert("ScInOL2, normalised", "normalised", Scinol2),
+    Expert("ScInOL2, presence", "presence", Scinol2),
+]
+
+# views="linear"
 LOGISTIC_LINEAR = [
     Expert("Newton, centred", "centred", Newton, {"strength": 10.0}, dense=True, small=True),
     Expert("diagonal Newton, centred", "centred", Diagonal, {"strength": 0.3}, dense=True),
@@ -61,27 +90,11 @@ LOGISTIC_LINEAR = [
     *LABELS,
     *GUARANTEES,
 ]
-SQUARED = [
-    Expert("VAW", "raw", Vaw, small=True),
-    Expert("ridge, centred", "centred", Newton, {"strength": 10.0}, dense=True, small=True),
-    Expert("ridge, squashed", "squashed", Newton, {"strength": 1.0}, dense=True, small=True),
-    Expert("iNAG, squashed", "squashed", Inag, {"rate": 3.0}, dense=True),
-    Expert("iNAG, normalised", "normalised", Inag, {"rate": 1.0}),
-    Expert("iNAG", "raw", Inag, {"rate": 1.0}),
-]
 SQUARED_LINEAR = [
     Expert("VAW", "raw", Vaw, small=True),
     Expert("ridge, centred", "centred", Newton, {"strength": 10.0}, dense=True, small=True),
     Expert("iNAG, centred", "centred", Inag, {"rate": 0.3}, dense=True),
     Expert("iNAG", "raw", Inag, {"rate": 1.0}),
-]
-SOFTMAX = [
-    Expert("Newton, squashed", "squashed", Newton, {"strength": 3.0}, dense=True, small=True),
-    Expert("NAG 1, centred", "centred", Nag, {"rate": 1.0}, dense=True),
-    Expert("NAG 3, centred", "centred", Nag, {"rate": 3.0}, dense=True),
-    Expert("NAG, squashed", "squashed", Nag, {"rate": 1.0}, dense=True),
-    Expert("ScInOL2, normalised", "normalised", Scinol2),
-    Expert("ScInOL2, presence", "presence", Scinol2),
 ]
 SOFTMAX_LINEAR = [
     Expert("Newton, centred", "centred", Newton, {"strength": 1.0}, dense=True, small=True),
@@ -91,24 +104,45 @@ SOFTMAX_LINEAR = [
 ]
 
 
+# views="all": curves, and what is still worth its place beside them
+LOGISTIC = [*SMOOTH_LOGISTIC, *CURVES]
+SQUARED = [
+    *(member for member in SMOOTH_SQUARED if member.name not in ("iNAG, squashed", "iNAG")),
+    *CURVES,
+    LAST_TARGET,
+]
+SOFTMAX = [*SMOOTH_SOFTMAX, *CURVES, LABELS[0]._replace(role="late")]
+
+
 def _with_loss(loss: str, members: list[Expert]) -> list[Expert]:
-    """The main members with this loss, as experts of a Blend for another loss."""
+    """The main and late members with this loss, as experts of a Blend for another loss."""
     return [
         member._replace(parameters={**member.parameters, "loss": loss})
         for member in members
-        if member.role == "main"
+        if member.role in ("main", "late")
     ]
 
 
-HINGE = _with_loss("logistic", LOGISTIC)
-HINGE_LINEAR = _with_loss("logistic", LOGISTIC_LINEAR)
-REAL = [
-    *_with_loss("squared", SQUARED),
+ON_THE_LOSS = [
     Expert("iNAG on the loss, centred", "centred", Inag, {"rate": 0.3}, dense=True),
     Expert("iNAG on the loss, normalised", "normalised", Inag, {"rate": 1.0}),
 ]
+HINGE = _with_loss("logistic", [*LOGISTIC, LABELS[0]._replace(role="late")])
+SMOOTH_HINGE = _with_loss("logistic", SMOOTH_LOGISTIC)
+HINGE_LINEAR = _with_loss("logistic", LOGISTIC_LINEAR)
+REAL = [*_with_loss("squared", SQUARED), *ON_THE_LOSS]
+SMOOTH_REAL = [*_with_loss("squared", SMOOTH_SQUARED), *ON_THE_LOSS]
 REAL_LINEAR = [
     *_with_loss("squared", SQUARED_LINEAR),
-    Expert("iNAG on the loss, centred", "centred", Inag, {"rate": 0.3}, dense=True),
+    ON_THE_LOSS[0],
     Expert("iNAG on the loss", "raw", Inag, {"rate": 1.0}),
 ]
+
+BY_VIEWS: dict[int, dict[str, list[Expert]]] = {
+    losses.LOGISTIC: {"all": LOGISTIC, "smooth": SMOOTH_LOGISTIC, "linear": LOGISTIC_LINEAR},
+    losses.SQUARED: {"all": SQUARED, "smooth": SMOOTH_SQUARED, "linear": SQUARED_LINEAR},
+    losses.SOFTMAX: {"all": SOFTMAX, "smooth": SMOOTH_SOFTMAX, "linear": SOFTMAX_LINEAR},
+    losses.HINGE: {"all": HINGE, "smooth": SMOOTH_HINGE, "linear": HINGE_LINEAR},
+}
+for _loss in (losses.ABSOLUTE, losses.QUANTILE, losses.HUBER):
+    BY_VIEWS[_loss] = {"all": REAL, "smooth": SMOOTH_REAL, "linear": REAL_LINEAR}

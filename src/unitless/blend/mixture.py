@@ -1,109 +1,226 @@
-"""Base classes of the mixtures: weights, state of the stacker, guarantees."""
+"""Base classes of the mixtures: exponential weights, state of the stacker, guarantees.
 
+The regret bound of a mixture is computed while it runs (docs/explanation/blend.md derives it):
+
+    loss <= loss_k + V_T (ln 1/W0_k + shares + slack) - sum_t (V_{t+1} - V_t) S_{k,t}
+
+Kernels get a mixture as the tuple (W, W0, books, totals, history); see `Mixture`.
+"""
+
+import math
+from collections import namedtuple
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import poch
 
 from unitless.blend.experts import Expert
-from unitless.blend.mixture_bound import (
-    LOSS,
-    LOST,
-    SLACK,
-    Guarantee,
-    T,
-    cost_of_shares,
-    overheads,
-)
+from unitless.kernels.arithmetic import MAX_EXPONENT, exp
+from unitless.kernels.decorators import inlined, shared
 from unitless.kernels.simd import LANES
-from unitless.learners.base import EMPTY
 from unitless.losses import Loss
+from unitless.state import Damaged, Fact, Field, Float, Stateful, checked_count, need
 
-Float = NDArray[np.float64]
-
-
-class MixtureState(NamedTuple):
-    """The state of a mixture: K experts, the stacker as number K, rounded up to whole lanes.
-
-    ======== ======================================================= =====================
-    field    meaning                                                 unit
-    ======== ======================================================= =====================
-    U, D, w  the stacker's covariance U D U' and weights             of scores
-    s2, woke sums of squares of its inputs, first trial not 0        of scores, trials
-    prior    s2/n as it is in P                                      of scores
-    stacked  1 for experts that the stacker sees                     1
-    W, W0    weights of the mixture, and those it starts from        1
-    start    the first W0                                            1
-    spent    what shares had cost when W0 was last set               nats
-    books    losses and gaps of the experts (`mixture_bound`)        of the loss
-    totals   trials, scale V, loss, slack, trial W0 was set, ...     see the mixture
-    history  W after 1, 2, 4, 8, ... trials                          1
-    ======== ======================================================= =====================
-    """
-
-    U: Float
-    D: Float
-    w: Float
-    s2: Float
-    woke: Float
-    prior: Float
-    stacked: Float
-    W: Float
-    W0: Float
-    start: Float
-    spent: Float
-    books: Float
-    totals: Float
-    history: Float
-
-
-SINCE, LOW, HIGH, LAST = range(SLACK + 1, SLACK + 5)  # totals, after those of `mixture_bound`
-TOTALS = SLACK + 5
+T, V, LOSS, SLACK, SINCE, LOW, HIGH, LAST = range(8)
+"""Totals: trials, scale, loss, slack, trial W0 was set, range of targets, last refresh."""
+TOTALS = 8
+LOST, GAP, GROWN = range(3)  # of an expert: its loss, S_k, - sum of growth times S_k
+CLOSED_FORM = 20_000.0
+"""Trials after which the sum of shares has a closed form that does not cancel."""
+MAX_RATE = 1e300  # finite, so that 0 times it is 0
 DOUBLINGS = 64
 
 
-class NamedWeights:
-    """Base class of all mixtures: weights and guarantees by name."""
+@inlined
+def exponential_weights(v, scale, loss, losses, mixture):
+    """One trial: enter its losses, W_k <- W_k exp(-eta loss_k), and give back a share.
 
-    members: list[Expert]
-    stacker_names: tuple[str, ...]
-    ended: dict[str, Guarantee]
-    """Guarantees of experts that left."""
+    The scale V grows to `scale`, if that is larger. `loss` is that of the mixture.
+    """
+    W, W0, books, totals, history = mixture
+    totals[T] += 1
+    totals[LOSS] += v * loss
+    if scale > totals[V]:
+        for k in range(W.size):
+            books[k, GROWN] -= (scale - totals[V]) * books[k, GAP]
+        totals[V] = scale
+    eta = v / totals[V] if totals[V] > 0 else 0.0
+    mass = 0.0
+    for k in range(W.size):
+        gap = eta * (loss - losses[k])
+        W[k] *= exp(gap)
+        mass += W[k]
+        if W0[k] > 0:
+            books[k, LOST] += v * losses[k]
+            books[k, GAP] += gap
+    totals[SLACK] += max(math.log(mass), 0.0)
+    a = 1.0 / (totals[T] + 1)
+    for k in range(W.size):
+        W[k] = W[k] / mass * (1 - a) + a * W0[k]
+    remember(W, history, totals[T])
+
+
+@inlined
+def remember(W, history, trials):
+    """history[j] = W after 2^j trials."""
+    fraction, power = math.frexp(trials)
+    if fraction == 0.5:
+        for k in range(W.size):
+            history[power - 1, k] = W[k]
+
+
+@shared
+def set_weights(L, alive, nats, scale, W):
+    """W prop. exp(-nats (L - min L) / scale); the best alone while the scale is 0."""
+    best = least(L, alive)
+    rate = min(nats / scale, MAX_RATE) if scale > 0 else 0.0
+    mass = 0.0
+    for k in range(W.size):
+        excess = L[k] - best
+        W[k] = math.exp(-min(rate * excess, MAX_EXPONENT))
+        if alive[k] == 0 or (scale == 0 and excess > 0):
+            W[k] = 0.0
+        mass += W[k]
+    for k in range(W.size):
+        W[k] /= mass
+
+
+@inlined
+def least(L, alive):
+    """The smallest loss of those that are alive."""
+    best = np.inf
+    for k in range(alive.size):
+        if alive[k] > 0:
+            best = min(best, L[k])
+    return best
+
+
+class Guarantee(NamedTuple):
+    """loss <= member_loss + overhead, over the trials 1 to `last`."""
+
+    member: str
+    loss: float
+    member_loss: float
+    overhead: float
+    last: int
+
+    def times(self, factor: float) -> "Guarantee":
+        """The same with losses in another unit."""
+        member, loss, member_loss, overhead, last = self
+        return Guarantee(member, factor * loss, factor * member_loss, factor * overhead, last)
+
+
+def cost_of_shares(prior: float, first: float, last: float) -> float:
+    """-sum_{t=first}^{last} ln(1 - (1 - prior) / (t + 1)): term by term, then in closed form.
+
+    Beyond CLOSED_FORM = F the sum is ln poch(F + 2, prior - 1) - ln poch(last + 2, prior - 1),
+    where SciPy has an expansion; before it, a ratio of gamma functions would cancel.
+    """
+    t = np.arange(first, min(last, CLOSED_FORM) + 1)
+    near = -np.log1p(-(1 - prior) / (t + 1)).sum()
+    begin = max(first, CLOSED_FORM + 1)
+    if last < begin:
+        return float(near)
+    return float(near + np.log(poch(begin + 1, prior - 1) / poch(last + 2, prior - 1)))
+
+
+def _guarantees_to_json(guarantees: dict[str, Guarantee]) -> dict[str, Any]:
+    return {name: list(guarantee[1:]) for name, guarantee in guarantees.items()}
+
+
+def _guarantees_from_json(found: Any) -> dict[str, Guarantee]:
+    made = {}
+    try:
+        for name, (loss, own, overhead, last) in found.items():
+            made[name] = Guarantee(name, float(loss), float(own), float(overhead), int(last))
+    except (AttributeError, OverflowError, TypeError, ValueError):
+        raise Damaged("the guarantees of members that left are not four numbers each") from None
+    return made
+
+
+ENDED = Fact("ended", "guarantees of experts that left", _guarantees_to_json, _guarantees_from_json)
+
+
+class NamedWeights(Stateful):
+    """Base class of all mixtures: weights and guarantees by name.
+
+    A mixture combines the scores of the experts into the score of the Blend, by its method
+    learn(scores, targets, weights, out); without targets nothing changes. It also has
+    `_last_step`, the state with the weights W and their history, `_present()`, which experts and
+    stackers have not left, `_claim(k)`, (loss, loss of expert k, overhead), and `_drop(alive)`.
+    """
+
+    stacker_names: tuple[str, ...] = ("stacker",)
 
     def __init__(self, members: list[Expert], loss: Loss) -> None:
         self.members = members
         self.loss = loss
-        self.ended = {}
+        self.ended: dict[str, Guarantee] = {}
 
     @property
     def _names(self) -> list[str]:
         return [*(member.name for member in self.members), *self.stacker_names]
 
+    def mixture_weights(self: Any) -> dict[str, float]:
+        """The weight of each expert, and of the stackers, now."""
+        return self._named(self._last_step.W)
+
     def _named(self, weights: Float) -> dict[str, float]:
         """{name: weight}; what lies beyond the last name is padding."""
         return dict(zip(self._names, weights.tolist(), strict=False))
 
-    def _named_history(self, kept: Float) -> list[tuple[int, dict[str, float]]]:
-        rows = [(2**j, row) for j, row in enumerate(kept) if not np.isnan(row[0])]
-        return [(trials, self._named(row)) for trials, row in rows]
+    def history(self: Any) -> list[tuple[int, dict[str, float]]]:
+        """The weights after 1, 2, 4, 8, ... trials."""
+        rows = enumerate(self._last_step.history)
+        return [(2**j, self._named(row)) for j, row in rows if not np.isnan(row[0])]
 
-    def _end(self, gone: NDArray[np.bool_]) -> None:
-        """Keep the guarantees of experts that leave."""
-        guarantees = self.guarantees()
-        for k in np.flatnonzero(gone):
-            name = self.members[k].name
-            self.ended[name] = guarantees[name]
-
-    def guarantees(self) -> dict[str, Guarantee]:
+    def guarantees(self: Any) -> dict[str, Guarantee]:
         """loss <= member's loss + overhead, by name; of those that left, up to their last trial."""
-        raise NotImplementedError
+        made = dict(self.ended)
+        trials = int(self._last_step.totals[T])
+        for k in np.flatnonzero(self._present()):
+            name = self._names[k]
+            loss, own, overhead = self._claim(k)
+            made[name] = Guarantee(name, float(loss), float(own), float(overhead), trials)
+        return made
+
+    def drop(self: Any, alive: NDArray[np.bool_]) -> None:
+        """Experts have left: their guarantees end here."""
+        gone = self._present()[: len(alive)] & ~alive
+        if gone.any():
+            guarantees = self.guarantees()
+            for k in np.flatnonzero(gone):
+                name = self._names[k]
+                self.ended[name] = guarantees[name]
+            self._drop(alive)
+
+
+MixtureState = namedtuple(
+    "MixtureState", "U D w s2 woke prior stacked W W0 start spent books totals history"
+)
 
 
 class Mixture(NamedWeights):
-    """Combines the scores of the experts into the score of the Blend."""
+    """Combines the scores of K experts into the score of the Blend; the stacker is number K."""
 
-    stacker_names = ("stacker",)
-
+    saved = (
+        ENDED,
+        Field("state.U", "score", "the stacker's covariance is U D U'", ("m m",)),
+        Field("state.D", "score", "see U", ("m",)),
+        Field("state.w", "score", "the stacker's weights", ("m",)),
+        Field("state.s2", "score", "sums of squares of its inputs", ("m",)),
+        Field("state.woke", "1", "their first trials not 0", ("m",)),
+        Field("state.prior", "score", "s2/n as it is in U D U'", ("m",)),
+        Field("state.stacked", "1", "1 for experts that the stacker sees", ("m",)),
+        Field("state.W", "1", "weights of the mixture", ("m",)),
+        Field("state.W0", "1", "weights that it starts from", ("m",)),
+        Field("state.start", "1", "the first W0", ("m",)),
+        Field("state.spent", "nat", "what shares had cost when W0 was last set", ("m",)),
+        Field("state.books", "loss", "losses of the experts, gaps, and their growth", ("m", 3)),
+        Field("state.totals", "", "trials, scale V, loss, slack, trial W0 was set, ...", (TOTALS,)),
+        Field("state.history", "1", "W after 1, 2, 4, ... trials", (DOUBLINGS, "m"), True),
+    )
     stacker_share: ClassVar[float] = 0.8
     """W0 of the stacker; the experts share the rest."""
     kernel: ClassVar[Any]
@@ -111,19 +228,28 @@ class Mixture(NamedWeights):
 
     def __init__(self, members: list[Expert], loss: Loss) -> None:
         super().__init__(members, loss)
-        K = len(members)
-        m = -(-(K + 1) // LANES) * LANES
+        m = self._sizes()["m"]
         arrays = {name: np.zeros(m) for name in MixtureState._fields}
         arrays["U"] = np.eye(m).reshape(-1)
         arrays["books"] = np.zeros((m, 3))
         arrays["totals"] = np.zeros(TOTALS)
         arrays["history"] = np.full((DOUBLINGS, m), np.nan)
         self.state = MixtureState(**arrays)
-        self._set_prior(np.ones(K, dtype=bool))
+        self._set_prior(np.ones(len(members), dtype=bool))
         self.state.W[:] = self.state.W0
         self.state.start[:] = np.where(self.state.W0 > 0, self.state.W0, 1.0)
         self.state.totals[SINCE] = 1
+        self._late = np.zeros(len(self.state.W))
+        self._late[: len(members)] = [member.role == "late" for member in members]
         self._prepare()
+
+    def _sizes(self) -> dict[str, int]:
+        return {"m": -(-(len(self.members) + 1) // LANES) * LANES}
+
+    def _loaded(self) -> None:
+        padding = self.state.W0[len(self.members) + 1 :]
+        need(not padding.any(), "weights of members that do not exist")
+        checked_count(self.state.totals[T], 2**53)
 
     def _prepare(self) -> None:
         """Set the initial state of the stacker."""
@@ -136,51 +262,36 @@ class Mixture(NamedWeights):
         W0[K] = self.stacker_share
         self.state.stacked[:K] = [member.role != "guarantee" for member in self.members] * alive
 
-    def predict(self, scores: Float, out: Float, weights: Float = EMPTY) -> Float:
-        """The scores of the Blend, from those of the experts; nothing changes."""
-        return self.learn(scores, EMPTY, EMPTY, out)
-
     def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
         """The scores of the Blend, each made before its target was used."""
         state = self.state
-        stacker = state[:7]
+        stacker = *state[:7], self._late
         mixture = state.W, state.W0, state.books, state.totals, state.history
         self.kernel(scores, targets, weights, out.reshape(-1), stacker, mixture)
         return out
 
-    def drop(self, alive: NDArray[np.bool_]) -> None:
-        """Experts have left: their guarantees end here, the others share their weight."""
-        K = len(self.members)
+    @property
+    def _last_step(self) -> MixtureState:
+        return self.state
+
+    def _present(self) -> NDArray[np.bool_]:
+        return self.state.W0 > 0
+
+    def _drop(self, alive: NDArray[np.bool_]) -> None:
+        """Those that stay share the weight of those that left."""
         state = self.state
-        gone = (state.W0[:K] > 0) & ~alive
-        if not gone.any():
-            return
-        self._end(gone)
         t = state.totals[T]
         for k in np.flatnonzero(state.W0):
             state.spent[k] += cost_of_shares(state.W0[k], state.totals[SINCE], t)
         state.totals[SINCE] = t + 1
-        state.W[:K][gone] = 0
+        state.W[: len(alive)][~alive] = 0
         state.W[:] /= state.W.sum()
         self._set_prior(alive)
 
-    def mixture_weights(self) -> dict[str, float]:
-        """The weight of each expert, and of the stacker, now."""
-        return self._named(self.state.W)
-
-    def history(self) -> list[tuple[int, dict[str, float]]]:
-        """The weights after 1, 2, 4, 8, ... trials."""
-        return self._named_history(self.state.history)
-
-    def guarantees(self) -> dict[str, Guarantee]:
-        """loss <= member's loss + overhead, by name; of those that left, up to their last trial."""
+    def _claim(self, k: int) -> tuple[float, float, float]:
         state = self.state
         totals = state.totals
-        prior = np.where(state.W0 > 0, state.W0, 1.0)
-        over = overheads(state.start, state.spent, prior, totals[SINCE], state.books, totals)
-        made = dict(self.ended)
-        for k in np.flatnonzero(state.W0):
-            name = self._names[k]
-            loss, own = float(totals[LOSS]), float(state.books[k, LOST])
-            made[name] = Guarantee(name, loss, own, float(over[k]), int(totals[T]))
-        return made
+        shares = cost_of_shares(state.W0[k], totals[SINCE], totals[T] - 1)
+        nats = -np.log(state.start[k]) + state.spent[k] + shares + totals[SLACK]
+        overhead = totals[V] * nats + state.books[k, GROWN]
+        return totals[LOSS], state.books[k, LOST], overhead

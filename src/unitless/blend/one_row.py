@@ -1,13 +1,10 @@
-"""A fast path for single rows: views, experts and mixture of a Blend in one compiled call.
+"""A fast path for single rows: the views and experts of a Blend in one compiled call.
 
-Numba needs a quarter of a microsecond for every array that Python passes to a kernel, and a Blend
-has a hundred of them. So their addresses are collected once, in a table, from which the kernel
-makes arrays again. It calls the same kernels as for blocks, so the results are bit-for-bit the
-same. Unusual rows (a new feature, a broken rule of `compaction`, a stream that is not dense) go
-through the code for blocks, and so do experts and mixtures that are not supported here.
-
-The table is valid until an array is replaced. The Blend discards it whenever it learns a block,
-reserves columns, rescales or adds a class.
+Numba needs a quarter of a microsecond for every array that Python passes to a kernel, and the
+experts have a hundred of them. So their addresses are collected once, in a table that is valid
+until an array is replaced. The kernels are those for blocks, so the scores are the same to the bit.
+Unusual rows (a new feature, a new regime, a stream that is not dense) go through the code for
+blocks. An expert without a kernel here is called from Python.
 """
 
 from typing import Any
@@ -17,54 +14,23 @@ from numba import carray, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from unitless.blend import logistic
-from unitless.blend.compaction import (
-    DENSE,
-    NONZEROS,
-    SMALL,
-    T,
-    _add_row,
-    _count,
-    _rules,
-    _span,
-    to_dense,
-)
-from unitless.blend.logistic import LogisticMixture
-from unitless.blend.mixture import DOUBLINGS
+from unitless.blend import fused
+from unitless.blend.compaction import add_row, changes_regime, compact, count
 from unitless.kernels.decorators import inlined, kernel
-from unitless.learners import (
-    coordinate,
-    diagonal,
-    full,
-    inag,
-    label_tracker,
-    nag,
-    naive_bayes,
-    newton,
-    scinol2,
-    vaw,
-)
-from unitless.learners.base import NO_INDICES, NO_STARTS, Block
-from unitless.views import moments, normalised
-from unitless.views.presence import show as show_presence
+from unitless.learners import full, newton, tree_growth, vaw
+from unitless.learners.base import NO_INDICES, NO_STARTS, Block, Float
+from unitless.learners.boosted_trees import BoostedTrees
+from unitless.learners.coordinatewise import Coordinatewise
+from unitless.pairs_of_bins import PAIRS, PairsOfBins
+from unitless.pairs_of_bins import show as show_pairs
+from unitless.views import show_moments, show_normalised
 
-Float = NDArray[np.float64]
-ABSENT, COORDINATE, SCINOL2, INAG, NAG, DIAGONAL, BAYES, TRACKER, NEWTON, FULL, VAW = range(11)
-KINDS: dict[Any, int] = {
-    coordinate.Coordinate: COORDINATE,
-    scinol2.Scinol2: SCINOL2,
-    inag.Inag: INAG,
-    nag.Nag: NAG,
-    diagonal.Diagonal: DIAGONAL,
-    naive_bayes.Bayes: BAYES,
-    label_tracker.Tracker: TRACKER,
-    newton.Newton: NEWTON,
-    full.Full: FULL,
-    vaw.Vaw: VAW,
-}
+ABSENT, COORDINATEWISE, NEWTON, FULL, VAW, TREES = range(6)
+KINDS = {"newton": NEWTON, "full": FULL, "vaw": VAW, "boosted_trees": TREES}
 VIEWS = {"none": -1, "raw": 0, "centred": 1, "squashed": 2, "normalised": 3, "presence": 4}
-# Rows of the table: experts and classes, arrays of all, then of each expert (kind, view) and arrays
-MIXTURE, SHARED, STRIDE = 12, 24, 10
+OF_PAIRS = 5
+# The table: how many experts and classes, arrays of all, then of each expert (kind, view), arrays
+SHARED, STRIDE = 18, 17
 
 
 @intrinsic
@@ -79,78 +45,108 @@ def _pointer(typingctx, address, dtype):
 
 
 @inlined
+def _array(table, k, dtype):
+    """The array of row k of the table."""
+    return carray(_pointer(table[k, 0], dtype), (table[k, 1],))
+
+
+@inlined
 def _floats(table, k):
-    """The float64 array of row k of the table."""
-    return carray(_pointer(table[k, 0], np.float64), (table[k, 1],))
-
-
-@inlined
-def _matrix(table, k, rows, columns):
-    """The same as a matrix."""
-    return carray(_pointer(table[k, 0], np.float64), (rows, columns))
-
-
-@inlined
-def _ints(table, k):
-    """The int64 array of row k of the table."""
-    return carray(_pointer(table[k, 0], np.int64), (table[k, 1],))
-
-
-@inlined
-def _short_ints(table, k):
-    """The int32 array of row k of the table."""
-    return carray(_pointer(table[k, 0], np.int32), (table[k, 1],))
+    return _array(table, k, np.float64)
 
 
 @inlined
 def _show(block, learns, table, views):
     """Fill in the views of the row; for an unusual row return False and change nothing."""
-    ids = _short_ints(table, 1)
+    ids = _array(table, 1, np.int32)
     totals = _floats(table, 4)
-    start, stop = _span(block, 0)
-    new, nonzeros = _count(block, start, stop, ids)
-    dense, small = _rules(totals, new, nonzeros)
-    if new or dense != (totals[DENSE] > 0) or small != (totals[SMALL] > 0):
+    new, nonzeros = count(block, 0, ids)
+    if new or changes_regime(totals, new, nonzeros):
         return False
-    width = views.shape[1]
-    to_dense(block, ids, width, width, views[0])
     if learns:
-        _add_row(block, start, stop, ids, _matrix(table, 3, ids.size, 2), totals)
-        totals[T] += 1
-        totals[NONZEROS] += nonzeros
+        add_row(block, 0, nonzeros, ids, _floats(table, 3).reshape(-1, 2), totals)
+    width = views.shape[1]
+    x = views[0]
+    no_indices = block[1][:0]
+    no_starts = block[2][:0]
+    compact(block, ids, width, width, x, no_indices, no_starts)
     state = _floats(table, 5), _floats(table, 6), _floats(table, 7), _floats(table, 8)
-    moments.show(views[0], width, learns, state, views[1], views[2])
-    line = views[0], block[1][:0], block[2][:0], width
-    normalised.show(line, learns, _floats(table, 9), views[3])
-    show_presence(views[0], views[4])
+    show_moments(x, width, learns, state, views[1], views[2])
+    show_normalised((x, no_indices, no_starts, width), learns, _floats(table, 9), views[3])
+    for k in range(width):
+        views[4, k] = 1.0 if x[k] != 0 and x[k] == x[k] else 0.0
     return True
 
 
 @inlined
-def _coordinatewise(kind, table, k, classes, block, targets, weights, scores):
-    """Score, or learn, one row by a coordinate-wise expert."""
-    task, parameters = _floats(table, k + 1), _floats(table, k + 2)
-    totals = _matrix(table, k + 3, classes, table[k + 3, 1] // classes)
-    state = totals, _floats(table, k + 4)
-    if kind == COORDINATE:
-        coordinate.run(task, parameters, block, targets, weights, scores, state)
-    elif kind == SCINOL2:
-        scinol2.run(task, parameters, block, targets, weights, scores, state)
-    elif kind == INAG:
-        inag.run(task, parameters, block, targets, weights, scores, state)
-    elif kind == NAG:
-        nag.run(task, parameters, block, targets, weights, scores, state)
-    elif kind == DIAGONAL:
-        diagonal.run(task, parameters, block, targets, weights, scores, state)
-    elif kind == BAYES:
-        naive_bayes.run(task, parameters, block, targets, weights, scores, state)
-    elif kind == TRACKER:
-        label_tracker.run(task, parameters, block, targets, weights, scores, state)
+def _show_pairs(learns, table, squashed):
+    """The cells of the row, as stored values, columns and where rows begin and end."""
+    pairs = _array(table, 12, np.int64).reshape(-1, 2)
+    cells = _array(table, 16, np.int32)
+    starts = _array(table, 17, np.int64)
+    state = pairs, _floats(table, 13), _floats(table, 14)
+    n = show_pairs(squashed, squashed.size, learns, *state, cells, starts)
+    return _floats(table, 15)[:n], cells[:n], starts
 
 
 @inlined
-def _clip_and_count(targets, known, scores):
-    """Clip the score of VAW to the range of the targets, then widen that range."""
+def _coordinatewise(table, k, classes, stored, targets, weights, scores):
+    """Score, or learn, one row by a coordinate-wise expert."""
+    task = _floats(table, k + 1)
+    parameters = _floats(table, k + 2)
+    totals = _floats(table, k + 3).reshape(classes, -1)
+    state = totals, _floats(table, k + 4), _floats(table, k + 5)
+    fused.run(task, parameters, stored, targets, weights, scores, state)
+
+
+@inlined
+def _trees(table, k, block, targets, weights, scores):
+    s = _floats(table, k + 1)
+    settings = np.int64(s[0]), np.int64(s[1]), np.int64(s[2]), np.int64(s[3]), s[4], s[5], s[6]
+    node = _floats(table, k + 2).reshape(-1, 4)
+    nodes = node, _floats(table, k + 3).reshape(node.shape[0], -1), _array(table, k + 4, np.int64)
+    column = _array(table, k + 6, np.int32).reshape(-1, tree_growth.CANDIDATES)
+    n = column.shape[0]
+    point = _floats(table, k + 7).reshape(n, -1)
+    first = _floats(table, k + 8).reshape(n, -1)
+    left = _floats(table, k + 9).reshape(n, -1)
+    before = _floats(table, k + 10).reshape(n, -1)
+    leaves = _floats(table, k + 5).reshape(n, -1), column, point, first, left, before
+    order = _array(table, k + 11, np.int64)
+    place = _array(table, k + 12, np.int64)
+    history = _array(table, k + 14, np.int64)
+    rest = _floats(table, k + 15), _floats(table, k + 16)
+    memory = (order, place, _floats(table, k + 13), history, *rest)
+    tree_growth.run(block, targets, weights, scores, nodes, leaves, memory, settings)
+
+
+@inlined
+def _newton(table, k, block, targets, weights, scores):
+    posterior = _floats(table, k + 2), _floats(table, k + 3), _floats(table, k + 4)
+    sizes = _floats(table, k + 5), _floats(table, k + 6), _floats(table, k + 7)
+    s = _floats(table, k + 1)
+    settings = np.int64(s[0]), np.int64(s[1]), s[2], s[3]
+    newton.run(block, targets, weights, scores, posterior, sizes, _floats(table, k + 8), settings)
+
+
+@inlined
+def _full(kind, table, k, block, targets, weights, scores):
+    """Algorithm 2, or VAW: that with linear losses, and scores clipped to the range of targets."""
+    D = _floats(table, k + 3)
+    vectors = D, _floats(table, k + 4), _floats(table, k + 5)
+    places = _array(table, k + 6, np.int64), _array(table, k + 7, np.int64)
+    U = _floats(table, k + 2).reshape(D.size, D.size)
+    sums = _floats(table, k + 8), _floats(table, k + 9), _floats(table, k + 10)
+    state = (U, *vectors, *places, *sums, _floats(table, k + 11))
+    s = _floats(table, k + 1)
+    settings = s[0], s[1], np.int64(s[2]), s[3], s[4], s[5]
+    if kind == FULL:
+        full.run(block, targets, weights, scores, 0, state, s[6] > 0, settings)
+        return
+    roots = np.sqrt(weights)
+    slopes = -targets * roots if weights.size else -targets
+    full.run(block, slopes, roots, scores, 0, state, s[6] > 0, settings)
+    known = _floats(table, k + 12)
     scores[0] = min(max(scores[0], known[vaw.LOW]), known[vaw.HIGH]) + 0.0  # no -0
     for y in targets:
         known[vaw.COUNT] += 1
@@ -158,74 +154,47 @@ def _clip_and_count(targets, known, scores):
         known[vaw.HIGH] = max(known[vaw.HIGH], y)
 
 
-@inlined
-def _matrices(kind, table, k, block, targets, weights, scores):
-    """The same for experts with a matrix."""
-    settings = _floats(table, k + 8)
-    if kind == NEWTON:
-        posterior = _floats(table, k + 1), _floats(table, k + 2), _floats(table, k + 3)
-        sizes = _floats(table, k + 4), _floats(table, k + 5), _floats(table, k + 6)
-        own = np.int64(settings[0]), np.int64(settings[1]), settings[2], settings[3]
-        newton.run(block, targets, weights, scores, posterior, sizes, _floats(table, k + 7), own)
-    else:
-        D = _floats(table, k + 2)
-        vectors = D, _floats(table, k + 3), _floats(table, k + 4)
-        places = _ints(table, k + 5), _ints(table, k + 6)
-        state = (_matrix(table, k + 1, D.size, D.size), *vectors, *places, _floats(table, k + 7))
-        own = settings[0], settings[1], np.int64(settings[2]), settings[3], settings[4]
-        intercept = settings[5] > 0
-        if kind == FULL:
-            full.run(block, targets, weights, scores, 0, state, intercept, own)
-        else:
-            roots = np.sqrt(weights)
-            slopes = -targets * roots if weights.size else -targets
-            full.run(block, slopes, roots, scores, 0, state, intercept, own)
-            _clip_and_count(targets, _floats(table, k + 9), scores)
-
-
 @kernel
-def run(table, block, targets, weights, scores):
+def run(table, block, targets, weights):
     """Score one row by all experts and, with a target, let them learn it.
 
-    Returns False and changes nothing if the row is unusual. Scores of the experts are in
-    the table; `scores` is filled in if the mixture is here.
+    Scores are in the table. Returns False and changes nothing if the row is unusual.
     """
-    experts, classes = table[0, 0], table[0, 1]
-    columns = _short_ints(table, 2)
+    experts = table[0, 0]
+    classes = table[0, 1]
+    columns = _array(table, 2, np.int32)
     width = columns.size
-    views = _matrix(table, 10, 5, width)
+    views = _floats(table, 10).reshape(5, width)
     Z = _floats(table, 11)
     if not _show(block, targets.size > 0, table, views):
         return False
-    no_indices, no_starts = block[1][:0], block[2][:0]
+    x0 = block[0]
+    no_indices = block[1][:0]
+    no_starts = block[2][:0]
+    learns = targets.size > 0
+    pairs = x0[:0], columns[:0], no_starts
+    if table[12, 1] > 0:
+        pairs = _show_pairs(learns, table, views[2])
     for e in range(experts):
         k = SHARED + e * STRIDE
-        kind, view = table[k, 0], table[k, 1]
+        kind = table[k, 0]
+        view = table[k, 1]
         own = Z[e * classes : (e + 1) * classes]
-        if kind >= NEWTON:
-            row = views[view], no_indices, no_starts, width
-            _matrices(kind, table, k, row, targets, weights, own)
-        elif kind != ABSENT:
-            values, places = views[max(view, 0)], columns
-            if view < 0:
-                values, places = values[:0], places[:0]
-            stored = values, places, no_starts
-            _coordinatewise(kind, table, k, classes, stored, targets, weights, own)
-    if table[MIXTURE, 0]:
-        _mix(table, experts, targets, weights, scores)
+        if kind == COORDINATEWISE:
+            n = width if view >= 0 else 0
+            stored = views[max(min(view, 4), 0)][:n], columns[:n], no_starts
+            if view == OF_PAIRS:
+                stored = pairs
+            _coordinatewise(table, k, classes, stored, targets, weights, own)
+            continue
+        block = views[max(view, 0)], no_indices, no_starts, width
+        if kind == NEWTON:
+            _newton(table, k, block, targets, weights, own)
+        elif kind in (FULL, VAW):
+            _full(kind, table, k, block, targets, weights, own)
+        elif kind == TREES:
+            _trees(table, k, block, targets, weights, own)
     return True
-
-
-@inlined
-def _mix(table, experts, targets, weights, scores):
-    """The mixture of the logistic loss."""
-    U, D, w = _floats(table, 12), _floats(table, 13), _floats(table, 14)
-    s2, woke, prior = _floats(table, 15), _floats(table, 16), _floats(table, 17)
-    stacker = U, D, w, s2, woke, prior, _floats(table, 18)
-    m = D.size
-    W, W0, totals = _floats(table, 19), _floats(table, 20), _floats(table, 22)
-    mixture = W, W0, _matrix(table, 21, m, 3), totals, _matrix(table, 23, DOUBLINGS, m)
-    logistic.mix(_matrix(table, 11, 1, experts), targets, weights, scores, stacker, mixture)
 
 
 class RowTable:
@@ -235,71 +204,59 @@ class RowTable:
         ensemble = blend.ensemble
         features = ensemble.features
         width = features.count
-        members = len(ensemble.members)
-        self.scores = np.zeros((1, members, *blend._room(1).shape[1:]))
         self.views = np.zeros((5, width))
-        self.mixes = type(blend.mixture) is LogisticMixture
-        self.others = []
+        self.scores = blend.table(1)
+        self.by_row = self.scores.swapaxes(0, 1)
+        self.others: list[tuple[int, str, Any]] = []
         """Experts without a kernel here: number, view and learner."""
-        ensemble.moments.reserve(width)
-        ensemble.normalised.reserve(width)
-        shared = [
-            features.ids,
-            np.arange(width, dtype=np.int32),
-            features.statistics,
-            features.totals,
-            *ensemble.moments.state,
-            ensemble.normalised.state,
-            self.views,
-            self.scores,
-        ]
-        if self.mixes:
-            state = blend.mixture.state
-            shared += [*state[:9], state.books, state.totals, state.history]
-        self._table = np.zeros((SHARED + STRIDE * members, 2), dtype=np.int64)
-        self._table[0] = members, blend.classes
-        self._arrays = [*shared]
+        self._trees = [each for each in ensemble.learners if isinstance(each, BoostedTrees)]
+        state = ensemble.views
+        state.reserve(width)
+        self._arrays: list[NDArray[Any]] = []
         """Kept alive while their addresses are in use."""
-        self._enter(1, shared)
-        for e, (member, learner) in enumerate(
-            zip(ensemble.members, ensemble.learners, strict=True)
-        ):
-            view = VIEWS[member.view]
-            kind = _kind(learner, width if view >= 0 else 0)
-            if learner is not None and kind == ABSENT:
+        self._table = np.zeros((SHARED + STRIDE * len(self.scores), 2), dtype=np.int64)
+        shared = [features.ids, np.arange(width, dtype=np.int32), features.statistics]
+        shared += [features.totals, state.mean, state.m2, state.missing, state.totals, state.M]
+        shared += [self.views, self.scores, *_arrays_of_pairs(ensemble.pairs)]
+        self._enter(0, (len(self.scores), blend.classes), shared)
+        for e, learner in enumerate(ensemble.learners):
+            view = ensemble.members[e].view
+            kind = _kind(learner, width)
+            arrays = _arrays(learner) if kind != ABSENT else []
+            self._enter(SHARED + STRIDE * e, (kind, VIEWS.get(view, OF_PAIRS)), arrays)
+            if kind == ABSENT and learner is not None:
                 self.others.append((e, view, learner))
-                self.mixes = False
-            elif learner is not None:
-                arrays = _arrays(learner, kind)
-                self._arrays += arrays
-                self._table[SHARED + STRIDE * e] = kind, view
-                self._enter(SHARED + STRIDE * e + 1, arrays)
-        if not self.mixes:
-            self._table[MIXTURE] = 0
 
-    def _enter(self, first: int, arrays: list[NDArray[Any]]) -> None:
-        for k, array in enumerate(arrays):
-            self._table[first + k] = array.ctypes.data, array.size
+    def _enter(self, k: int, head: tuple[int, int], arrays: list[NDArray[Any]]) -> None:
+        self._arrays += arrays
+        addresses = [(array.ctypes.data, array.size) for array in arrays]
+        self._table[k : k + 1 + len(arrays)] = [head, *addresses]
 
-    def run(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
-        """See `run`; returns whether the row was learned or scored."""
-        if not run(self._table, tuple(block), targets, weights, scores.reshape(-1)):
+    def has_room(self) -> bool:
+        """Whether the trees can learn one more row in the arrays that they have."""
+        return all(trees.has_room() for trees in self._trees)
+
+    def run(self, block: Block, targets: Float, weights: Float) -> bool:
+        """Fill in `scores`, or learn; returns False if the row is unusual."""
+        if not run(self._table, tuple(block), targets, weights):
             return False
         for e, view, learner in self.others:
-            line = Block(self.views[view], NO_INDICES, NO_STARTS, self.views.shape[1])
-            own = self.scores[0, e : e + 1]
             if len(targets):
-                learner._learn(line, targets, weights, own)
+                learner._learn(self._line(view), targets, weights, self.scores[e])
             else:
-                learner._predict(line, weights, own)
+                learner._predict(self._line(view), weights, self.scores[e])
         return True
+
+    def _line(self, view: str) -> Block:
+        """The row as a view shows it."""
+        return Block(self.views[VIEWS[view]], NO_INDICES, NO_STARTS, self.views.shape[1])
 
 
 def _kind(learner: Any, width: int) -> int:
-    """The number of the expert's kernel, if it has one and room for that many features."""
-    kind = KINDS.get(type(learner), ABSENT)
-    if kind != ABSENT and learner._columns < width:
-        return ABSENT
+    """The number of the expert's kernel, if it has one for rows of that many features."""
+    if isinstance(learner, Coordinatewise):
+        return COORDINATEWISE
+    kind = KINDS.get(learner.name, ABSENT) if learner is not None else ABSENT
     if kind in (FULL, VAW) and (learner.state.places[: 1 + width] < 0).any():
         return ABSENT
     # The targets of a Blend count from the first one and are near 1, except those of Huber's loss.
@@ -308,13 +265,25 @@ def _kind(learner: Any, width: int) -> int:
     return kind
 
 
-def _arrays(learner: Any, kind: int) -> list[NDArray[Any]]:
-    """The arrays of an expert in the order in which the kernel takes them."""
-    if kind == NEWTON:
-        settings = learner.loss.code, learner.classes, learner.strength, learner.intercept
-        return [*learner.state, np.array(settings, dtype=np.float64)]
-    if kind in (FULL, VAW):
-        settings = *learner._settings, learner.intercept
-        targets = [learner._targets] if kind == VAW else []
-        return [*learner.state, np.array(settings, dtype=np.float64), *targets]
-    return [*learner._settings, learner._totals, learner._records]
+def _arrays_of_pairs(pairs: PairsOfBins | None) -> list[NDArray[Any]]:
+    if pairs is None:
+        return []
+    cells = np.empty(PAIRS, np.int32)
+    starts = np.zeros(2, np.int64)
+    return [pairs.pairs, pairs.sign, pairs.totals, np.ones(PAIRS), cells, starts]
+
+
+def _arrays(learner: Any) -> list[NDArray[Any]]:
+    """The arrays of an expert in the order in which the kernel takes them: settings, state."""
+    if isinstance(learner, Coordinatewise):
+        state = learner._totals, learner._records, *learner._more_arrays()
+        return [*learner._settings, *state]
+    if isinstance(learner, BoostedTrees):
+        arrays = [array for part in learner.state for array in part]
+        return [np.array(learner.settings, dtype=np.float64), *arrays]
+    if isinstance(learner, newton.Newton):
+        settings = (learner.loss.code, learner.classes, learner.strength, learner.intercept)
+    else:
+        settings = (*learner._settings, learner.intercept)
+    targets = [learner._targets] if isinstance(learner, vaw.Vaw) else []
+    return [np.array(settings, dtype=np.float64), *learner.state, *targets]

@@ -1,20 +1,13 @@
 """Mixing forecasts of several classes: stack the log-probabilities, then mix.
 
 The stacker has one weight per member, the same for all classes, on log-probabilities that are
-clipped and centred over classes, f_c = (f_1c, ..., f_Kc)::
-
-    f_kc = max(ln P_k(c), -12) - mean over classes
-    z_c  = w.f_c;   score_c = z_c / sqrt(1 + pi s_c / 8)
-
-with s_c = f_c'P f_c. Its Newton step uses the Hessian of the cross-entropy in w, the covariance of
-f_c under q = softmax(z), and its gradient, m_1 - f_y with m_j the mean of f over the classes j,
-j+1, ... Both are sums over the classes in any order (most probable first), so that the step is one
-of `newton` per class, each about class j against the later ones, r_j = q_j / (q_j + q_j+1 + ...)::
+clipped and centred over classes, f_c = (f_1c, ..., f_Kc). Its Newton step uses the Hessian of the
+cross-entropy in w and its gradient. Both are sums over the classes in any order (most probable
+first), so that the step is one of `newton` per class, each about class j against the later ones,
+with m_j the mean of f over the classes j, j+1, ... and r_j = q_j / (q_j + q_j+1 + ...)::
 
     Hessian  = sum_j q_j (1 - r_j) g_j g_j',   g_j = f_j - m_j+1
     gradient = sum_{j <= y} (r_j - [j = y]) g_j
-
-The mixture is that of the logistic loss, with P_k(c) in place of sigma.
 """
 
 import math
@@ -22,13 +15,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unitless.blend.mixture import Mixture
-from unitless.blend.mixture_bound import V, add_losses, count_trial, share
-from unitless.kernels.arithmetic import exp
+from unitless.blend.logistic import LATE, LATE_VARIANCE
+from unitless.blend.mixture import Mixture, T, exponential_weights
+from unitless.kernels.arithmetic import dot, exp
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import fma
 from unitless.learners.diagonal import moderated
-from unitless.learners.gaussian import dot, leverage, project, step, workspace
+from unitless.learners.gaussian import leverage, project, step, workspace
 
 CLIP = 12.0  # nats
 LEAST_LOGARITHM = -500.0
@@ -66,19 +59,26 @@ def _features(z, logs, f, stacked):
 @kernel
 def mix(Z, targets, weights, scores, stacker, mixture):
     """One trial per row of Z (rows, members, classes); without targets nothing is learned."""
-    U, D, w, _, _, _, stacked = stacker
+    U, D, w, _, _, _, stacked, late = stacker
     W = mixture[0]
+    totals = mixture[3]
     rows, K, C = Z.shape
     m = W.size
-    logs, f = np.zeros((m, C)), np.zeros((C, m))
-    z, q, losses = np.empty(C), np.empty(C), np.zeros(m)
+    logs = np.zeros((m, C))
+    f = np.zeros((C, m))
+    z = np.empty(C)
+    q = np.empty(C)
+    losses = np.zeros(m)
     scratch = workspace(m)
     u, S, _ = scratch
-    order, mass, means = np.empty(C, np.int64), np.empty(C + 1), np.empty((C + 1, m))
+    order = np.empty(C, np.int64)
+    mass = np.empty(C + 1)
+    means = np.empty((C + 1, m))
     room = order, mass, means, np.empty(m), np.empty(m), np.empty(1)
     for r in range(rows):
         for k in range(K):
-            _features(Z[r, k], logs[k], f[:, k], stacked[k])
+            share = totals[T] / (totals[T] + LATE) if late[k] else 1.0
+            _features(Z[r, k], logs[k], f[:, k], stacked[k] * share)
         for c in range(C):
             project(U, f[c], u)
             z[c] = dot(w, f[c])
@@ -94,21 +94,9 @@ def mix(Z, targets, weights, scores, stacker, mixture):
             y = int(targets[r])
             for k in range(K + 1):
                 losses[k] = -logs[k, y]
-            _bayes(v, -math.log(q[y]), losses, mixture)
+            exponential_weights(v, v, -math.log(q[y]), losses, mixture)
             log_probabilities(z)
             _newton(v, y, z, f, (U, D, w), room, scratch)
-
-
-@inlined
-def _bayes(v, loss, losses, mixture):
-    """Bayes' rule, from the losses of the members and of the mixture."""
-    W, W0, _, totals, _ = mixture
-    count_trial(v, mixture)
-    for k in range(W.size):
-        if W0[k] > 0:
-            W[k] *= math.exp(v / totals[V] * (loss - losses[k]))
-    add_losses(v, loss, losses, mixture)
-    share(mixture)
 
 
 @inlined
@@ -117,7 +105,8 @@ def _newton(v, y, z, f, stacker, room, scratch):
     U, D, w = stacker
     order, mass, means, w0, g, e = room
     u, S, _ = scratch
-    m, C = g.size, z.size
+    m = g.size
+    C = z.size
     _sort(z, order)
     mass[C] = 0.0
     for k in range(m):
@@ -161,6 +150,6 @@ class SoftmaxMixture(Mixture):
     kernel: ClassVar[Any] = staticmethod(mix)
 
     def _prepare(self) -> None:
-        stacked = self.state.stacked
-        self.state.w[:] = stacked / stacked.sum()
-        self.state.D[:] = stacked
+        main = self.state.stacked * (1 - self._late)
+        self.state.w[:] = main / main.sum()
+        self.state.D[:] = np.where(self._late, LATE_VARIANCE, main)

@@ -4,21 +4,20 @@ Experts of the squared loss see targets near 1 that start at 0, so results do no
 origin of the targets: y -> a y, a power of two, changes no bit from the second prediction on.
 """
 
-import numpy as np
-from numpy.typing import NDArray
+from copy import copy
 
+import numpy as np
+
+from unitless.state import Field, Float, Stateful
 from unitless.units import MAX_VALUE, unit_of
 
 KNOWN, FIRST, UNIT = range(3)
 MAX_TARGET = 2.0**1022
 """So that a difference of two targets is finite."""
-Float = NDArray[np.float64]
 
 
-class TargetScaler:
+class TargetScaler(Stateful):
     """The origin and the unit of the targets; a unit that is given stays.
-
-    `state` holds whether a target is known (1 or 0), the first target, and the unit (0: not known).
 
     >>> scaler = TargetScaler()
     >>> scaler.learn(np.array([100.0, 108.0, 92.0]), np.empty(0))
@@ -26,6 +25,8 @@ class TargetScaler:
     >>> scaler.decode(np.array([0.25]))
     array([104.])
     """
+
+    saved = (Field("state", "y", "whether a target is known, the first, the unit or 0", (3,)),)
 
     def __init__(self, unit: float = 0.0) -> None:
         self.state = np.array([0.0, 0.0, unit])
@@ -40,15 +41,12 @@ class TargetScaler:
         known, first, unit = self.state.tolist()
         if len(targets) == 1 and known and unit:  # fast path for single rows
             y = float(targets[0])
-            if abs(y) <= MAX_TARGET and abs((y - first) * unit) <= MAX_VALUE:
+            if abs(y) <= MAX_TARGET and abs(y - first) * unit <= MAX_VALUE:
                 return
-        other = TargetScaler()
-        other.state = self.state.copy()
         counts = weights > 0 if len(weights) else np.ones(len(targets), dtype=bool)
         bad = counts & (np.abs(targets) > MAX_TARGET)
         if not bad.any():
-            with np.errstate(over="ignore"):
-                bad = counts & (np.abs(other.learn(targets, weights)) > MAX_VALUE)
+            bad = counts & (np.abs(copy(self).learn(targets, weights)) > MAX_VALUE)
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
@@ -65,17 +63,18 @@ class TargetScaler:
 
     def learn(self, targets: Float, weights: Float) -> Float:
         """The scaled targets; those of rows of weight 0 are ignored."""
-        state = self.state
-        if not state[KNOWN] or state[UNIT] == 0:
+        known, first, unit = self.state.tolist()
+        if not known or not unit:
             counted = targets[weights > 0] if len(weights) else targets
-            if not state[KNOWN] and len(counted):
-                state[KNOWN] = 1
-                state[FIRST] = counted[0]
-            other = counted[counted != state[FIRST]]
-            if state[UNIT] == 0 and len(other):
-                state[UNIT] = unit_of(other[0] - state[FIRST])
+            if not known and len(counted):
+                known = 1.0
+                first = counted[0]
+            others = counted[counted != first]
+            if not unit and len(others):
+                unit = unit_of(others[0] - first)
+            self.state = np.array([known, first, unit])  # not in place: copies keep theirs
         with np.errstate(over="ignore"):  # of rows of weight 0
-            return (targets - state[FIRST]) * state[UNIT]
+            return (targets - first) * unit
 
     def decode(self, scores: Float) -> Float:
         """Scores in the unit of the targets given; 0 while none is known."""

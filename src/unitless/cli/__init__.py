@@ -2,14 +2,21 @@
 
 import errno
 import os
+import re
 import sys
 from typing import Any
 
-EXPECTED = {
-    "valid integer": "must be a whole number",
-    "valid number": "must be a number",
+REWORDED = {
+    r"Invalid value for (?:'-\w' / )?'([^' ]+).*?': ": r"\1: ",
+    r": .*valid integer.*": ": must be a whole number",
+    r": .*valid (number|float).*": ": must be a number",
+    r": Value error, ": ": ",
+    r"No such option: (\S+)": r"there is no option \1",
+    r" \(Possible options: (.*)\)": r"; did you mean \1?",
+    r"\. Did you mean": "; did you mean",
+    r"\.\.\.'": "'",
 }
-"""What an invalid value must be, by words of the parser's message."""
+"""Messages of the option parser in our words."""
 
 
 def main() -> None:
@@ -23,7 +30,8 @@ def main() -> None:
         _end(error, 2)
     except OSError as error:
         if error.errno == errno.EPIPE:
-            _close_output()
+            # Prevent a second error when Python flushes the closed pipe at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         has_name = error.filename is not None and error.strerror
         _end(f"{error.filename}: {error.strerror}" if has_name else error, 3)
@@ -44,29 +52,11 @@ def _end(error: Exception | str, code: int) -> None:
     sys.exit(code)
 
 
-def _close_output() -> None:
-    """Prevent a second error when Python flushes the closed pipe at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _usage(error: Any) -> str:
     """Return an error of the option parser in our words, with the command that explains more."""
     message = error.format_message().rstrip(".")
-    parameter = getattr(error, "param", None)
+    for theirs, ours in REWORDED.items():
+        message = re.sub(theirs, ours, message)
     context = getattr(error, "ctx", None)
-    if parameter is not None and message.startswith("Invalid value"):
-        name = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.metavar
-        reason = message.partition(": ")[2].replace("Value error, ", "")
-        known = [text for part, text in EXPECTED.items() if part in reason]
-        message = f"{name}: {known[0] if known else reason}"
-    elif message.startswith("No such option: "):
-        option, _, others = message.removeprefix("No such option: ").partition(
-            " (Possible options: "
-        )
-        others = others.rstrip(")").replace(", ", " or ")
-        hint = f"; did you mean {others}?" if others else ""
-        message = f"there is no option {option}{hint}"
-    else:
-        message = f"{message[0].lower()}{message[1:]}".replace(". Did you mean", "; did you mean")
     command = context.command_path if context is not None else "unitless"
-    return f"{message} (see {command} --help)"
+    return f"{message[0].lower()}{message[1:]} (see {command} --help)"

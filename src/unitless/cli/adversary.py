@@ -1,32 +1,23 @@
 """`unitless adversary`: run the adversaries that prove the lower bounds."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
 import typer
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from rich.table import Table
-
-    from unitless.regret.adversaries import Game
 
 Games = Literal["theorem-3", "no-growth", "worst-case"]
 
 STORY = {
-    "theorem-3": (
-        "The adversary shows x, sees the prediction p, and answers with a slope g of its sign, so "
-        "that the loss g p is never negative. It chooses x so that h'S⁺h grows by the same amount "
-        "in each trial, and at the end it names weights u that would have been better."
-    ),
-    "no-growth": (
-        "The adversary shows a new direction in every trial, so that nothing learned helps, and "
-        "answers with a slope g of the prediction's sign."
-    ),
-    "worst-case": (
-        "Algorithm 1 on the constant x = 1: of all 2^T ways to choose the signs of the slopes, "
-        "the worst one for each u, computed exactly."
-    ),
+    "theorem-3": """\
+The adversary shows x, sees the prediction p, and answers with a slope g of its sign, so that the
+loss g p is never negative. It chooses x so that h'S⁺h grows by the same amount in each trial, and
+at the end it names weights u that would have been better.""",
+    "no-growth": """\
+The adversary shows a new direction in every trial, so that nothing learned helps, and answers with
+a slope g of the prediction's sign.""",
+    "worst-case": """\
+Algorithm 1 on the constant x = 1: of all 2^T ways to choose the signs of the slopes, the worst one
+for each u, computed exactly.""",
 }
 
 
@@ -42,110 +33,80 @@ def adversary(
 ) -> None:
     """Run the adversary of a lower bound against a learner, and show the result.
 
-    [dim]Examples:[/dim]
+    No learner does better than the bound against it.
 
-    unitless adversary coordinate
+    Examples:
 
-    unitless adversary all --game no-growth -T 100
-
-    unitless adversary --game worst-case -T 1000
+        unitless adversary coordinate
+        unitless adversary all --game no-growth -T 100
+        unitless adversary --game worst-case -T 1000
     """
-    from rich.console import Console
-
     from unitless.learners import REGISTRY
-
-    if game == "worst-case":
-        tables = [_worst_case(trials)]
-    else:
-        names = sorted(REGISTRY) if learner == "all" else [learner]
-        games, diverged = _games(names, game, d, trials, c, norm)
-        tables = [_outcome(games)] if learner == "all" else [_trials(games[0]), _outcome(games)]
-        if diverged:
-            tables[-1].caption = f"diverged before the end: {', '.join(diverged)}"
-    console = Console(highlight=False)
-    console.print(f"{STORY[game]}\n")  # after the games, so that a refusal stands alone
-    for table in tables:
-        console.print(table)
-
-
-def _games(
-    names: list[str], game: Games, d: int, T: int, c: float, norm: float
-) -> "tuple[list[Game], list[str]]":
-    """Return the games, and the learners that diverged."""
     from unitless.learners.base import Diverged
-
-    played, diverged = [], []
-    for name in names:
-        try:
-            played.append(_play(name, game, d, T, c, norm))
-        except Diverged:
-            if len(names) == 1:
-                raise
-            diverged.append(name)
-    return played, diverged
-
-
-def _play(learner: str, game: Games, d: int, T: int, c: float, norm: float) -> "Game":
     from unitless.regret.adversaries import no_growth, opponent, theorem_3
 
-    if game == "no-growth":
-        return no_growth(opponent(learner), T, norm=norm)
-    return theorem_3(opponent(learner), d, T, c=c, norm=norm)
+    if game == "worst-case":
+        print(STORY[game])
+        _show_worst_case(trials)
+        return
+    games: list[Any] = []
+    diverged = []
+    for name in sorted(REGISTRY) if learner == "all" else [learner]:
+        try:
+            if game == "no-growth":
+                games.append(no_growth(opponent(name), trials, norm=norm))
+            else:
+                games.append(theorem_3(opponent(name), d, trials, c=c, norm=norm))
+        except Diverged:
+            if learner != "all":
+                raise
+            diverged.append(name)
+    print(STORY[game])  # after the games, so that a refusal stands alone
+    if learner != "all":
+        _show_trials(games[0])
+    print("\nAfter {} trials in {} dimensions\n".format(*games[0].X.shape))
+    print(f"{'learner':<24}{_columns(('own loss', '|u|_S', 'regret', 'bound'))}")
+    for each in games:
+        own_loss = float(each.g @ each.p)
+        numbers = (own_loss, each.norm, each.regret, each.bound or 0.0)
+        print(f"{each.learner:<24}{_columns(f'{number:.6g}' for number in numbers)}")
+    if diverged:
+        print(f"diverged before the end: {', '.join(diverged)}")
 
 
-def _trials(game: "Game") -> "Table":
-    """Return a table of the first and the last trials."""
+def _show_trials(game: Any) -> None:
+    """Show the first and the last trials."""
     T = len(game.g)
-    table = _table("", "trial", "p", "g", "g p", "sum g p", "x")
+    losses = game.g * game.p
+    print(f"\n{'trial':>5}{_columns(('p', 'g', 'g p', 'sum g p'))}  x")
     for t in range(T):
         if T > 9 and t == 5:
-            table.add_row("...")
-        if T <= 9 or t < 5 or t >= T - 3:
-            p, g = float(game.p[t]), float(game.g[t])
-            so_far = float(game.g[: t + 1] @ game.p[: t + 1])
-            numbers = (f"{number:+.4f}" for number in (p, g, g * p, so_far))
-            table.add_row(str(t + 1), *numbers, _vector(game.X[t]))
-    return table
+            print("  ...")
+        if T > 9 and 5 <= t < T - 3:
+            continue
+        so_far = losses[: t + 1].sum()
+        numbers = (game.p[t], game.g[t], losses[t], so_far)
+        x = " ".join(f"{value:.4g}" for value in game.X[t][:4])
+        more = " ..." if len(game.X[t]) > 4 else ""
+        print(f"{t + 1:>5}{_columns(f'{number:+.4f}' for number in numbers)}  ({x}{more})")
 
 
-def _vector(x: "NDArray[np.float64]") -> str:
-    shown = " ".join(f"{value:.4g}" for value in x[:4])
-    return f"({shown}{' ...' if len(x) > 4 else ''})"
-
-
-def _outcome(games: "list[Game]") -> "Table":
-    """Return a table of what each learner lost."""
-    T, d = games[0].X.shape
-    title = f"After {T} trials in {d} dimensions"
-    table = _table(title, "learner", "own loss", "|u|_S", "regret", "bound")
-    for game in games:
-        numbers = (float(game.g @ game.p), game.norm, game.regret, game.bound or 0.0)
-        table.add_row(game.learner, *(f"{number:.6g}" for number in numbers))
-    return table
-
-
-def _worst_case(T: int) -> "Table":
-    """Return a table of the regret as a function of u, with its bounds."""
+def _show_worst_case(T: int) -> None:
+    """Show the regret as a function of u, with its bounds."""
     import numpy as np
 
     from unitless.regret.adversaries import curve
 
-    found = curve(np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 9)]), T)
-    table = _table(
-        f"Regret of Algorithm 1 (alpha = 1.2) after {T} trials",
-        *("u", "no learner below", "worst case", "sharp form", "Theorem 1", "worst / sharp"),
+    grid = np.append(0.0, np.geomspace(1e-3, 1e5, 9))
+    u, _, below, worst, sharp, theorem = curve(grid, T)
+    print(
+        f"\nRegret of Algorithm 1 (alpha = 1.2) after {T} trials. lower: no learner that loses as"
     )
-    table.caption = "no learner below: none that loses as little as this one against u = 0"
-    for row in zip(*(found[k] for k in (0, 2, 3, 4, 5)), strict=True):
-        table.add_row(*(f"{number:.5g}" for number in row), f"{row[2] / row[3]:.1%}")
-    return table
+    print("little as this one against u = 0 has a smaller regret.\n")
+    print(_columns(("u", "lower", "worst case", "sharp form", "Theorem 1", "worst/sharp")))
+    for row in zip(u, below, worst, sharp, theorem, strict=True):
+        print(f"{_columns(f'{number:.5g}' for number in row)}{row[2] / row[3]:>12.1%}")
 
 
-def _table(title: str, *headings: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(title=title and f"\n{title}", box=None, header_style="bold", padding=(0, 2))
-    table.title_justify = "left"
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading in ("learner", "x") else "right")
-    return table
+def _columns(cells: Iterable[str]) -> str:
+    return "".join(f"{cell:>12}" for cell in cells)

@@ -1,25 +1,23 @@
 """`unitless evaluate`: one pass over a file; each row is predicted before its label is used."""
 
-from unitless.cli.options import EvaluateOptions, takes
+from unitless.cli.options import LearningOptions, takes
 
 
-@takes(EvaluateOptions)
-def evaluate(options: EvaluateOptions) -> None:
+@takes(LearningOptions)
+def evaluate(options: LearningOptions) -> None:
     """Learn from a file in one pass, and measure how well it was predicted.
 
-    Each row is predicted before its label is used.
+    Each row is predicted before its label is used. Several files are one stream. After a crash, the
+    last example continues the run of the example before it.
 
-    [dim]Examples:[/dim]
+    Examples:
 
-    unitless evaluate houses.csv --target price
-
-    unitless evaluate clicks.vw.gz --learner coordinate --save clicks.unitless
-
-    head mail.tsv | unitless evaluate - --format tsv -t spam --text message
-
-    unitless evaluate long.csv -t y --save m --checkpoint 100000
-
-    unitless evaluate long.csv --resume m --save m [dim](after a crash)[/dim]
+        unitless evaluate houses.csv --target price
+        unitless evaluate january.csv february.csv 'late/*.csv' -t price
+        unitless evaluate clicks.vw.gz --learner coordinate --save clicks.unitless
+        head mail.tsv | unitless evaluate - --format tsv -t spam --text message
+        unitless evaluate long.csv -t y --save m --checkpoint 100000
+        unitless evaluate long.csv --resume m --save m
     """
     from unitless.cli.run import EvaluationRun
 

@@ -1,6 +1,8 @@
 """`unitless explain`: what made up the score of one row."""
 
-from typing import Annotated
+import os
+from datetime import date, datetime
+from typing import Annotated, Any
 
 import typer
 
@@ -9,38 +11,134 @@ from unitless.cli import options as o
 Row = Annotated[
     list[str],
     typer.Argument(
-        metavar="ROW...",
+        metavar="ROW",
         help="The row: NAME=VALUE for each column, or one JSON object, or - to read a JSON object "
-        "from standard input.",
-        show_default=False,
+        "from standard input; with --row, a file.",
     ),
 ]
+Number = Annotated[
+    int | None, typer.Option("--row", metavar="N", help="Explain this row of the file, from 1.")
+]
+MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 
 
-def explain(model: o.Model, row: Row, json: o.Json = False, no_color: o.NoColor = False) -> None:
-    """Show what each feature of a row adds to its score; together they are the score.
+def explain(
+    model: o.Model,
+    row: Row,
+    number: Number = None,
+    json: o.Json = False,
+    no_color: o.NoColor = False,
+) -> None:
+    """Show what each feature of a row adds to its score.
 
-    [dim]Examples:[/dim]
+    The parts add up to the score. Give the row in words, or a file and the number of a row.
 
-    unitless explain houses.unitless rooms=5 city=Oslo
+    Examples:
 
-    unitless explain houses.unitless '{"rooms": 5, "city": "Oslo"}'
+        unitless explain houses.unitless rooms=5 city=Oslo
+        unitless explain houses.unitless '{"rooms": 5, "city": "Oslo"}'
+        unitless explain houses.unitless houses.csv --row 17
     """
-    from unitless.cli.loading import load_model
-    from unitless.cli.row_parsing import rows_of
-    from unitless.cli.screen import console_of, prediction_of
-    from unitless.cli.summary import show_audit
+    import json as json_module
+
+    from unitless.cli.reading import load_model
+    from unitless.cli.screen import console_of, prediction_of, show_audit
     from unitless.evaluation.explanations import taken_apart
 
-    found = load_model(model)
-    one = rows_of(found, row)
-    score = found.learner.predict(one)[0].tolist()
-    parts = taken_apart(found, one)
+    found = load_model(model, data=row[0] if number is not None else "-")
+    rows = _rows(found, _parsed(row)) if number is None else _row_of_file(found, row, number)
+    score = found.learner.predict(rows)[0].tolist()
+    parts = taken_apart(found, rows)
     if json:
-        import json as dump
-
-        print(dump.dumps({"score": score, "parts": parts}, ensure_ascii=False))
+        print(json_module.dumps({"score": score, "parts": parts}, ensure_ascii=False))
         return
     console = console_of(no_color)
     console.print(f"score {score}: {prediction_of(found, score)}")
     show_audit(console, parts)
+
+
+def _row_of_file(model: Any, files: list[str], number: int) -> Any:
+    """Return one row of a file, as `predict` would read it."""
+    from unitless.cli.reading import open_for_prediction
+
+    if number < 1:
+        raise ValueError(f"--row {number}: rows are counted from 1")
+    seen = 0
+    for block in open_for_prediction(o.ReadingOptions(data=files), model):
+        if number <= seen + len(block):
+            rows = model.prepared(block, grow=False, labelled=False).rows
+            return rows[number - 1 - seen : number - seen]
+        seen += len(block)
+    raise ValueError(f"--row {number}: the file has {seen:,} rows")
+
+
+def _parsed(words: list[str]) -> dict[str, Any]:
+    """Return the row that the words describe.
+
+    >>> _parsed(["rooms=5", "city=Oslo"]), _parsed(['{"rooms": 5}'])
+    ({'rooms': '5', 'city': 'Oslo'}, {'rooms': 5})
+    """
+    import json
+    import sys
+
+    text = sys.stdin.read() if words == ["-"] else words[0]
+    if text.lstrip().startswith("{"):
+        try:
+            return dict(json.loads(text))
+        except ValueError as error:
+            raise ValueError(f"the row is not a JSON object: {error}") from None
+    row = {}
+    for word in words:
+        name, equals, row[name] = word.partition("=")
+        if not equals or not name:
+            hint = "; to explain a row of a file, add --row N" if os.path.exists(name) else ""
+            raise ValueError(f"{name!r}: write NAME=VALUE, or the row as one JSON object{hint}")
+    return row
+
+
+def _rows(model: Any, given: dict[str, Any]) -> Any:
+    """Return a row of named values for the learner; numbers that are not given are missing."""
+    from scipy.sparse import csr_array
+
+    from unitless.model.input_rows import rows_of
+    from unitless.rows import as_rows
+    from unitless.suggestions import suggestion
+
+    if model.columns is None:
+        names = model.feature_names(len(model.learner.weights().features))
+        kinds = dict.fromkeys(names, "number")
+        known = set(kinds)
+        row = {}
+    else:
+        kinds = model.columns.kinds
+        read = model.position.get("columns") or ()
+        known = {*kinds, *read, *model.ignore, model.target, model.weight} - {None}
+        row = {name: float("nan") for name, kind in kinds.items() if kind == "number"}
+    for name, value in given.items():
+        if name not in known:
+            hint = suggestion(name, known) or f"; it has {', '.join(map(repr, kinds))}"
+            raise ValueError(f"the model has no column {name!r}{hint}")
+        if name in kinds:
+            row[name] = _fitted(name, value, kinds[name])
+    if model.columns is None:
+        columns = [list(kinds).index(name) for name in row]
+        entries = (list(row.values()), ([0] * len(row), columns))
+        return as_rows(csr_array(entries, shape=(1, len(kinds))))
+    return rows_of(model, row)[0]
+
+
+def _fitted(name: str, value: Any, kind: str) -> Any:
+    """Return a value as the type of its column."""
+    if kind == "date" and isinstance(value, str):
+        try:
+            parse = date if len(value) <= len("2024-01-31") else datetime
+            return parse.fromisoformat(value)
+        except ValueError:
+            text = f"{name}={value}: a date was expected, such as 2024-01-31 or 2024-01-31T10:15"
+            raise ValueError(text) from None
+    if kind != "number":
+        return str(value) if kind == "category" and value is not None else value
+    try:
+        return float("nan") if value in MISSING else float(value)
+    except ValueError:
+        raise ValueError(f"{name}={value}: a number was expected") from None

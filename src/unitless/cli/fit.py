@@ -1,33 +1,94 @@
-"""`unitless fit`: learn from a file and save the model."""
+"""`unitless fit`: learn from a file and save the model, also in several processes."""
+
+from typing import Any
 
 from unitless.cli.options import FitOptions, takes
+
+ONE_PROCESS = "passes holdout delay resume checkpoint predictions report results audit skip_bad"
+"""Options that need one pass in one process."""
 
 
 @takes(FitOptions)
 def fit(options: FitOptions) -> None:
     """Learn from a file and save the model; like `evaluate`, without the table.
 
-    --shards and --by-key use several processes: docs/distributed.md.
+    --shards and --by-key use several processes: docs/how-to/distributed.md.
 
-    [dim]Examples:[/dim]
+    Examples:
 
-    unitless fit houses.csv --target price --save houses.unitless
-
-    unitless fit ads.svm --passes 3 --holdout 10 --save ads.unitless
-
-    unitless fit 'flights/*.parquet' -t delay -l vaw --shards 16 --save m
-
-    unitless fit flights -t late --by-key carrier --save carriers.unitless
+        unitless fit houses.csv --target price --save houses.unitless
+        unitless fit ads.svm --passes 3 --holdout 10 --save ads.unitless
+        unitless fit 'flights/*.parquet' -t delay -l vaw --shards 16 --save m
+        unitless fit flights -t late --by-key carrier --save carriers.unitless
     """
     if not options.save:
         raise ValueError("fit needs --save MODEL, the file for the model")
     if options.shards is not None or options.by_key is not None:
-        from unitless.cli.fit_distributed import fit_distributed
-
-        fit_distributed(options)
+        _fit_distributed(options)
         return
     if options.address is not None:
         raise ValueError("--address needs --shards or --by-key")
     from unitless.cli.run import EvaluationRun
 
     EvaluationRun(options, table=False).run()
+
+
+def _fit_distributed(options: FitOptions) -> None:
+    """Learn in several processes, show progress, and save."""
+    import json
+    import time
+
+    from unitless.cli.outputs import check_outputs
+    from unitless.cli.screen import console_of, number, warnings_as_notes
+    from unitless.cli.stopping import Stopper
+    from unitless.distributed import PartitionedData
+
+    if options.shards is not None and options.by_key is not None:
+        raise ValueError("--shards makes one model and --by-key makes many: use one of them")
+    for name in ONE_PROCESS.split():
+        if getattr(options, name) != getattr(FitOptions, name):
+            other = "--shards" if options.by_key is None else "--by-key"
+            raise ValueError(f"--{name.replace('_', '-')} cannot be combined with {other}")
+    source = PartitionedData(
+        options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
+    )
+    check_outputs({"--save": options.save}, options.data)
+    console = console_of(options.no_color, options.quiet or options.json)
+    start = time.perf_counter()
+    with warnings_as_notes(options.quiet), Stopper() as stopper:
+        stopper.waits = True  # workers do the work, so a signal may interrupt at any time
+        try:
+            found = _fit(options, source, console)
+        except ModuleNotFoundError as error:  # its message says what to install
+            raise ValueError(str(error)) from None
+    found["seconds"] = round(time.perf_counter() - start, 3)
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False))
+    width = max(32, *(len(name) + 2 for name in found))
+    for name, value in found.items():
+        shown = number(value) if isinstance(value, float) else f"{value:,}"
+        console.print(f"{name:<{width}}{shown}")
+
+
+def _fit(options: FitOptions, source: Any, console: Any) -> dict[str, Any]:
+    from unitless.distributed import TaskProgress, fit_by_key, fit_sharded
+
+    def show(progress: TaskProgress) -> None:
+        """Print lines after 1, 2, 4, ... parts; on a terminal, one line that is updated."""
+        stage, done, total, rows, unit = progress
+        text = f"{stage}: {done} of {total} {unit}, {rows:,} rows"
+        if done and console.is_terminal:
+            console.print(text, end="\n" if done == total else "\r", style="cyan")
+        elif done and (done == total or done & (done - 1) == 0):
+            console.print(text)
+
+    settings: Any = {"address": options.address, "retries": options.retries}
+    settings |= {"workers": options.workers, "progress": show}
+    assert options.save is not None
+    if options.by_key is not None:
+        models = fit_by_key(options.learner, source, options.by_key, save=options.save, **settings)
+        return {"rows": models.rows, "models": len(models), "average loss": models.loss}
+    made = fit_sharded(options.learner, source, shards=options.shards or 0, **settings)
+    made.save(options.save)
+    losses = {f"average loss, {name}": loss for name, loss in made.losses.items()}
+    return {"rows": made.rows, "shards": made.shards, **losses}

@@ -1,6 +1,6 @@
 """`unitless inspect`: the contents of a model file."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -25,15 +25,19 @@ def inspect(
 ) -> None:
     """Show what a model learned from, its largest weights, and its regret certificate.
 
-    [dim]Example:[/dim] unitless inspect houses.unitless --sort unit --top 50
+    Weights are shown per unit of a feature, and per standard deviation.
+
+    Example:
+
+        unitless inspect houses.unitless --sort unit --top 50
     """
     import json as json_module
 
     from unitless import persistence
-    from unitless.cli.loading import load_model
-    from unitless.cli.screen import console_of
-    from unitless.cli.summary import show_certificate, show_weights
+    from unitless.cli.reading import load_model
+    from unitless.cli.screen import console_of, show_certificate, show_weights
     from unitless.evaluation.explanations import certified, weights_by_feature, what_scores_are
+    from unitless.labels import text_of
 
     found = load_model(model)
     header = persistence.header(model)
@@ -42,9 +46,20 @@ def inspect(
         weights.sort(key=lambda row: -abs(row["per_unit"] or 0))
     elif sort == "name":
         weights.sort(key=lambda row: row["feature"])
-    facts = _facts(found, header)
+    facts = {
+        "kind": header["kind"],
+        "format": header["format"],
+        "package": header["package"],
+        "task": found.task,
+        "learner": header["learner"]["name"],
+        "parameters": header["learner"]["parameters"],
+        "target": found.target,
+        "labels": [text_of(label) for label in found.labels],
+        "source": found.source,
+        "rows": found.rows,
+        "features": len(found.feature_names()),
+    }
     certificate = certified(found.learner)
-    members: dict[str, float] = header["blend"] or {}
     if json:
         more = {"certificate": certificate, "blend": header["blend"], "weights": weights[:top]}
         print(json_module.dumps(facts | more, ensure_ascii=False))
@@ -53,6 +68,7 @@ def inspect(
     for name, value in facts.items():
         if value not in (None, "", []):
             console.print(f"{name:<12}{_text(value)}")
+    members: dict[str, float] = header["blend"] or {}
     for member, share in sorted(members.items(), key=lambda each: -each[1]):
         if share >= 0.001:
             console.print(f"{'member':<12}{member} {share:.1%}")
@@ -61,27 +77,10 @@ def inspect(
     show_weights(console, weights[:top], scores)
 
 
-def _facts(model: Any, header: dict[str, Any]) -> dict[str, Any]:
-    from unitless.labels import text_of
-
-    return {
-        "kind": header["kind"],
-        "format": header["format"],
-        "package": header["package"],
-        "task": model.task,
-        "learner": header["learner"]["name"],
-        "parameters": header["learner"]["parameters"],
-        "target": model.target,
-        "labels": [text_of(label) for label in model.labels],
-        "source": model.source,
-        "rows": model.rows,
-        "features": len(model.feature_names()),
-    }
-
-
 def _text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{k}={v}" for k, v in value.items())
     if isinstance(value, list):
-        return ", ".join(map(str, value[:20])) + (" ..." if len(value) > 20 else "")
+        more = " ..." if len(value) > 20 else ""
+        return ", ".join(map(str, value[:20])) + more
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,12 +1,15 @@
 """`unitless learners`: the list of learners."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from unitless.cli import options as o
 
-All = Annotated[bool, typer.Option("--all", help="Also list the baselines for comparisons.")]
+All = Annotated[
+    bool, typer.Option("--all", metavar="", help="Also list the baselines for comparisons.")
+]
 MEANING = {
     "unit": "scale-invariant",
     "affine": "affine-invariant",
@@ -16,9 +19,13 @@ MEANING = {
 
 
 def learners(all: All = False, json: o.Json = False) -> None:
-    """List the learners: name, invariance, and what each one is.
+    """List the learners: name, invariance, theorem of the paper, and what each one is.
 
-    [dim]Example:[/dim] unitless learners --all
+    The default is blend. Use another one with `evaluate --learner NAME`.
+
+    Example:
+
+        unitless learners --all
     """
     import json as json_module
 
@@ -27,29 +34,29 @@ def learners(all: All = False, json: o.Json = False) -> None:
     found = []
     for name in REGISTRY:
         kind = get(name)
-        summary = (kind.__doc__ or "").strip().split("\n\n")[0]
-        entry = {
-            "name": name,
-            "invariance": MEANING.get(kind.invariance, kind.invariance),
-            "summary": " ".join(summary.split()),
-        }
         if all or ".baselines." not in kind.__module__:
-            found.append(entry)
+            invariance = MEANING.get(kind.invariance, kind.invariance)
+            first_paragraph = (kind.__doc__ or "").strip().partition("\n\n")[0]
+            summary = " ".join(first_paragraph.split())
+            entry = {"name": name, "invariance": invariance, "theorem": kind.theorem}
+            found.append(entry | {"summary": summary})
     if json:
         print(json_module.dumps(found))
         return
-    width = max(len(entry["name"]) for entry in found)
     for entry in found:
-        print(f"{entry['name']:<{width}}  {entry['invariance']:<17} {entry['summary']}")
+        theorem = f", {entry['theorem']}" if entry["theorem"] else ""
+        print(f"{entry['name']} ({entry['invariance']}{theorem})")
+        print(f"    {entry['summary']}")
     if not all:
         print("\nThe default is blend. `unitless learners --all` also lists the baselines.")
 
 
-def check_learner(name: str) -> None:
+def check_learner(name: str, others: Iterable[str] = ()) -> None:
     """Refuse the name of a learner that does not exist, with a suggestion."""
     from unitless.learners import REGISTRY
     from unitless.suggestions import suggestion
 
-    if name not in REGISTRY:
-        hint = suggestion(name, REGISTRY) or "; `unitless learners --all` lists them"
+    known = [*REGISTRY, *others]
+    if name not in known:
+        hint = suggestion(name, known) or "; `unitless learners --all` lists them"
         raise ValueError(f"there is no learner {name!r}{hint}")

@@ -21,65 +21,52 @@ def check_outputs(
     may_be
         An input that the first output may replace: `--resume m --save m`.
     """
-    known = {name: path for name, path in outputs.items() if path not in (None, "-")}
-    for position, (name, path) in enumerate(known.items()):
-        assert path is not None
+    taken: dict[str, str] = {}
+    for name, path in outputs.items():
+        if path is None or path == "-":
+            continue
         option = f"{name} {path}" if name.startswith("-") else path
         for source in inputs:
-            allowed = position == 0 and may_be is not None and source == may_be
+            allowed = not taken and may_be is not None and source == may_be
             if source is not None and not allowed and is_same_file(path, source):
                 raise ValueError(
                     f"{option}: this is the input file {source}; choose another file for the output"
                 )
-        for other, taken in list(known.items())[:position]:
-            assert taken is not None
-            if is_same_file(path, taken):
+        for other, written in taken.items():
+            if is_same_file(path, written):
                 raise ValueError(f"{option}: {other} writes to the same file; choose another one")
         check_writable(path)
+        taken[name] = path
 
 
 def is_same_file(path: str, other: str) -> bool:
     """Return whether two names mean one regular file, through links and other spellings too.
 
+    "-" is the file that standard input was redirected from.
+
     >>> is_same_file("no/such/../file", "no/file"), is_same_file("a", "b")
     (True, False)
     """
-    if other == "-":
-        return _is_standard_input(path)
     try:
-        return os.path.samefile(path, other) and os.path.isfile(path)
-    except OSError:  # at least one does not exist
-        return os.path.realpath(path) == os.path.realpath(other)
-
-
-def _is_standard_input(path: str) -> bool:
-    """Return whether standard input was redirected from this file."""
-    try:
-        given = os.fstat(sys.stdin.fileno())
+        given = os.fstat(sys.stdin.fileno()) if other == "-" else os.stat(other)
         return stat.S_ISREG(given.st_mode) and os.path.samestat(given, os.stat(path))
-    except (OSError, ValueError, AttributeError):
-        return False
+    except (OSError, ValueError, AttributeError):  # at least one does not exist
+        return os.path.realpath(path) == os.path.realpath(other)
 
 
 def check_writable(path: str) -> None:
     """Raise the error that opening the file for writing would raise later."""
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
-    if os.path.isdir(target):
-        raise _error(errno.EISDIR, path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "the folder does not exist", path)
-    if os.path.exists(target):
-        if not os.access(target, os.W_OK):
-            raise _error(errno.EACCES, path)
-        if not os.path.isfile(target):  # a device or a named pipe is written in place
-            return
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise _error(errno.EACCES, path)
-
-
-def _error(code: int, path: str) -> OSError:
-    return OSError(code, os.strerror(code), path)
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    exists = os.path.exists(target)
+    is_special = exists and not os.path.isfile(target)  # it is written in place, not replaced
+    may_write = not exists or os.access(target, os.W_OK)
+    if not may_write or not (is_special or os.access(folder, os.W_OK | os.X_OK)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
 def results_path(report: str | None, results: str | None) -> str | None:

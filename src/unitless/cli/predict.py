@@ -1,29 +1,26 @@
 """`unitless predict`: the predictions of a saved model for the rows of a file."""
 
+import warnings
 from dataclasses import dataclass
+from typing import Any
 
-from unitless.cli.options import (
-    OUTPUT,
-    Model,
-    Quiet,
-    ReadingOptions,
-    data_argument,
-    option,
-    takes,
-)
+from unitless.cli.options import OUTPUT, Model, Quiet, ReadingOptions, option, takes
 
 PIECE_ROWS = 4096
 """Rows predicted between two checks for signals."""
 
 
 @dataclass(kw_only=True)
-class PredictOptions(ReadingOptions):
-    """The options of `predict`."""
+class ModelArgument:
+    """The model file, as the first argument."""
 
     model: Model
-    data: str = data_argument()
+
+
+@dataclass(kw_only=True)
+class PredictOptions(ReadingOptions, ModelArgument):
     output: str = option(
-        OUTPUT, "-", "FILE", "File for the predictions (CSV); - for standard output."
+        OUTPUT, "-", "FILE", "File for the predictions (CSV); - for standard output.", "-o"
     )
     quiet: Quiet = False
 
@@ -35,35 +32,38 @@ def predict(options: PredictOptions) -> None:
     The output has one line per row: its number, the prediction, and the probability of each class.
     If the file has a target column, it is ignored.
 
-    [dim]Examples:[/dim]
+    Examples:
 
-    unitless predict houses.unitless new.csv > prices.csv
-
-    cat mail.vw | unitless predict mail.unitless - --format vw
+        unitless predict houses.unitless new.csv > prices.csv
+        unitless predict houses.unitless january.csv february.csv -o prices.csv
+        cat mail.vw | unitless predict mail.unitless - --format vw
     """
-    from unitless.cli.loading import load_model
+    write_predictions(options)
+
+
+def write_predictions(options: PredictOptions) -> None:
+    """Predict all rows; notes say which cells were not used."""
     from unitless.cli.outputs import check_outputs
     from unitless.cli.predictions import Predictions
-    from unitless.cli.reading import model_blocks
+    from unitless.cli.reading import load_model, odd_cell_notes, open_for_prediction
     from unitless.cli.screen import warnings_as_notes
     from unitless.cli.stopping import Stopper
 
-    check_outputs({"--output": options.output}, [options.data, options.model])
-    model = load_model(options.model, data=options.data)
-    if options.format is None:  # files have extensions; a pipe has the format of the training data
-        learned_format = model.position.get("format")
-        model.reading["format"] = learned_format if options.data == "-" else None
-    reading = {**model.reading, **options.reading()}
+    check_outputs({"--output": options.output}, [*options.data, options.model])
+    model = load_model(options.model, data=options.data[0])
     with (
         warnings_as_notes(options.quiet),
         Stopper() as stopper,
         Predictions(options.output) as predictions,
     ):
-        blocks = model_blocks(options.data, reading, options, model, labelled=False)
-        for block in stopper.waiting_for(blocks):
+        position: dict[str, Any] = {}
+        for block in stopper.waiting_for(open_for_prediction(options, model)):
             rows = model.prepared(block, grow=False, labelled=False).rows
             for start in range(0, len(rows), PIECE_ROWS):
                 scores = model.learner.predict(rows[start : start + PIECE_ROWS])
                 predictions.write(model, scores)
                 stopper.check()
             predictions.flush()
+            position = block.position
+        for note in odd_cell_notes(position):
+            warnings.warn(note, stacklevel=1)

@@ -3,13 +3,14 @@
 import csv
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import suppress
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from unitless.evaluation.metrics import Float
-    from unitless.model import Model
+import polars
+from numpy.typing import NDArray
+
+from unitless.labels import text_of
+from unitless.model import Model
 
 
 class Predictions:
@@ -19,63 +20,45 @@ class Predictions:
     loss has probabilities. Numbers have all their digits.
 
     The file is called `FILE.partial` until it is complete, so that a run that fails leaves an older
-    FILE as it was. If there is no older one, a partial file gets its name in any case.
-
-    Parameters
-    ----------
-    path
-        The file; "-" for standard output, None to write nothing.
-    done
-        Number of rows that a resumed run has predicted before.
-    complete
-        Whether a resumed run had predicted all rows: then nothing is written.
+    FILE as it was. If there is no older one, a partial file gets its name in any case. A path of
+    "-" is standard output, None writes nothing; `done` rows were predicted by an earlier run.
     """
 
-    def __init__(self, path: str | None, done: int = 0, complete: bool = False) -> None:
-        self.path = None if complete and path == "-" else path
+    def __init__(self, path: str | None, done: int = 0) -> None:
+        self.path = path
         self.rows = done
-        self.complete = complete
         self._file: Any = None
         self._names: list[str] = []
-        self._ends: list[tuple[int, int]] = []
-        """(bytes, rows) of the file after each write, and before the first."""
+        self._size = 0
+        """Bytes of the file up to the last whole line."""
         # Devices and named pipes are written in place.
         is_special = path is not None and os.path.exists(path) and not os.path.isfile(path)
-        self._partial = path if path in (None, "-") or is_special else f"{path}.partial"
-        self._place = self._partial
+        self._partial = str(path) if is_special else f"{path}.partial"
 
     def __enter__(self) -> Self:
-        if self.path is None:
-            return self
-        if self.complete:
-            if os.path.isfile(str(self._partial)):
-                self.finish()
-        elif self.path == "-":
-            self._file = sys.stdout.buffer if hasattr(sys.stdout, "buffer") else sys.stdout
-        else:
-            size = self._continue() if self.rows else 0
+        if self.path == "-":
+            self._file = getattr(sys.stdout, "buffer", sys.stdout)
+        elif self.path is not None:
+            if self.rows:
+                self._find_earlier()
             # Without a buffer, the size of the file is known when the disk is full.
-            self._file = open(str(self._place), "r+b" if size else "wb", buffering=0)
-            if size:
-                self._file.truncate(self._file.seek(size))
-            self._ends = [(size, self.rows)]
+            self._file = open(self._partial, "r+b" if self._size else "wb", buffering=0)
+            if self._size:
+                self._file.truncate(self._file.seek(self._size))
         return self
 
-    def _continue(self) -> int:
-        """Return the size of the predictions of a resumed run; 0 if they are elsewhere."""
-        assert self.path is not None
-        found = [str(each) for each in (self._partial, self.path) if os.path.isfile(str(each))]
-        for file in found:
+    def _find_earlier(self) -> None:
+        """Find the predictions of the run that is resumed; there are none if they are elsewhere."""
+        failure = None
+        for file in filter(os.path.isfile, (self._partial, str(self.path))):
             try:
-                self._names, size = _find_end(file, self.rows)
-            except ValueError:
-                if file == found[-1]:
-                    raise
-                continue
-            if file != self._partial:
-                os.replace(file, str(self._partial))
-            return size
-        return 0
+                self._names, self._size = _find_end(file, self.rows)
+                os.replace(file, self._partial)
+                return
+            except ValueError as error:
+                failure = error
+        if failure is not None:
+            raise failure
 
     def __exit__(self, error: object, *_: object) -> None:
         try:
@@ -84,80 +67,53 @@ class Predictions:
             is_new = self.path is not None and not os.path.exists(self.path)
             if error is None or is_new:
                 self.finish()
-            else:
-                self._close()
-
-    def _close(self) -> None:
-        if self._file is not None and self.path != "-":
-            self._file.close()
-        self._file = None
+            elif self.path != "-" and self._file is not None:
+                self._file.close()
 
     def finish(self) -> None:
         """Give the file its name; nothing is written afterwards."""
-        self._close()
-        if self._place != self.path and os.path.isfile(str(self._place)):
-            os.replace(str(self._place), str(self.path))
-            self._place = self.path
+        if self.path in (None, "-") or self._file is None:
+            return
+        self._file.close()
+        self._file = None
+        if self._partial != self.path:
+            os.replace(self._partial, str(self.path))
 
-    def write(self, model: "Model", scores: "Float") -> None:
+    def write(self, model: Model, scores: NDArray[Any]) -> None:
         """Write the predictions of some rows."""
         start = self.rows
         self.rows += len(scores)
         if self._file is None:
             return
-        text = left = memoryview(self._lines(model, scores, start).encode())
-        with self._named_errors():
+        text = self._lines(model, scores, start).encode()
+        left = memoryview(text)
+        try:
             while left:
                 left = left[self._file.write(left) :]
-        if self.path != "-":
-            self._ends.append((self._ends[-1][0] + len(text), self.rows))
+        except OSError as error:
+            if self.path != "-":  # name the file, and end it after its last whole line
+                error.filename = self.path
+                with suppress(OSError):
+                    self._file.truncate(self._size)
+            raise
+        self._size += len(text)
 
-    def _lines(self, model: "Model", scores: "Float", start: int) -> str:
-        import polars
-
-        from unitless.labels import text_of
-
+    def _lines(self, model: Model, scores: NDArray[Any], start: int) -> str:
         columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
         answers = model.answers(scores)
         columns["prediction"] = answers if answers.dtype != object else list(map(text_of, answers))
         probabilities = model.probabilities(scores)
         if probabilities is not None:
-            names = [f"p({text_of(label)})" for label in model.labels]
-            columns |= {name: probabilities[:, k] for k, name in enumerate(names)}
+            for k, label in enumerate(model.labels):
+                columns[f"p({text_of(label)})"] = probabilities[:, k]
         is_first = not self._names
         self._names = self._names or list(columns)
         return polars.DataFrame(columns).select(self._names).write_csv(include_header=is_first)
 
-    def give_back(self, size: int) -> int | None:
-        """Remove the last rows, at least `size` bytes; return the rows left, None if impossible."""
-        if len(self._ends) < 2:
-            return None
-        wanted = self._ends[-1][0] - size
-        while len(self._ends) > 1 and self._ends[-1][0] > wanted:
-            self._ends.pop()
-        with suppress(OSError):  # a pipe cannot be cut
-            os.truncate(str(self._place), self._ends[-1][0])
-            return self._ends[-1][1]
-        return None
-
     def flush(self) -> None:
         """Pass everything written so far to the system."""
         if self._file is not None:
-            with self._named_errors():
-                self._file.flush()
-
-    @contextmanager
-    def _named_errors(self) -> Iterator[None]:
-        """Name the file in errors of the disk, and end it after its last whole line."""
-        try:
-            yield
-        except OSError as error:
-            if self.path != "-":
-                error.filename = self.path
-                with suppress(OSError), self._file:
-                    self._file.truncate(self._ends[-1][0])
-            self._file = None
-            raise
+            self._file.flush()
 
 
 def _find_end(path: str, rows: int) -> tuple[list[str], int]:

@@ -1,103 +1,192 @@
 """From the options of a command to the blocks of a file."""
 
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
 
-from unitless.cli.options import ColumnOptions, ReadingOptions
+import numpy as np
+from scipy.sparse import csr_array, vstack
 
-if TYPE_CHECKING:
-    from unitless.model import Model
-    from unitless.readers import Block
+from unitless import persistence, readers
+from unitless.cli.options import ReadingOptions
+from unitless.encoders import FrameEncoder
+from unitless.model import Model
+from unitless.readers import SPARSE, FileBlock, format_of
+from unitless.readers.blocks import KIND, shown
+from unitless.readers.files import common_format
+from unitless.rows import Rows, as_rows
 
 
-def new_blocks(
-    data: str, reading: dict[str, Any], options: ReadingOptions, columns: ColumnOptions, task: str
-) -> "Iterator[Block]":
-    """Open a file for a new model."""
-    from unitless.readers import SPARSE, format_of, open_blocks
-
-    settings = dict(reading)
-    if (reading.get("format") or format_of(data)) in SPARSE and task != "auto":
+def open_new(
+    options: Any, learner: str, waiting: Callable[..., Any] = iter
+) -> tuple[Model, FileBlock, Iterator[FileBlock]]:
+    """Open a file; return a new model, the first block, and all blocks, wrapped by `waiting`."""
+    reading = options.reading()
+    settings = {"target": options.target, "weight": options.weight}
+    format = reading.get("format") or common_format(options.data, format_of)
+    if format not in SPARSE:
+        # Read ignored columns, and the classes of CSV files, as text, so that any cell is valid.
+        types = dict.fromkeys(options.ignore or (), "string") | reading.get("types", {})
+        if format in ("csv", "tsv") and options.target and options.task != "auto":
+            is_number = options.task == "regression"
+            types[options.target] = "number" if is_number else "string"
+        reading["types"] = types
+    elif options.task != "auto":
         settings["settle"] = 1  # nothing to detect: do not wait for the lines of a slow pipe
-    return open_blocks(
-        data,
-        **settings,
-        target=columns.target,
-        weight=columns.weight,
-        coerce=options.coerce,
-        skip_bad=options.skip_bad,
+    blocks = waiting(_blocks(options, reading | settings))
+    first = next(blocks)
+    model = Model.from_first_block(
+        first, learner=learner, source=options.source, **options.meaning()
     )
+    model.reading = reading
+    return model, first, chain([first], blocks)
 
 
-def model_blocks(
-    data: str,
-    reading: dict[str, Any],
-    options: ReadingOptions,
-    model: "Model",
-    *,
-    resume: bool = False,
-    labelled: bool = True,
-) -> "Iterator[Block]":
+def open_known(
+    options: ReadingOptions, model: Model, *, resume: bool = False, labelled: bool = True
+) -> Iterator[FileBlock]:
     """Open a file for a model that knows names and columns.
 
-    Parameters
-    ----------
-    resume
-        Start where the model stopped, not at the beginning of the file.
-    labelled
-        Whether the target is needed; for predictions its column, if there is one, is ignored.
+    With `resume`, start where the model stopped. For predictions the target is not needed; its
+    column, if there is one, is ignored.
     """
-    from unitless.readers import open_blocks
-
-    settings = reading | {"settle": 1, "names": model.names or ()}
+    settings = model.reading | {"settle": 1, "names": [*map(str, model.learner.names.columns)]}
+    format = model.reading.get("format") or common_format(options.data, format_of)
     if resume:
         settings["resume"] = model.position
-    elif is_csv(data, reading) and isinstance(model.position.get("columns"), dict):
-        settings["types"] = _types(model, data, reading, labelled)
-    return open_blocks(
-        data,
-        **settings,
-        target=model.target if labelled else None,
-        weight=model.weight if labelled else None,
-        coerce=options.coerce,
-        skip_bad=options.skip_bad,
-    )
+    elif format in ("csv", "tsv") and isinstance(model.position.get("columns"), dict):
+        settings["types"] = _types(options, model, labelled)
+    elif format in ("jsonl", "parquet", "arrow") and model.columns is not None:
+        settings["types"] = _categories(model.columns) | model.reading.get("types", {})
+    if labelled:
+        settings |= {"target": model.target, "weight": model.weight}
+    return _blocks(options, settings)
 
 
-def is_csv(data: str, reading: dict[str, Any]) -> bool:
-    """Return whether the types of columns are detected, as in CSV files."""
-    from unitless.readers import format_of
+def open_for_prediction(options: ReadingOptions, model: Model) -> Iterator[FileBlock]:
+    """Open a file whose rows are to be predicted."""
+    # Files have extensions; a pipe has the format of the training data.
+    format = model.position.get("format") if options.source == "-" else None
+    model.reading |= {"format": format} | options.reading()
+    return open_known(options, model, labelled=False)
 
-    return (reading.get("format") or format_of(data)) in ("csv", "tsv")
+
+def _blocks(options: ReadingOptions, settings: dict[str, Any]) -> Iterator[FileBlock]:
+    settings |= {"coerce": options.coerce, "strict": options.strict, "skip_bad": options.skip_bad}
+    blocks = readers.open_blocks(options.data, **settings)
+    if not getattr(options, "shuffle", False):
+        return blocks
+    from unitless.cli.shuffling import shuffled
+
+    return shuffled(blocks)
 
 
-def _types(model: "Model", data: str, reading: dict[str, Any], labelled: bool) -> dict[str, str]:
+NOT_FITTING = {
+    "number": ("a number", "numbers"),
+    "boolean": ("true or false", "true or false"),
+    **dict.fromkeys(("date", "datetime"), ("a date", "dates")),
+}
+
+
+def odd_cell_notes(position: dict[str, Any], target: str | None = None) -> list[str]:
+    """Return a sentence about each column with cells that are not numbers, or not booleans.
+
+    >>> odd_cell_notes({"odd_cells": {"age": [3, 17, "abc"]}})
+    ["column 'age': 3 cells are not numbers and count as missing, the first in line 17: 'abc'"]
+    """
+    notes = []
+    for name, (count, line, text, *file) in position.get("odd_cells", {}).items():
+        kind = (position.get("columns", {}).get(name) or "number").partition(" ")[0]
+        one, many = NOT_FITTING[kind]
+        note = f"column {name!r}: {count:,} cells are not {many} and count as missing, the first"
+        if count == 1:
+            note = f"column {name!r}: 1 cell is not {one} and counts as missing,"
+        place = f"line {line} of {file[0]}" if file else f"line {line}"
+        note += f" in {place}: {shown(text)}"
+        if name == target:
+            note += "; if it is a class, use --task binary or --task multiclass"
+        notes.append(note)
+    return notes
+
+
+def _types(options: ReadingOptions, model: Model, labelled: bool) -> dict[str, str]:
     """Return the types that features had in the file that the model learned from.
 
     Columns that are not features are read as text, in which every cell is valid.
     """
-    known = model.position["columns"]
-    others = {name for name in (model.target, model.weight, *model.ignore) if name}
-    features = {*(model.keep or known)} - others
-    types = {k: v for k, v in known.items() if v in ("number", "string") and k in features}
+    others = {model.target, model.weight, *model.ignore} - {None}
+    types = {}
+    for name, kind in model.position["columns"].items():
+        is_feature = name not in others and (not model.keep or name in model.keep)
+        if is_feature and kind and KIND.fullmatch(kind):
+            types[name] = kind
     if labelled:
-        return types | reading.get("types", {})
-    return types | dict.fromkeys(others & {*_column_names(data, reading)}, "string")
+        return types | model.reading.get("types", {})
+    if options.source == "-":  # it can be read only once
+        return types
+    settings = model.reading | {"types": {}, "block_bytes": 1 << 16, "skip_bad": 1 << 30}
+    beginning = readers.open_blocks(options.data[0], read_ahead=False, **settings)
+    there = getattr(next(beginning).frame, "columns", ())
+    return types | dict.fromkeys(others & {*there}, "string")
 
 
-def _column_names(data: str, reading: dict[str, Any]) -> list[str]:
-    """Return the columns of a file; none for standard input, which can be read only once."""
-    from unitless.readers import open_blocks
-
-    if data == "-":
-        return []
-    settings = {k: v for k, v in reading.items() if k != "types"}
-    blocks = open_blocks(data, **settings, block_bytes=1 << 16, read_ahead=False, skip_bad=1 << 30)
-    frame = next(iter(blocks)).frame
-    return [] if frame is None else frame.columns
+def _categories(columns: FrameEncoder) -> dict[str, str]:
+    """Return the type of columns that are categories to a model, so that none becomes a date."""
+    categories = {name for name, kind in columns.kinds.items() if kind == "category"}
+    for feature, source in zip(columns.names, columns.sources, strict=True):
+        if feature.lower().endswith(("=true", "=false")):  # the encoder spells booleans
+            categories -= {*source}
+    return dict.fromkeys(categories, "string")
 
 
-def is_source(data: str, source: str) -> bool:
-    """Return whether a file is the one in which a model stopped; standard input never is."""
-    return data != "-" and os.path.abspath(data) == os.path.abspath(source or "-")
+def labelled_rows(parts: list[Rows]) -> Rows:
+    """Return the rows with a label as one block; later parts may have more columns."""
+    targets = np.concatenate([part.targets for part in parts])
+    weights = np.concatenate(
+        [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
+    )
+    width = max(part.columns for part in parts)
+    if all(part.starts is None and part.columns == width for part in parts):
+        X: Any = np.concatenate([part.values for part in parts])
+    else:
+        X = sparse_rows(parts)
+    has_label = ~np.isnan(targets)
+    kept_weights = None if (weights == 1).all() else weights[has_label]
+    return as_rows(X[has_label], targets[has_label], kept_weights)
+
+
+def sparse_rows(parts: list[Rows]) -> Any:
+    """Return rows as one sparse matrix; later parts may have more columns."""
+    width = max(part.columns for part in parts)
+    return vstack([_matrix(part, width) for part in parts], format="csr")
+
+
+def _matrix(rows: Rows, width: int) -> Any:
+    if rows.starts is None:
+        missing = width - rows.columns
+        return csr_array(np.pad(rows.values, ((0, 0), (0, missing))))
+    return csr_array((rows.values, rows.indices, rows.starts), shape=(len(rows), width))
+
+
+def load_model(path: str, data: str = "-") -> Model:
+    """Load a model file; if `data` is the model file, say that the arguments were swapped."""
+    try:
+        return Model.of(persistence.load(path))
+    except (persistence.ModelFileError, OSError):
+        if data != "-" and _succeeds(persistence.header, data):
+            raise ValueError(
+                f"{data} is a model file and {path} is not: the arguments are swapped, the model "
+                "comes first"
+            ) from None
+        if os.path.isfile(path) and _succeeds(format_of, path):
+            raise ValueError(f"{path} is a data file, and a model file was expected") from None
+        raise
+
+
+def _succeeds(function: Callable[[str], Any], path: str) -> bool:
+    try:
+        function(path)
+    except (ValueError, OSError):
+        return False
+    return True

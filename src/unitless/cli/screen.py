@@ -1,26 +1,34 @@
-"""The output of a run: a table of losses, and on a terminal a progress bar."""
+"""What commands print: the table of a run, its progress bar, its summary, and weights."""
 
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.console import Console
+import numpy as np
+from numba.core import event
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from unitless.evaluation import Step
-    from unitless.model import Model
+from unitless.evaluation import LABELS, Step
+from unitless.evaluation.explanations import what_scores_are
+from unitless.labels import text_of
+from unitless.learners.one_vs_rest import OneVsRest
+from unitless.model import Model
 
-HEADINGS = ("rows", "average loss", "since last", "label", "predicted", "features")
-WIDTHS = (10, 13, 12, 16, 18, 10)
+HEADINGS = ("rows", "average loss", "since last", "constant", "{last}", "label", "predicted")
+"""Average losses so far, since the last line, of the best constant, and of the last label."""
+WIDTHS = (9, 13, 11, 11, 11, 11, 14)
+COMPILING = (
+    "compiling for up to a minute, only the first time (`unitless compile` does it in advance)"
+)
+COMPARATORS = {"u = 0": "weights of 0", "the best constant": "the best constant"}
 
 
-def console_of(no_color: bool = False, quiet: bool = False, error: bool = False) -> "Console":
+def console_of(no_color: bool = False, quiet: bool = False, error: bool = False) -> Console:
     """Return the console that a command prints to."""
-    from rich.console import Console
-
     return Console(
         highlight=False,
         color_system=None if no_color else "auto",
@@ -31,18 +39,12 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
     )
 
 
-COMPILING = (
-    "compiling for up to a minute, only the first time (`unitless compile` does it in advance)"
-)
-
-
 @contextmanager
 def warnings_as_notes(quiet: bool) -> Iterator[None]:
     """Print warnings of the library as notes on the error stream.
 
     On a terminal, also say when kernels are compiled that are not in the cache.
     """
-    from numba.core import event
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         if not quiet:
@@ -66,64 +68,62 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
         yield
 
 
+def progress_bar(console: Console, *columns: Any) -> Progress:
+    """Return a bar that is shown on a terminal only, and removed at its end."""
+    hidden = console.quiet or not console.is_terminal
+    return Progress(*columns, console=console, transient=True, disable=hidden)
+
+
 class Screen:
     """The table and the progress bar of a run."""
 
-    def __init__(self, console: "Console", model: "Model") -> None:
+    def __init__(self, console: Console, model: Model) -> None:
         self.console = console
         self.model = model
         self.rows = 0
         self.start = time.perf_counter()
-        self.last = 0.0
-        self._live: Any = None
+        share, text = TaskProgressColumn(), TextColumn("{task.description}")
+        self.bar = progress_bar(console, BarColumn(30), share, text, TimeRemainingColumn())
+        self.task = self.bar.add_task("", total=None)
 
     def __enter__(self) -> "Screen":
-        cells = (f"{text:>{width}}" for text, width in zip(HEADINGS, WIDTHS, strict=True))
-        self.console.print("".join(cells), style="bold")
-        if self.console.is_terminal and not self.console.quiet:
-            from rich.live import Live
-            from rich.text import Text
-
-            self._live = Live(Text(""), console=self.console, transient=True, auto_refresh=False)
-            self._live.__enter__()
+        headings = [heading.format(last=last_name(self.model.task)) for heading in HEADINGS]
+        self.console.print(_aligned(headings), style="bold")
+        self.bar.start()
         return self
 
-    def __exit__(self, *what: Any) -> None:
-        if self._live is not None:
-            self._live.__exit__(*what)
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
 
-    def show(self, step: "Step") -> None:
+    def show(self, step: Step) -> None:
         """Show the rows of a step."""
         self.rows += len(step.rows)
         if step.line is not None:
-            self.console.print(self._cells(step.line))
-        now = time.perf_counter()
-        if self._live is not None and now - self.last > 0.1:
-            from rich.text import Text
+            self.console.print(_aligned(self._cells(step.line)))
+        speed = self.rows / max(time.perf_counter() - self.start, 1e-9)
+        text = f"{self.rows:,} rows, {speed:,.0f} rows/s"
+        total = None if step.done is None else 1.0
+        self.bar.update(self.task, description=text, completed=step.done or 0.0, total=total)
 
-            self.last = now
-            self._live.update(Text(self._bar(step.done), style="cyan"), refresh=True)
-
-    def _bar(self, done: float | None) -> str:
-        """Return rows, rows per second and, for files, the share done and the time left."""
-        seconds = time.perf_counter() - self.start
-        text = f"{self.rows:,} rows, {self.rows / max(seconds, 1e-9):,.0f} rows/s"
-        if not done:
-            return text
-        filled = int(30 * done)
-        left = seconds / done * (1 - done)
-        return f"{'━' * filled}{'─' * (30 - filled)} {done:4.0%}  {text}, {left:.0f} s left"
-
-    def _cells(self, line: dict[str, Any]) -> str:
-        texts = (
+    def _cells(self, line: dict[str, Any]) -> list[str]:
+        return [
             f"{line['rows']:,}",
             number(line["loss"]),
             number(line["since"]),
+            number(line["baseline"]),
+            number(line["last"]),
             label_of(self.model, line["target"]),
             prediction_of(self.model, line["score"]),
-            f"{line['features']}",
-        )
-        return "".join(f"{text:>{width}}" for text, width in zip(texts, WIDTHS, strict=True))
+        ]
+
+
+def last_name(task: str) -> str:
+    """Return the name of the baseline that predicts the label of the row before."""
+    return "last value" if task == "regression" else "last class"
+
+
+def _aligned(cells: Sequence[str]) -> str:
+    return "".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True))
 
 
 def number(value: float | None) -> str:
@@ -138,31 +138,28 @@ def number(value: float | None) -> str:
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
 
 
-def label_of(model: "Model", target: float | None) -> str:
+def label_of(model: Model, target: float | None) -> str:
     """Return a target as it is in the file."""
     if target is None:
         return "unknown"
     if model.task == "regression":
         return f"{target:.6g}"
-    return plain(model.labels[int(target > 0) if model.task == "binary" else int(target)], 15)
+    code = int(target > 0) if model.task == "binary" else int(target)
+    return plain(model.labels[code], 10)
 
 
-def prediction_of(model: "Model", score: Any) -> str:
+def prediction_of(model: Model, score: Any) -> str:
     """Return the prediction of a score: the number, or the class and its probability."""
-    import numpy as np
-
     if model.task == "regression":
         return f"{score:.6g}"
     scores = np.array([score])
-    answer = plain(model.answers(scores)[0], 10)
+    answer = plain(model.answers(scores)[0], 8)
     p = model.probabilities(scores)
     return answer if p is None else f"{answer} {p[0].max():.0%}"
 
 
 def plain(label: Any, width: int = 40) -> str:
     """Return a label without quotes, shortened."""
-    from unitless.labels import text_of
-
     text = text_of(label)
     return text if len(text) <= width else text[: width - 1] + "…"
 
@@ -174,3 +171,119 @@ def counted(n: int, what: str) -> str:
     ('1 invalid line', '2,000 invalid lines')
     """
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+# Before and after a run
+
+
+def show_start(console: Console, model: Model) -> None:
+    """Show what was decided: task, classes, learner, loss, and how the file is read."""
+    what: str = model.task
+    if model.task == "binary":
+        what += f" ({' or '.join(plain(label, 20) for label in model.labels)})"
+    elif model.task == "multiclass":
+        what += f" ({len(model.labels)} classes so far)"
+    target = f" of {model.target!r}" if model.target else ""
+    learner = model.learner.name
+    if isinstance(model.learner, OneVsRest):
+        learner = f"{model.learner.kind.name}, one per class"
+    console.print(f"task: {what}{target}; learner: {learner}; loss: {model.learner.loss.name}")
+    for decision in model.decisions:
+        if not decision.startswith("task: "):
+            console.print(decision)
+
+
+def show_summary(console: Console, results: dict[str, Any], top: int) -> None:
+    """Show the results of a run."""
+    lines = [("rows", f"{results['rows']:,} in {results['seconds']:.1f} s")]
+    for key, what, why in (
+        ("unlabelled", "row", "without a label (predicted, not learned)"),
+        ("held_out", "row", "held out"),
+        ("skipped", "invalid line", "skipped"),
+        ("coerced", "cell", "that did not fit their column, treated as missing"),
+    ):
+        if results[key]:
+            lines.append(("", f"{counted(results[key], what)} {why}"))
+    lines.append(("features", f"{results['features']:,}"))
+    lines += [(LABELS[name], number(value)) for name, value in results["metrics"].items()]
+    for name, key in (("the best constant", "baseline"), (last_name(results["task"]), "last")):
+        if results[key] is not None:
+            lines.append((f"loss of {name}", number(results[key]["loss"])))
+    for k, held in enumerate(results["holdouts"]):
+        lines.append((f"loss of held-out rows, pass {k + 1}", number(held)))
+    console.print()
+    _show_facts(console, lines)
+    test = results["test"]
+    if test is not None:
+        where = f" ({test['source']})" if test["source"] else ""
+        console.print(
+            f"\n{counted(test['rows'], 'row')} that were never learned{where}", style="bold"
+        )
+        if test["unknown"]:
+            unknown = counted(test["unknown"], "more row")
+            console.print(f"{unknown} with a class that was not learned")
+        _show_facts(
+            console, [(LABELS[key], number(test["metrics"][key])) for key in test["metrics"]]
+        )
+    for note in results["notes"]:
+        console.print(f"note: {note}")
+    show_certificate(console, results["certificate"])
+    show_weights(console, results["weights"][:top], what_scores_are(results))
+
+
+def _show_facts(console: Console, facts: list[tuple[str, str]]) -> None:
+    for name, value in facts:
+        console.print(f"{name:<32}{value}")
+
+
+def show_certificate(console: Console, certificate: dict[str, Any] | None) -> None:
+    """Show the regret certificate in sentences."""
+    if certificate is None:
+        return
+    console.print("\nGuaranteed for this run, without assumptions (total loss)", style="bold")
+    members = sorted(certificate["members"].items(), key=lambda each: each[1]["loss"])
+    staying = [each for each in members if each[1]["rows"] == certificate["rows"]]
+    clipped = certificate.get("clipped", "")
+    clipped = f" ({clipped})" if clipped else ""
+    for name, kept in staying[:3]:
+        console.print(
+            f"  at most that of its member {name}{clipped} plus {kept['overhead']:.4g}: "
+            f"{certificate['loss']:.5g} <= {kept['loss']:.5g} + {kept['overhead']:.4g}"
+        )
+    for against, what in COMPARATORS.items():
+        claims = [c for c in certificate["claims"] if c["against"] == against]
+        if not claims:
+            continue
+        claim = min(claims, key=lambda c: c["certified"])
+        bound = claim["certified"]
+        text = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
+        text += f" than {what}"
+        if claim["promised"] is not None:
+            text += f" (bound of {claim['theorem']}: {claim['sharp']:.4g} more)"
+        console.print(f"  {text}")
+
+
+def show_weights(console: Console, weights: list[dict[str, Any]], scores: str) -> None:
+    """Show the largest weights by name."""
+    if not weights:
+        return
+    console.print(f"\nLargest weights: the effect of a feature on {scores}", style="bold")
+    console.print(f"{'per deviation':>16}{'per unit':>14}{'deviation':>14}  feature")
+    for row in weights:
+        name = row["feature"] + (f" -> {row['class']}" if "class" in row else "")
+        per_deviation = number(row.get("per_deviation"))
+        per_unit = number(row["per_unit"])
+        deviation = number(row.get("deviation"))
+        console.print(f"{per_deviation:>16}{per_unit:>14}{deviation:>14}  {plain(name, 60)}")
+
+
+def show_audit(console: Console, parts: list[dict[str, Any]], row: int | None = None) -> None:
+    """Show what each feature adds to a score."""
+    of = "" if row is None else f" of row {row}"
+    console.print(f"\nContributions to the score{of}", style="bold")
+    console.print(f"{'adds':>14}{'value':>14}  feature")
+    for part in parts:
+        adds = part["adds"]
+        shown = number(adds) if isinstance(adds, float) else " ".join(map(number, adds))
+        value = "" if part["value"] is None else number(part["value"])
+        console.print(f"{shown:>14}{value:>14}  {plain(part['feature'], 60)}")

@@ -6,11 +6,9 @@ The second signal stops the program at once; files that were saved are complete 
 
 import signal
 from collections.abc import Iterable, Iterator
-from types import FrameType
 from typing import Any, Self, TypeVar
 
 Item = TypeVar("Item")
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(Exception):
@@ -27,20 +25,21 @@ class Stopper:
     def __init__(self) -> None:
         self.asked: int | None = None
         self.waits = False
-        self._before: dict[int, Any] = {}
+        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
         try:
-            self._before = {s: signal.signal(s, self._handle) for s in SIGNALS}
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._handle)
         except ValueError:  # signals are handled in the main thread only
-            self._before = {}
+            pass
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _handle(self, number: int, _: FrameType | None) -> None:
+    def _handle(self, number: int, _: object) -> None:
         is_second = self.asked is not None
         self.asked = number
         if self.waits or is_second:

@@ -1,28 +1,105 @@
 """`compare`: several learners on the same rows."""
 
+import inspect
 import math
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from copy import deepcopy
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
+from scipy.sparse import csr_array, hstack
 
 from unitless import learners as registry
 from unitless import losses
+from unitless.baselines.baseline import Trajectory
 from unitless.compare.comparison import Comparison, Elsewhere, Entry
-from unitless.compare.hindsight import LARGEST, Stream
-from unitless.compare.runs import RATES, LearnerRun, average, plans, run, warm_up
-from unitless.learners.base import Learner
-from unitless.losses import Loss
-from unitless.regret import BlendCertificate, Comparator, certificate
+from unitless.compare.rivals import RIVALS, rival_scores
+from unitless.learners.base import Diverged, Learner
+from unitless.learners.one_vs_rest import OneVsRest
+from unitless.losses import SOFTMAX, Loss
+from unitless.regret import BlendCertificate, Comparator, best_comparator, certificate
+from unitless.regret.design import matrix, predictions
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]
-
+LARGEST = float(np.finfo(np.float64).max)
+"""Losses beyond it count as this much."""
+Line = tuple[str, str | Learner, tuple[float, ...]]
+"""Of the table: its label, the learner, and the learning rates to try; none: the default."""
+Run = tuple[Entry, Learner | None, Float | None]
+"""The results of a pass so far, the learner unless it is a rival, and its scores; None if it
+diverged."""
+TUNED = ", best rate"
+"""End of the names of lines with a tuned learning rate."""
+RATES = tuple(float(f"1e{k}") * m for k in range(-10, 3) for m in (1, 3))
+"""The learning rates that are tried to find the best in hindsight."""
 MAX_EXPONENT = 12
 """Random units are powers of two from 2^-12 to 2^12."""
+
+
+class Stream:
+    """Rows with targets, a loss, and the best fixed weights in hindsight, if they are known."""
+
+    def __init__(
+        self, rows: Rows, loss: Loss, intercept: bool, best: Comparator | None = None
+    ) -> None:
+        if rows.targets is None:
+            raise ValueError("a comparison needs targets: as_rows(X, targets)")
+        if not len(rows):
+            raise ValueError("a comparison needs rows, and there is none")
+        self.rows = rows
+        self.loss = loss
+        self.intercept = intercept
+        self.best = best
+        self.targets = rows.targets
+        self.classes = int(rows.targets.max()) + 1 if loss.code == SOFTMAX else 0
+        losses.check_targets(loss, rows.targets, self.classes)
+        self.weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+        self.patience = math.inf
+        """The most seconds that a rival may take."""
+
+    def in_units(self, factors: Float) -> "Stream":
+        """Return the stream with each column multiplied by its factor."""
+        rows = self.rows
+        by_value = factors if rows.indices is None else factors[rows.indices]
+        with np.errstate(over="ignore"):
+            moved = replace(rows, values=rows.values * by_value)
+        moved.refuse_infinity()
+        best = self.best
+        if best is not None:
+            u = best.weights
+            best = best._replace(weights=u._replace(features=u.features / factors))
+        return Stream(moved, self.loss, self.intercept, best)
+
+    @cached_property
+    def X(self) -> Any:
+        """The values with their constant, sparse; rows without weight left out."""
+        constant = np.full((len(self.rows), 1), float(self.intercept))
+        full = hstack([csr_array(constant), csr_array(matrix(self.rows))], format="csr")
+        return full[self.weights > 0]
+
+    def average(self, scores: Float) -> float:
+        """Return the average loss; like a loss, it saturates at the largest float."""
+        share = self.weights / self.weights.sum() if self.weights.any() else self.weights
+        with np.errstate(over="ignore"):
+            losses = self.loss.value(self.targets, scores)
+            return min(float(np.sum(share * losses)), LARGEST)
+
+    def total(self, scores: Float) -> float:
+        """Return the sum of losses; it saturates, too."""
+        return min(self.average(scores) * float(self.weights.sum()), LARGEST)
+
+    def trajectory(self, scores: Float, u: Comparator) -> Trajectory:
+        """Return the run, for a regret bound."""
+        scale = 1.0 if math.isinf(self.loss.lipschitz) else self.loss.lipschitz
+        g = self.weights * self.loss.derivative(self.targets, scores) / scale
+        comparator = np.append(u.weights.intercept, u.weights.features)
+        return Trajectory(self.X, g[self.weights > 0], comparator)
 
 
 def compare(
@@ -36,6 +113,7 @@ def compare(
     seed: int = 0,
     regret: bool = True,
     best: Comparator | None = None,
+    patience: float = math.inf,
     told: Callable[[str], object] = lambda name: None,
 ) -> Comparison:
     """Run several learners over the rows, one after the other.
@@ -46,12 +124,11 @@ def compare(
         Rows with targets, in the order in which they are learned.
     learners : names or learners, optional
         By default all that support the loss. A learner instance is copied and used as it is.
+        "sklearn", "vw" and "river" are the rivals in `unitless.compare.rivals`.
     loss : str or Loss
         With "softmax" the targets are 0, 1, 2, ...
-    intercept : bool
     units : "random" or one factor per column, optional
-        Repeat the comparison with columns multiplied by these; "random": powers of two from
-        2^-12 to 2^12.
+        Repeat with columns multiplied by these; "random": powers of two from 2^-12 to 2^12.
     tune : bool or rates
         Add a line for the best learning rate in hindsight, among `RATES` or those given, for each
         method that has one.
@@ -62,9 +139,14 @@ def compare(
         of thousands of rows and hundreds of columns this takes minutes.
     best : Comparator, optional
         The result of `best_comparator` for these rows, if it is known.
+    patience : float
+        Leave out rivals that would take more than this many times a second plus the time of the
+        learners before them.
     told : function of a name
         Called before each learner starts, and before the best weights are computed.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -76,25 +158,44 @@ def compare(
     nag     0.5802      0.5802
     ogd   145.3588 823843.7686
     """
-    chosen = losses.get(loss)
-    stream = Stream(rows, chosen, intercept, best, search=regret)
-    named: list[str | Learner] = list(registry.REGISTRY if learners is None else learners)
+    stream = Stream(rows, losses.get(loss), intercept, best)
+    names: list[str | Learner] = list(registry.REGISTRY if learners is None else learners)
+    rates = () if tune is False else RATES if tune is True else tuple(tune)
+    lines: list[Line] = []
+    for choice in names:
+        if isinstance(choice, Learner):
+            lines.append((choice.name, choice, ()))
+            continue
+        has_rate = choice not in RIVALS and _rate(registry.get(choice))
+        lines.append((choice, choice, ()))
+        if rates and has_rate:
+            lines.append((choice + TUNED, choice, rates))
     factors = None if units is None else _factors(units, rows.columns, seed)
-    planned = plans(named, () if tune is False else RATES if tune is True else tuple(tune))
     told("the best weights in hindsight")
-    hindsight = stream.best
+    if best is None and regret and stream.loss.code != SOFTMAX:
+        with suppress(RuntimeError):  # no solver finds them
+            stream.best = best_comparator(stream.loss, rows, intercept=intercept)
     other = None if factors is None else stream.in_units(factors)
-    pairs: list[tuple[LearnerRun, LearnerRun | None]] = []
+    entries: list[Entry] = []
     left_out: dict[str, str] = {}
-    for plan in planned:
-        told(plan.label)
+    for line in lines:
+        told(line[0])
         try:
-            warm_up(plan, stream)
-            pairs.append((run(plan, stream), None if other is None else run(plan, other)))
-        except ValueError as error:
-            left_out[plan.label] = str(error)
-    entries = _entries(pairs, stream)
-    return Comparison(chosen.name, len(rows), rows.columns, hindsight, factors, entries, left_out)
+            stream.patience = patience * (1 + max((e.seconds for e in entries), default=0))
+            entries.append(_entry(line, stream, other))
+        except (ValueError, TimeoutError) as error:
+            left_out[line[0]] = str(error)
+    entries.sort(key=_size)
+    sizes = [_size(entry) for entry in entries]
+    ranks = [sizes.index(size) + 1 for size in sizes]
+    entries = [entry._replace(rank=rank) for entry, rank in zip(entries, ranks, strict=True)]
+    size = (len(rows), rows.columns)
+    return Comparison(stream.loss.name, *size, stream.best, factors, entries, left_out)
+
+
+def _size(entry: Entry) -> float:
+    """Return the loss; learners that diverged come last."""
+    return math.inf if math.isnan(entry.loss) else entry.loss
 
 
 def _factors(units: Any, columns: int, seed: int) -> Float:
@@ -104,51 +205,115 @@ def _factors(units: Any, columns: int, seed: int) -> Float:
         random = np.random.default_rng(seed)
         return np.ldexp(1.0, random.integers(-MAX_EXPONENT, MAX_EXPONENT + 1, columns))
     factors = np.asarray(units, dtype=np.float64)
-    if factors.shape != (columns,) or not np.isfinite(factors).all() or not factors.all():
+    is_valid = np.isfinite(factors) & (factors != 0)
+    if factors.shape != (columns,) or not is_valid.all():
         raise ValueError(f"units: {columns} columns need {columns} finite factors, none of them 0")
     return factors
 
 
-def _entries(pairs: list[tuple[LearnerRun, LearnerRun | None]], stream: Stream) -> list[Entry]:
-    """Return the lines of the table, best first."""
-    averages = [average(stream, run) for run, _ in pairs]
-    ranks = rankdata([math.inf if math.isnan(x) else x for x in averages], method="min")
-    entries = [
-        Entry(
-            run.label,
-            average,
-            *_regret(run, stream),
-            int(rank),
-            run.seconds,
-            run.given,
-            run.rates,
-            run.diverged,
-            None if other is None else _elsewhere(run, other, stream),
-        )
-        for (run, other), average, rank in zip(pairs, averages, ranks, strict=True)
-    ]
-    return sorted(entries, key=lambda entry: entry.rank)
+def _rate(kind: Any) -> str:
+    """Return the parameter that is the learning rate or its inverse; empty if there is none."""
+    has_rate = "rate" in inspect.signature(kind).parameters
+    return "rate" if has_rate else getattr(kind, "inverse_rate", "")
 
 
-def _regret(run: LearnerRun, stream: Stream) -> tuple[float | None, float | None]:
-    """Return the regret and its bound."""
-    best = stream.best
-    if run.scores is None or best is None:
-        return None, None
-    return stream.total(run.scores) - best.infimum, _bound(run, run.scores, stream, best)
+def _made(choice: str | Learner, stream: Stream, parameters: dict[str, float]) -> Learner:
+    """Return a new learner for the loss of the stream."""
+    if isinstance(choice, Learner):
+        if choice.loss != stream.loss:
+            raise ValueError(f"it has the {choice.loss.name} loss, not {stream.loss.name}")
+        return deepcopy(choice)
+    kind: Any = registry.get(choice)
+    settings: dict[str, Any] = {"intercept": stream.intercept, **parameters}
+    if not stream.classes:
+        return kind(stream.loss.name, **settings)
+    if "classes" in inspect.signature(kind).parameters:
+        return kind(stream.loss.name, classes=stream.classes, **settings)
+    return OneVsRest(kind, classes=stream.classes, **settings)
 
 
-def _elsewhere(run: LearnerRun, other: LearnerRun, stream: Stream) -> Elsewhere:
-    moved = math.nan
-    if run.scores is not None and other.scores is not None:
+def _run(line: Line, stream: Stream) -> Run:
+    """Run one pass, or one pass per learning rate, of which the best counts."""
+    label, choice, rates = line
+    if isinstance(choice, Learner) or choice in RIVALS:
+        return _pass(label, choice, stream, {})
+    kind: Any = registry.get(choice)
+    given = {}
+    for need in getattr(kind, "needs", ()):
+        value = parameter_in_hindsight(need, kind, stream)
+        if value is not None:
+            given[need] = value
+    if not rates:
+        return _pass(label, choice, stream, given)
+    name = _rate(kind)
+    tried = {}
+    for rate in rates:
+        setting = {name: rate if name == "rate" else 1 / rate}
+        tried[rate] = _pass(label, choice, stream, given | setting)
+    by_rate = {rate: entry.loss for rate, (entry, *_) in tried.items()}
+    entry, learner, scores = min(tried.values(), key=lambda run: _size(run[0]))
+    return entry._replace(rates=by_rate), learner, scores
+
+
+def parameter_in_hindsight(name: str, kind: Any, stream: Stream) -> float | None:
+    """Return a parameter that a method must know beforehand; None if it is not known either."""
+    if name == "horizon":
+        return max(int((stream.weights > 0).sum()), 1)
+    if name == "bound":
+        weights = stream.weights[stream.weights > 0]
+        slopes = Trajectory(stream.X, weights, np.empty(0))
         with np.errstate(over="ignore"):
-            moved = min(float(np.abs(run.scores - other.scores).max()), LARGEST)
-    return Elsewhere(average(stream, other), moved, other.diverged)
+            largest = float(slopes.gradient_sizes(kind.bound_is_euclidean).max(initial=0))
+        return min(largest, LARGEST) or 1.0
+    best = stream.best
+    if best is None or not best.attained:
+        return None
+    u = best.weights
+    if name == "radius":
+        return float(np.abs(u.features).sum() + abs(u.intercept)) or 1.0
+    return float(np.abs(predictions(stream.rows, u)).max()) or 1.0  # C
 
 
-def _bound(run: LearnerRun, scores: Float, stream: Stream, best: Comparator) -> float | None:
+def _pass(label: str, choice: str | Learner, stream: Stream, given: dict[str, float]) -> Run:
+    learner = None if choice in RIVALS else _made(choice, stream, given)
+    start = time.perf_counter()
+    scores = None
+    diverged = None
+    try:
+        if learner is None:
+            args = (stream.rows, stream.loss, stream.classes, stream.patience)
+            scores = rival_scores(label, *args)
+        else:
+            scores = learner.learn(stream.rows)
+    except Diverged as error:
+        diverged = error.row
+    seconds = time.perf_counter() - start
+    loss = math.nan if scores is None else stream.average(scores)
+    entry = Entry(label, loss, None, None, 0, seconds, given, {}, diverged, None)
+    return entry, learner, scores
+
+
+def _entry(line: Line, stream: Stream, other: Stream | None) -> Entry:
+    if line[1] not in RIVALS:
+        with suppress(Diverged):  # compile the kernels, so that this is not part of the time
+            _made(line[1], stream, {}).learn(stream.rows[:1])
+    entry, learner, scores = _run(line, stream)
+    if scores is not None and stream.best is not None:
+        regret = stream.total(scores) - stream.best.infimum
+        bound = None if learner is None else _bound(learner, scores, stream, stream.best)
+        entry = entry._replace(regret=regret, bound=bound)
+    if other is None:
+        return entry
+    there, _, moved_scores = _run(line, other)
+    moved = math.nan
+    if scores is not None and moved_scores is not None:
+        with np.errstate(over="ignore"):
+            moved = min(float(np.abs(scores - moved_scores).max()), LARGEST)
+    return entry._replace(elsewhere=Elsewhere(there.loss, moved, there.diverged))
+
+
+def _bound(learner: Any, scores: Float, stream: Stream, best: Comparator) -> float | None:
     """Return the bound on the regret against the best weights in hindsight."""
-    learner: Any = run.learner
     promise = None
     with np.errstate(over="ignore", invalid="ignore"), suppress(OverflowError):
         if learner.theorem is not None or learner.name == "blend":

@@ -1,18 +1,13 @@
 """The result of a comparison, and its table."""
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.compare.rivals import TITLES
 from unitless.regret import Comparator
-
-Float = NDArray[np.float64]
-
-TUNED = ", best rate"
-"""End of the names of lines with a tuned learning rate."""
 
 
 class Elsewhere(NamedTuple):
@@ -57,7 +52,7 @@ class Comparison(NamedTuple):
     columns: int
     best: Comparator | None
     """The best fixed weights in hindsight; None where they are not known."""
-    factors: Float | None
+    factors: NDArray[np.float64] | None
     """By which the columns were multiplied for the second run."""
     entries: list[Entry]
     left_out: dict[str, str]
@@ -69,76 +64,57 @@ class Comparison(NamedTuple):
 
     def cells(self) -> list[list[str]]:
         """Return the table as text; the first row has the headings."""
-        return [_headings(self), *(_line(self, entry) for entry in self.entries)]
+        headings = ["rank", "learner", "loss"]
+        if self.best:
+            headings += ["regret", "bound"]
+        if self.factors is not None:
+            headings += ["other units", "moved"]
+        return [[*headings, "µs per row"], *map(self._line, self.entries)]
+
+    def _line(self, entry: Entry) -> list[str]:
+        line = [str(entry.rank), TITLES.get(entry.learner, entry.learner), _loss(entry)]
+        if self.best:
+            known = (entry.regret, entry.bound)
+            line += ["" if number is None else f"{number:.5g}" for number in known]
+        there = entry.elsewhere
+        if there is not None:
+            moved = "" if math.isnan(there.moved) else f"{there.moved:.2g}"
+            line += [_loss(there), "exactly 0" if there.moved == 0 else moved]
+        time = f"{entry.seconds / self.rows * 1e6:.2f}"
+        return [*line, time if entry.diverged is None else ""]
 
     def notes(self) -> list[str]:
         """Return the notes below the table."""
-        return list(_notes(self))
+        size = f"{self.rows} rows, {self.columns} columns, {self.loss} loss"
+        notes = [f"{size}; each row is predicted before it is learned"]
+        if self.best is None:
+            notes.append("no regret: the best fixed weights in hindsight were not computed")
+        else:
+            notes.append(f"regret: total loss above that of the best fixed weights, {self.best}")
+        if self.factors is not None:
+            low = np.abs(self.factors).min(initial=1)
+            high = np.abs(self.factors).max(initial=1)
+            notes.append(
+                f"other units: columns times {low:g} to {high:g}; moved: largest change of a score"
+            )
+        for entry in self.entries:
+            given = ", ".join(f"{name} = {value:.4g}" for name, value in entry.given.items())
+            if given:
+                notes.append(f"{entry.learner} was given {given}, in hindsight, which favours it")
+        return notes + [f"left out: {name} ({why})" for name, why in self.left_out.items()]
 
     def __str__(self) -> str:
         cells = self.cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place in (1, len(row) - 1) else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
+        lines = []
+        for row in cells:
+            padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+            padded[1] = row[1].ljust(widths[1])
+            lines.append("  ".join(padded))
         return "\n".join([*lines, *self.notes()])
 
 
-# The table as text
-
-
-def _headings(made: Comparison) -> list[str]:
-    known = ["regret", "bound"] if made.best else []
-    units = ["other units", "moved"] if made.factors is not None else []
-    return ["rank", "learner", "loss", *known, *units, "µs per row", "given"]
-
-
-def _line(made: Comparison, entry: Entry) -> list[str]:
-    known = [_number(entry.regret), _number(entry.bound)] if made.best else []
-    units = [] if made.factors is None else _units(entry)
-    given = ", ".join(f"{name} = {value:.4g}" for name, value in entry.given.items())
-    time = "" if entry.diverged is not None else f"{entry.seconds / made.rows * 1e6:.2f}"
-    return [
-        str(entry.rank),
-        entry.learner,
-        _loss(entry.loss, entry.diverged),
-        *known,
-        *units,
-        time,
-        given,
-    ]
-
-
-def _units(entry: Entry) -> list[str]:
-    there = entry.elsewhere
-    assert there is not None
-    moved = "exactly 0" if there.moved == 0 else f"{there.moved:.2g}"
-    return [_loss(there.loss, there.diverged), "" if math.isnan(there.moved) else moved]
-
-
-def _loss(loss: float, diverged: int | None) -> str:
-    return f"{loss:.5g}" if diverged is None else f"diverged in row {diverged}"
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.5g}"
-
-
-def _notes(made: Comparison) -> Iterator[str]:
-    size = f"{made.rows} rows, {made.columns} columns, {made.loss} loss"
-    yield f"{size}; each row is predicted before it is learned"
-    if made.best is not None:
-        yield f"regret: total loss above that of the best fixed weights, {made.best}"
-    else:
-        yield "no regret: the best fixed weights in hindsight were not computed"
-    if made.factors is not None:
-        low, high = np.abs(made.factors).min(initial=1), np.abs(made.factors).max(initial=1)
-        yield f"other units: columns times {low:g} to {high:g}; moved: largest change of a score"
-    if any(entry.given for entry in made.entries):
-        yield "given: parameters taken from the rows in hindsight, which favours these methods"
-    for name, why in made.left_out.items():
-        yield f"left out: {name} ({why})"
+def _loss(result: Entry | Elsewhere) -> str:
+    if result.diverged is not None:
+        return f"diverged in row {result.diverged}"
+    return f"{result.loss:.5g}"

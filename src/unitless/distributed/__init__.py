@@ -1,7 +1,7 @@
 """Training in several processes: one model per key, or exact least squares from shards.
 
 The work runs in processes of this machine (joblib), or on a Ray cluster when an address is given
-(`pip install 'unitless[ray]'`). Both give bit-for-bit the same models. See docs/distributed.md.
+(`pip install 'unitless[ray]'`). Both give bit-for-bit the same models. See distributed.md.
 """
 
 from unitless.distributed.by_key import fit_by_key
@@ -10,3 +10,7 @@ from unitless.distributed.partitioned_data import PartitionedData
 from unitless.distributed.shards import fit_sharded
 
 __all__ = ["PartitionedData", "TaskProgress", "WorkerLost", "fit_by_key", "fit_sharded"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

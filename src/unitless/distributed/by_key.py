@@ -1,64 +1,64 @@
 """`fit_by_key`: one model per key, each learned from its rows in the order of the source.
 
-A shuffle collects the rows of each key (see `shuffle`), then partitions are learned key by key.
-Partitions depend on the source only, and models are written in their order, so the file is the same
-on any number of workers.
+1. The calling process reads the source and appends its rows to one file per partition, chosen by a
+   hash of the key. All rows of a key are in the same partition.
+2. A task takes the content of a file, collects the rows of each key and learns its model.
+
+Partitions depend on the source only, and models are written in their order, so the file of models
+is the same on any number of workers. Rows are polars frames of features, with key, part, line,
+target and weight as further columns.
 """
 
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from itertools import chain
-from typing import Any
+from itertools import chain, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
 from unitless.distributed.executor import (
     Call,
-    Executor,
     ProgressCallback,
     TaskProgress,
+    ignore_progress,
     open_executor,
 )
-from unitless.distributed.learning import Score, Start, learn_block, naming, start_of
-from unitless.distributed.partitioned_data import (
-    Part,
-    PartitionedData,
-    as_source,
-    describe,
-    split_parts,
-)
-from unitless.distributed.shuffle import KeyedRows, Partition, partition_rows, rows_by_key, runs
+from unitless.distributed.learning import ROWS, Float, learn_block, mean_loss, start_of
+from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.persistence.archive import Many, ManyWriter
 from unitless.persistence.saving import as_bytes
-from unitless.readers import Block
+from unitless.readers import FileBlock, ReadError
+from unitless.suggestions import no_such_column
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
 
 MIN_PARTITIONS = 16
 MAX_PARTITIONS = 256
 PARTITION_BYTES = 1 << 25
-"""Approximate size of a partition, and of a batch of parts, in the files."""
+"""Approximate size of a partition in the files of the source."""
 BLOCK_BYTES = 1 << 23
 """Approximate size of the blocks that are learned at once."""
-Report = Callable[[TaskProgress], None]
+LARGEST_KEY = 2.0**53
+"""From here on, float64 cannot represent every whole number."""
+KEY, PART, LINE, TARGET, WEIGHT, NUMBER = (f"\0{k}" for k in range(6))
+"""Names of the further columns, and of the number of the partition."""
 
 
 class ModelsByKey(Many):
-    """The models by key, in a file; each is loaded when it is accessed.
-
-    Attributes
-    ----------
-    rows
-        Number of rows learned.
-    loss
-        Their average loss; each row was predicted before it was learned.
-    """
+    """The models by key, in a file; each is loaded when it is accessed."""
 
     rows: int
+    """Number of rows learned."""
     loss: float
+    """Their average loss; each row was predicted before it was learned."""
 
 
 def fit_by_key(
@@ -70,7 +70,7 @@ def fit_by_key(
     retries: int = 3,
     save: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback = ignore_progress,
 ) -> ModelsByKey:
     """Learn one model for every key (customer, sensor, carrier).
 
@@ -88,14 +88,7 @@ def fit_by_key(
     save
         The file for all models; by default a temporary file that is deleted with the result.
     address, retries, workers, progress
-        As for `fit_sharded`.
-
-    Raises
-    ------
-    ValueError
-        For an invalid row, or one without a key; the message names file, part and row.
-    OSError
-        For a missing file; `WorkerLost` if a worker died more than `retries` times.
+        As for `fit_sharded`, and so are the errors.
 
     Examples
     --------
@@ -104,127 +97,191 @@ def fit_by_key(
     ...
     ValueError: column 'carrier' cannot be both key and target
     """
-    source = as_source(source)
+    source = PartitionedData.of(source)
     if key == source.target:
         raise ValueError(f"column {key!r} cannot be both key and target")
     parts = source.parts()
     if source.format([parts[0].file]) == "svmlight":
         raise ValueError(f"{source.name}: svmlight files have no column {key!r}")
-    start = start_of(source, learner, parts, key)
-    path = save if save is not None else _temporary_file()
-    with open_executor(address, workers, retries) as executor, ManyWriter(path) as writer:
-        report = progress if progress is not None else _ignore
-        shared = executor.share(start)
-        partitions = _shuffle(executor, source, parts, key, shared, report)
-        every = executor.share(parts)
-        score = _learn(executor, source.name, every, shared, partitions, writer, report)
-    models = ModelsByKey(path)
-    models.rows = score.rows
-    models.loss = score.mean
+    model, source = start_of(source, learner, parts, key)
+    path = save
+    if path is None:
+        handle, path = tempfile.mkstemp(suffix=".unitless")
+        os.close(handle)
+    score = np.zeros(3)
+    with (
+        tempfile.TemporaryDirectory(prefix="unitless-") as folder,
+        open_executor(address, workers, retries) as run,
+        ManyWriter(path) as writer,
+    ):
+        partitions = partition_rows(source, parts, key, folder, progress)
+        total = len(partitions)
+        calls: list[Call] = []
+        for partition in partitions:
+            name = f"keys of {source.name}, partition {len(calls) + 1} of {total}"
+            calls.append((name, (model, parts, partition)))
+        progress(TaskProgress("learning", 0, total, 0, "partitions"))
+        for done, (models, own) in enumerate(run(learn_keys, calls), start=1):
+            for name, file in models:
+                writer.add(name, file)
+            score += own
+            progress(TaskProgress("learning", done, total, int(score[ROWS]), "partitions"))
+    found = ModelsByKey(path)
+    found.rows = int(score[ROWS])
+    found.loss = mean_loss(score)
     if save is None:
-        weakref.finalize(models, os.unlink, path)
-    return models
-
-
-def _ignore(progress: TaskProgress) -> None:
-    """Do nothing."""
-
-
-def _temporary_file() -> str:
-    handle, path = tempfile.mkstemp(suffix=".unitless")
-    os.close(handle)
-    return path
-
-
-def _shuffle(
-    executor: Executor,
-    source: PartitionedData,
-    parts: list[Part],
-    key: str,
-    start: Any,
-    report: Report,
-) -> list[tuple[int, list[Any]]]:
-    """Read all parts and split their rows by key into partitions.
-
-    Returns for each partition its number of rows and references to them, by batch of parts.
-    """
-    size = sum(os.path.getsize(file) for file in {part.file for part in parts})
-    wanted = max(MIN_PARTITIONS, size // PARTITION_BYTES)
-    count = min(wanted, MAX_PARTITIONS)
-    batches = split_parts(parts, min(wanted, len(parts)))
-    calls = [Call(describe(batch), (source, batch, key, start, count)) for batch in batches]
-    rows = np.zeros(count, dtype=np.int64)
-    references: list[list[Any]] = [[] for _ in range(count)]
-    done = 0
-    report(TaskProgress("reading", 0, len(parts), 0))
-    results = executor.run(partition_rows, calls, outputs=count)
-    for batch, (own_rows, outputs) in zip(batches, results, strict=True):
-        rows += own_rows
-        for partition, output in zip(references, outputs, strict=True):
-            partition.append(output)
-        done += len(batch)
-        report(TaskProgress("reading", done, len(parts), int(rows.sum())))
-    return [(int(n), each) for n, each in zip(rows, references, strict=True) if n]
-
-
-def _learn(
-    executor: Executor,
-    name: str,
-    parts: Any,
-    start: Any,
-    partitions: list[tuple[int, list[Any]]],
-    writer: ManyWriter,
-    report: Report,
-) -> Score:
-    """Learn all partitions, and write their models in this order."""
-    # Large partitions come first, so that no worker is idle for long at the end.
-    partitions = sorted(partitions, key=lambda each: -each[0])
-    total = len(partitions)
-    calls = [
-        Call(f"keys of {name}, partition {k} of {total}", (start, parts, *references))
-        for k, (_, references) in enumerate(partitions, start=1)
-    ]
-    score = Score()
-    report(TaskProgress("learning", 0, total, 0, "partitions"))
-    for done, ((models, own), _) in enumerate(executor.run(learn_keys, calls), start=1):
-        for key, model in models:
-            writer.add(key, model)
-        score = score.plus(own)
-        report(TaskProgress("learning", done, total, score.rows, "partitions"))
-    return score
+        weakref.finalize(found, os.unlink, path)
+    return found
 
 
 def learn_keys(
-    start: Start, parts: list[Part], *partitions: list[Partition]
-) -> tuple[list[tuple[str, bytes]], Score]:
+    new: Model, parts: list[Part], partition: "Partition | bytes"
+) -> tuple[list[tuple[str, bytes]], Float]:
     """Learn the models of a partition; return them as file contents, and their score."""
     models = []
-    score = Score()
-    for name, pieces in rows_by_key(chain(*partitions)).items():
-        model = deepcopy(start.model)
+    score = np.zeros(3)
+    for name, frames in rows_by_key(bytes(partition)).items():
+        model = deepcopy(new)
         try:
-            for block in _blocks(pieces):
-                score = score.plus(learn_block(model, block))
+            for frame in frames:
+                # Large blocks are fast: learning a few rows at a time would be slow.
+                for rows in frame.iter_slices(max(1, BLOCK_BYTES // (8 * frame.width))):
+                    score += learn_block(model, block_of(rows))
         except ValueError:
-            _learn_by_part(deepcopy(start.model), parts, pieces)
+            model = deepcopy(new)  # learn again by part, so that the message names it
+            for rows in chain(*(frame.partition_by(PART, maintain_order=True) for frame in frames)):
+                block = block_of(rows)
+                with parts[rows[PART][0] - 1].naming(block):
+                    learn_block(model, block)
             raise
         model.position = {}
         models.append((name, as_bytes(model)))
     return models, score
 
 
-def _blocks(pieces: list[KeyedRows]) -> Iterator[Block]:
-    """Yield blocks of many rows: learning a few rows at a time would be slow."""
-    for piece in pieces:
-        rows = max(1, BLOCK_BYTES // (8 * piece.frame.width))
-        for first in range(0, len(piece.lines), rows):
-            yield piece.take(slice(first, first + rows)).block()
+class Partition:
+    """A file of rows; it is read when it is sent to a worker, which gets its bytes."""
+
+    def __init__(self, folder: str, number: int) -> None:
+        self.path = Path(folder, str(number))
+        self.rows = 0
+
+    def append(self, frame: "DataFrame") -> None:
+        """Add rows."""
+        self.rows += frame.height
+        content = frame.write_ipc(None).getvalue()
+        with self.path.open("ab") as file:
+            file.write(len(content).to_bytes(8))
+            file.write(content)
+
+    def __bytes__(self) -> bytes:
+        return self.path.read_bytes()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return bytes, (bytes(self),)
 
 
-def _learn_by_part(model: Model, parts: list[Part], pieces: list[KeyedRows]) -> None:
-    """Learn rows with an error among them again, so that the message names the part."""
-    for piece in pieces:
-        for number, rows in runs(piece.parts):
-            block = piece.take(rows).block()
-            with naming(parts[number - 1], block):
-                learn_block(model, block)
+def partition_rows(
+    source: PartitionedData, parts: list[Part], key: str, folder: str, progress: ProgressCallback
+) -> list[Partition]:
+    """Read the source, and write its rows to files by partition; those with most rows first."""
+    size = sum(os.path.getsize(file) for file in {part.file for part in parts})
+    count = min(max(MIN_PARTITIONS, size // PARTITION_BYTES), MAX_PARTITIONS)
+    partitions = [Partition(folder, k) for k in range(count)]
+    dropped = {key, *source.ignore} - {*source.keep}
+    rows = 0
+    progress(TaskProgress("reading", 0, len(parts), 0))
+    for part in parts:
+        for block in source.blocks(part):
+            with part.naming():
+                frame = _with_keys(block, key, part, dropped)
+            names = frame[KEY].unique()
+            hashes = [crc32(name.encode()) % count for name in names]
+            frame = frame.with_columns(frame[KEY].replace_strict(names, hashes).alias(NUMBER))
+            for own in frame.partition_by(NUMBER, maintain_order=True):
+                partitions[own[NUMBER][0]].append(own.drop(NUMBER))
+            rows += len(block)
+        progress(TaskProgress("reading", part.number, len(parts), rows))
+    used = [partition for partition in partitions if partition.rows]
+    return sorted(used, key=lambda partition: -partition.rows)
+
+
+def rows_by_key(content: bytes) -> dict[str, list["DataFrame"]]:
+    """Return the rows of each key of a partition, in the order of the source."""
+    found: dict[str, list[DataFrame]] = {}
+    for frame in _concatenated(_frames(content)):
+        groups = frame.partition_by(KEY, maintain_order=True, as_dict=True)
+        for (name,), own in groups.items():
+            found.setdefault(name, []).append(own)
+    return found
+
+
+def _frames(content: bytes) -> Iterator["DataFrame"]:
+    """The frames that `Partition.append` wrote, each after its length."""
+    import polars as pl
+
+    at = 0
+    while at < len(content):
+        start = at + 8
+        at = start + int.from_bytes(content[at:start])
+        yield pl.read_ipc(content[start:at])
+
+
+def block_of(frame: "DataFrame") -> FileBlock:
+    """Return the rows as a reader would."""
+    targets = frame[TARGET].to_numpy() if TARGET in frame.columns else None
+    weights = frame[WEIGHT].to_numpy() if WEIGHT in frame.columns else None
+    features = frame.drop(KEY, PART, LINE, TARGET, WEIGHT, strict=False)
+    lines = frame[LINE].to_numpy()
+    return FileBlock(features, None, lines, {}, {}, targets, weights)
+
+
+def _concatenated(frames: Iterable["DataFrame"]) -> Iterator["DataFrame"]:
+    """Concatenate consecutive frames that have the same columns."""
+    import polars as pl
+
+    for _, same in groupby(frames, key=lambda frame: frame.schema):
+        yield pl.concat(same, rechunk=True)
+
+
+def _with_keys(block: FileBlock, key: str, part: Part, dropped: set[str]) -> "DataFrame":
+    """Return the rows of a block with the further columns."""
+    import polars as pl
+
+    frame = block.frame
+    assert frame is not None
+    columns = [column for column in frame.get_columns() if column.name not in dropped]
+    columns.append(_keys(block, key).alias(KEY))
+    columns.append(pl.Series(PART, np.full(len(block), part.number)))
+    columns.append(pl.Series(LINE, block.lines))
+    if block.targets is not None:
+        is_number = block.targets.dtype == np.float64
+        columns.append(pl.Series(TARGET, block.targets if is_number else block.targets.tolist()))
+    if block.weights is not None:
+        columns.append(pl.Series(WEIGHT, block.weights))
+    return pl.DataFrame(columns)
+
+
+def _keys(block: FileBlock, key: str) -> "Series":
+    """Return the keys of a block as text; whole numbers have no decimal point."""
+    import polars as pl
+
+    assert block.frame is not None
+    if key not in block.frame.columns:
+        raise ValueError(no_such_column(key, block.frame.columns))
+    column = block.frame.get_column(key)
+    is_float = column.dtype.is_float()
+    is_bad = column.is_null()
+    if is_float:
+        is_bad |= column.is_nan() | (column.abs() >= LARGEST_KEY)
+    if is_bad.any():
+        row = int(is_bad.arg_max() or 0)
+        why = "the key is missing"
+        if column[row] is not None and column[row] == column[row]:
+            why = f"the key {column[row]:.17g} is not below 2^53, where numbers can no longer be"
+            why += " distinguished: store it as text"
+        raise ReadError(why, file="", line=int(block.lines[row]), column=key)
+    if not is_float:
+        return column.cast(pl.String)
+    whole = column.cast(pl.Int64).cast(pl.String)
+    return whole.zip_with(column == column.floor(), column.cast(pl.String))

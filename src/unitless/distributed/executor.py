@@ -1,19 +1,22 @@
-"""Executors run tasks in processes of this machine (joblib) or on a Ray cluster.
+"""Run tasks in processes of this machine (joblib) or on a Ray cluster.
 
 A task is a call of a function whose result depends on its arguments only, so a task whose worker
-died can simply run again. It returns a small report, which comes back to the caller, and possibly
-large outputs, which stay in the executor's store until a later task takes them as arguments.
+died can simply run again.
 """
 
-import os
-import pickle
-import tempfile
+import logging
 import warnings
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, NamedTuple, Self
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+WAIT_SECONDS = 0.5
+"""How long to wait for a task of Ray before Python handles signals again."""
+WORKER_VARIABLES = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+"""Environment of a worker of Ray, which starts one worker per core."""
 
 
 class WorkerLost(OSError):
@@ -44,174 +47,120 @@ class TaskProgress(NamedTuple):
 ProgressCallback = Callable[[TaskProgress], None]
 
 
-class Call(NamedTuple):
-    """The arguments of a task."""
-
-    name: str
-    """What the task works on, for error messages."""
-    arguments: tuple[Any, ...]
+def ignore_progress(progress: TaskProgress) -> None:
+    """Do nothing: the default of `progress`."""
 
 
-class Executor(ABC):
-    """Runs tasks; used as a context manager.
+Call = tuple[str, tuple[Any, ...]]
+"""A task: what it works on, for error messages, and the arguments of its function."""
 
-    Parameters
-    ----------
-    retries
-        How often a task is repeated after its worker died.
+
+Executor = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]]
+"""Calls a function for each task, and yields the results in this order."""
+
+
+@contextmanager
+def open_executor(address: str | None, workers: int | None, retries: int) -> Iterator[Executor]:
+    """An executor: on a Ray cluster if there is an address, otherwise on this machine."""
+    if retries < 0:
+        raise ValueError(f"retries = {retries}: must be at least 0")
+    with ExitStack() as stack:
+        if address is None:
+            run = partial(_run_here, workers, retries)
+        else:
+            run = partial(_run_on_ray, _connected(address, stack), retries)
+        yield lambda function, calls: stack.enter_context(closing(run(function, calls)))
+
+
+def _run_here(
+    workers: int | None, retries: int, function: Callable[..., Any], calls: Iterable[Call]
+) -> Generator[Any, None, None]:
+    """Run tasks in processes; when one dies, tasks whose results are missing are repeated."""
+    from joblib import Parallel, cpu_count, delayed
+
+    parallel = Parallel(
+        n_jobs=cpu_count() if workers is None else workers,
+        backend="loky",
+        return_as="generator",
+        batch_size=1,
+        max_nbytes=None,
+        inner_max_num_threads=1,
+    )
+    pending = deque(calls)
+    failures = 0
+    while pending:
+        results = parallel([delayed(function)(*each) for _, each in pending])
+        try:
+            for result in results:
+                pending.popleft()
+                failures = 0
+                yield result
+        except BrokenProcessPool as error:
+            failures += 1
+            if failures > retries:
+                raise _lost(pending[0][0], retries, error) from None
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib warns of tasks that it cancels
+                results.close()
+
+
+def _connected(address: str, stack: ExitStack) -> Any:
+    """Ray, connected to the cluster until the stack is closed.
+
+    The address is `host:port`, `ray://host:10001`, or "auto" on a node of the cluster. If this
+    process is already connected, that connection is used and left open.
     """
-
-    def __init__(self, retries: int) -> None:
-        if retries < 0:
-            raise ValueError(f"retries = {retries}: must be at least 0")
-        self.retries = retries
-
-    def __enter__(self) -> Self:
-        return self
-
-    @abstractmethod
-    def __exit__(self, *error: object) -> None:
-        """Free all resources, also when an error occurred."""
-
-    @abstractmethod
-    def share(self, value: Any) -> Any:
-        """Return a reference to a value that is an argument of many calls."""
-
-    @abstractmethod
-    def run(
-        self, function: Callable[..., Any], calls: Iterable[Call], outputs: int = 0
-    ) -> Iterator[tuple[Any, list[Any]]]:
-        """Run a task for each call, several at a time.
-
-        Parameters
-        ----------
-        function
-            Returns a report; with `outputs`, a tuple of the report and as many outputs.
-        calls
-            The arguments of each task. Outputs of earlier tasks among them are loaded first.
-
-        Yields
-        ------
-        tuple
-            The report of a task and references to its outputs, in the order of the calls.
-        """
-
-    def _lost(self, name: str, why: object = "") -> WorkerLost:
-        reason = f" ({why})" if why else ""
-        return WorkerLost(
-            f"{name}: the worker died {self.retries + 1} times, so no model was made; was it "
-            f"killed, or is there too little memory?{reason}"
+    try:
+        import ray
+    except ImportError:
+        raise ModuleNotFoundError(
+            "a cluster needs Ray, which is not installed: pip install 'unitless[ray]'"
+        ) from None
+    if not ray.is_initialized():
+        ray.init(
+            address=address,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            runtime_env={"env_vars": WORKER_VARIABLES},
         )
+        # Unfinished tasks end with the connection. Cancelling them one by one can end this
+        # process: a check inside Ray fails if a task is just being submitted.
+        stack.callback(ray.shutdown)
+    return ray
 
 
-class StoredOutput(NamedTuple):
-    """Where an output of a task lies in a file of the local store."""
-
-    path: str
-    offset: int
-
-
-class LocalExecutor(Executor):
-    """Runs tasks in processes of this machine; outputs go to temporary files.
-
-    Parameters
-    ----------
-    workers
-        Number of processes; by default one per core. With 1, tasks run in this process.
-    """
-
-    def __init__(self, workers: int | None = None, retries: int = 3) -> None:
-        from joblib import cpu_count
-
-        super().__init__(retries)
-        self.workers = cpu_count() if workers is None else workers
-        self._store: tempfile.TemporaryDirectory[str] | None = None
-        self._files = 0
-        self._results: Any = (_ for _ in ())
-
-    def __exit__(self, *error: object) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns of tasks that it cancels
-            self._results.close()
-        if self._store is not None:
-            self._store.cleanup()
-
-    def share(self, value: Any) -> Any:
-        """Return the value itself: joblib sends it with each call."""
-        return value
-
-    def run(
-        self, function: Callable[..., Any], calls: Iterable[Call], outputs: int = 0
-    ) -> Iterator[tuple[Any, list[Any]]]:
-        """Run tasks; when a worker dies, repeat those whose results are missing."""
-        pending = deque(calls)
-        failures = 0
-        while pending:
-            try:
-                for result in self._attempt(function, pending, outputs > 0):
-                    pending.popleft()
-                    failures = 0
-                    yield result
-            except BrokenProcessPool as error:
-                failures += 1
-                if failures > self.retries:
-                    raise self._lost(pending[0].name, type(error).__name__) from None
-
-    def _attempt(
-        self, function: Callable[..., Any], calls: Iterable[Call], keep: bool
-    ) -> Iterator[tuple[Any, list[Any]]]:
-        from joblib import Parallel, delayed
-
-        tasks = [
-            delayed(_run_task)(function, call.arguments, self._new_file() if keep else None)
-            for call in calls
-        ]
-        parallel = Parallel(
-            n_jobs=self.workers,
-            backend="loky",
-            return_as="generator",
-            batch_size=1,
-            max_nbytes=None,
-            inner_max_num_threads=1,
-        )
-        self._results = parallel(tasks)
-        yield from self._results
-
-    def _new_file(self) -> str:
-        if self._store is None:
-            self._store = tempfile.TemporaryDirectory(prefix="unitless-")
-        self._files += 1
-        return os.path.join(self._store.name, str(self._files))
+def _run_on_ray(
+    ray: Any, retries: int, function: Callable[..., Any], calls: Iterable[Call]
+) -> Generator[Any, None, None]:
+    """Run tasks, with at most twice as many under way as the cluster has cores."""
+    task = ray.remote(function).options(max_retries=retries, name=function.__name__)
+    limit = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    running: deque[tuple[str, Any]] = deque()
+    for name, arguments in calls:
+        running.append((name, task.remote(*arguments)))
+        if len(running) == limit:
+            yield _finished(ray, retries, *running.popleft())
+    while running:
+        yield _finished(ray, retries, *running.popleft())
 
 
-def _run_task(
-    function: Callable[..., Any], arguments: tuple[Any, ...], path: str | None
-) -> tuple[Any, list[StoredOutput]]:
-    """Run one task in a worker; with a path, its outputs are written there."""
-    result = function(*map(_load, arguments))
-    if path is None:
-        return result, []
-    report, *outputs = result
-    stored = []
-    with open(path, "wb") as file:
-        for output in outputs:
-            stored.append(StoredOutput(path, file.tell()))
-            pickle.dump(output, file, protocol=pickle.HIGHEST_PROTOCOL)
-    return report, stored
+def _finished(ray: Any, retries: int, name: str, reference: Any) -> Any:
+    """Wait for a task. Errors of the task itself are raised unchanged."""
+    while not ray.wait([reference], timeout=WAIT_SECONDS)[0]:
+        pass
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, ValueError | OSError):
+            raise error.cause from None
+        raise
+    except ray.exceptions.RayError as error:
+        raise _lost(name, retries, error) from None
 
 
-def _load(argument: Any) -> Any:
-    if not isinstance(argument, StoredOutput):
-        return argument
-    with open(argument.path, "rb") as file:
-        file.seek(argument.offset)
-        return pickle.load(file)  # written by a worker of this run
-
-
-def open_executor(address: str | None, workers: int | None, retries: int) -> Executor:
-    """Return an executor: a Ray cluster if there is an address, otherwise this machine."""
-    if address is None:
-        return LocalExecutor(workers, retries)
-    from unitless.distributed.ray_executor import RayExecutor
-
-    return RayExecutor(address, retries)
+def _lost(name: str, retries: int, why: Exception) -> WorkerLost:
+    return WorkerLost(
+        f"{name}: the worker died {retries + 1} times, so no model was made; was it killed, or is "
+        f"there too little memory? ({type(why).__name__})"
+    )

@@ -6,12 +6,17 @@ workers, so every run computes the same thing.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from glob import glob, has_magic
+from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from unitless.encoders import FrameEncoder
-from unitless.readers import Block, ReadError, format_of, open_blocks
+from unitless.readers import FileBlock, ReadError, format_of, open_blocks
+from unitless.readers.blocks import BOOLEAN, FINITE, NUMBER
+from unitless.readers.files import common_format, expanded
 
 
 class Part(NamedTuple):
@@ -32,6 +37,22 @@ class Part(NamedTuple):
         rows = "" if self.stop is None else f", rows {self.start + 1} to {self.stop}"
         return f"part {self.number} of {self.of}: {self.file}{rows}"
 
+    @contextmanager
+    def naming(self, block: FileBlock | None = None) -> Iterator[None]:
+        """Add file and part to the message of errors."""
+        suffix = f"(part {self.number} of {self.of})"
+        lines = f", lines {block.lines[0]} to {block.lines[-1]}" if block else ""
+        try:
+            yield
+        except ReadError as error:
+            if error.why in (NUMBER, FINITE, BOOLEAN):
+                suffix += "; coerce=True or --coerce treats such cells as missing"
+            raise ValueError(f"{error.of_file(self.file)} {suffix}") from None
+        except ValueError as error:
+            raise ValueError(f"{self.file}{lines}: {error} {suffix}") from None
+        except OSError as error:
+            raise type(error)(f"{self.file}: {error.strerror or error} {suffix}") from None
+
 
 @dataclass(frozen=True)
 class PartitionedData:
@@ -40,7 +61,7 @@ class PartitionedData:
     Parameters
     ----------
     path
-        A file, a folder or a pattern (`flights/*.parquet`).
+        A file, a folder or a pattern (`flights/*.parquet`), or a list of these.
     target, weight
         Tables: the column to predict, and the column of sample weights.
     ignore, keep
@@ -52,9 +73,10 @@ class PartitionedData:
     columns
         Tables: an empty `FrameEncoder` with options (interactions, text, max_levels).
     reading
-        Options of `open_blocks`: format, header, separator, quote.
+        Options of `open_blocks`: format, header, separator, quote, types.
     coerce
-        Tables: treat a cell that does not fit its column as missing instead of as an error.
+        Tables: treat a cell that does not fit its column as missing instead of as an error,
+        also in CSV files, where one process does so by itself.
 
     Examples
     --------
@@ -62,7 +84,7 @@ class PartitionedData:
     'auto'
     """
 
-    path: str | os.PathLike[str]
+    path: str | os.PathLike[str] | Sequence[str]
     target: str | None = None
     weight: str | None = None
     ignore: Sequence[str] = ()
@@ -73,40 +95,24 @@ class PartitionedData:
     reading: Mapping[str, Any] = field(default_factory=dict)
     coerce: bool = False
 
+    @classmethod
+    def of(cls, source: "PartitionedData | str | os.PathLike[str]") -> "PartitionedData":
+        """Return a source; a path alone is a source with default options."""
+        return source if isinstance(source, PartitionedData) else cls(source)
+
     @property
     def name(self) -> str:
         """The path as text."""
-        return os.fspath(self.path)
+        paths = [self.path] if isinstance(self.path, str | os.PathLike) else self.path
+        return " ".join(os.fspath(path) for path in paths)
 
     def files(self) -> list[str]:
-        """Return the files, sorted by name; hidden files (.x, _x) of a folder are left out."""
-        path = self.name
-        if os.path.isfile(path):
-            return [path]
-        if os.path.isdir(path):
-            found = [
-                os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
-            ]
-            found = [file for file in found if not _is_hidden(os.path.relpath(file, path))]
-        elif has_magic(path):
-            found = [file for file in glob(path, recursive=True) if os.path.isfile(file)]
-        else:
-            raise FileNotFoundError(f"{path}: there is no such file or folder")
-        if not found:
-            raise FileNotFoundError(f"{path}: there are no files in it")
-        return sorted(found)
+        """Return the files; those of a folder or pattern are sorted by name."""
+        return expanded(self.path)
 
     def format(self, files: Sequence[str]) -> str:
         """Return the common format of the files."""
-        given = self.reading.get("format")
-        formats = {given or format_of(file): file for file in files}
-        if len(formats) > 1:
-            (one, first), (two, second), *_ = formats.items()
-            raise ValueError(
-                f"{self.name}: {first} is {one} and {second} is {two}, but all files must have "
-                "the same format"
-            )
-        (found,) = formats
+        found = self.reading.get("format") or common_format(files, format_of)
         if found == "vw":
             raise ValueError(
                 f"{self.name}: VW text cannot be split into parts, because its features are "
@@ -120,74 +126,56 @@ class PartitionedData:
 
         >>> import tempfile, polars
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for day in ("b", "a"):
-        ...         frame = polars.DataFrame({"x": range(5)})
-        ...         frame.write_parquet(f"{folder}/{day}.parquet", row_group_size=3)
+        ...     frame = polars.DataFrame({"x": range(5)})
+        ...     frame.write_parquet(f"{folder}/a.parquet", row_group_size=3)
         ...     for part in PartitionedData(folder).parts():
         ...         print(part.number, os.path.basename(part.file), part.start, part.stop)
         1 a.parquet 0 3
         2 a.parquet 3 5
-        3 b.parquet 0 3
-        4 b.parquet 3 5
         """
         files = self.files()
-        split = _row_groups if self.format(files) == "parquet" else _whole_file
-        found = [piece for file in files for piece in split(file)]
+        found: list[Part] = []
+        if self.format(files) == "parquet":
+            for file in files:
+                ends = np.cumsum([0, *_rows_of_groups(file)]).tolist()
+                found += [Part(0, 0, file, i, j, j - i) for i, j in pairwise(ends) if i < j]
+        else:
+            found += [Part(0, 0, file, size=max(1, os.path.getsize(file))) for file in files]
         if not found:
             raise ReadError("the source has no rows", file=self.name)
-        return [Part(number, len(found), *piece) for number, piece in enumerate(found, start=1)]
+        return [part._replace(number=k, of=len(found)) for k, part in enumerate(found, start=1)]
 
-    def blocks(self, part: Part, types: Mapping[str, str]) -> Iterator[Block]:
-        """Read the rows of a part; `types` are the known types of text columns."""
-        options = {k: v for k, v in self.reading.items() if k != "types"}
+    def blocks(self, part: Part) -> Iterator[FileBlock]:
+        """Read the rows of a part; errors name it."""
+        options = dict(self.reading)
         if part.stop is not None:
             options["resume"] = {"line": part.start, "rows": part.start, "until": part.stop}
-        return open_blocks(
-            part.file,
-            **options,
-            target=self.target,
-            weight=self.weight,
-            types=types,
-            coerce=self.coerce,
-            read_ahead=False,
-        )
+        with part.naming():
+            yield from open_blocks(
+                part.file,
+                **options,
+                target=self.target,
+                weight=self.weight,
+                coerce=self.coerce,
+                strict=not self.coerce,
+                read_ahead=False,
+            )
 
 
-def as_source(source: PartitionedData | str | os.PathLike[str]) -> PartitionedData:
-    """Return a source; a path alone is a source with default options."""
-    return source if isinstance(source, PartitionedData) else PartitionedData(source)
-
-
-def _is_hidden(path: str) -> bool:
-    return any(name.startswith((".", "_")) for name in path.split(os.sep))
-
-
-def _whole_file(file: str) -> list[tuple[str, int, int | None, int]]:
-    return [(file, 0, None, max(1, os.path.getsize(file)))]
-
-
-def _row_groups(file: str) -> list[tuple[str, int, int | None, int]]:
-    """Return the row groups of a Parquet file."""
+def _rows_of_groups(file: str) -> list[int]:
+    """Return the number of rows of each row group of a Parquet file."""
     try:
         from pyarrow import ArrowInvalid
-        from pyarrow.parquet import ParquetFile
+        from pyarrow.parquet import read_metadata
     except ImportError:
         raise ModuleNotFoundError(
             "splitting Parquet files needs pyarrow, which is not installed: pip install pyarrow"
         ) from None
     try:
-        with ParquetFile(file) as opened:
-            about = opened.metadata
-            counts = [about.row_group(k).num_rows for k in range(about.num_row_groups)]
+        found = read_metadata(file)
     except ArrowInvalid as error:
         raise ReadError(f"this is not a Parquet file ({error})", file=file) from None
-    groups: list[tuple[str, int, int | None, int]] = []
-    start = 0
-    for count in counts:
-        if count:
-            groups.append((file, start, start + count, count))
-        start += count
-    return groups
+    return [found.row_group(k).num_rows for k in range(found.num_row_groups)]
 
 
 def split_parts(parts: Sequence[Part], count: int) -> list[list[Part]]:
@@ -204,21 +192,14 @@ def split_parts(parts: Sequence[Part], count: int) -> list[list[Part]]:
             f"shards = {count}: the source has only {len(parts)} parts (files, or row groups of "
             "Parquet files), and a shard needs at least one; use fewer shards or smaller files"
         )
-    total = sum(part.size for part in parts)
-    done = 0
-    runs = [[parts[0]]]
-    for k, part in enumerate(parts[1:], start=1):
-        done += parts[k - 1].size
-        missing = count - len(runs)
-        is_full = done >= len(runs) * total / count
-        if missing and (is_full or len(parts) - k == missing):
-            runs.append([])
-        runs[-1].append(part)
-    return runs
+    ends = np.cumsum([part.size for part in parts])
+    numbers = np.arange(1, count)
+    cuts = 1 + np.searchsorted(ends, ends[-1] * numbers / count)
+    cuts = numbers + np.maximum.accumulate(cuts - numbers)  # no run is empty
+    cuts = np.minimum(cuts, len(parts) - count + numbers)
+    return [list(parts[i:j]) for i, j in pairwise([0, *cuts.tolist(), len(parts)])]
 
 
 def describe(parts: Sequence[Part]) -> str:
     """Describe consecutive parts, for an error message."""
-    if len(parts) == 1:
-        return str(parts[0])
-    return f"{parts[0]} and the next {len(parts) - 1}"
+    return f"{parts[0]}" + (f" and the next {len(parts) - 1}" if len(parts) > 1 else "")

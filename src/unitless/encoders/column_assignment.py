@@ -12,8 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.encoders.encoded_column import EncodedColumn
-from unitless.encoders.hashing import bucket_of
-from unitless.encoders.namespaces import Key, Namespace, feature_name, is_number, namespace_name
+from unitless.encoders.namespaces import (
+    Key,
+    Namespace,
+    bucket_of,
+    feature_name,
+    is_number,
+    namespace_name,
+)
 
 FeatureId = Key | int
 """Identifies a feature in its namespace: a key, or the number of a hash bucket."""
@@ -37,13 +43,7 @@ class ManyLevels(UserWarning):
 
 
 def feature_ids(column: EncodedColumn, known: Known, max_levels: int, bits: int) -> list[FeatureId]:
-    """The key or the bucket under which each key of a column is kept.
-
-    >>> none = np.empty(0, dtype=np.int64)
-    >>> column = EncodedColumn(("colour", "="), ["red", "green", "blue"], none, none, np.empty(0))
-    >>> feature_ids(column, {("colour", "="): {"blue": 0}}, max_levels=2, bits=18)
-    ['red', 192076, 'blue']
-    """
+    """The key or the bucket under which each key of a column is kept."""
     kept = known.get(column.namespace, {})
     room = math.inf if is_number(column.namespace) else max_levels - len(kept)
     ids: list[FeatureId] = []
@@ -60,39 +60,34 @@ def feature_ids(column: EncodedColumn, known: Known, max_levels: int, bits: int)
 
 def new_features(
     columns: Sequence[EncodedColumn], ids: Sequence[list[FeatureId]], known: Known
-) -> dict[Feature, int]:
-    """Features that have no column yet, in order, with the row in which each appears first.
+) -> list[Feature]:
+    """Features that have no column yet, by first row, then numbers before others.
 
-    They are ordered by that row, then by column, then by key.
+    So the numbers of a table stand at the same leading places in every row, and a learner reads
+    them like those of an array.
     """
     found = []
-    for order, (column, kept) in enumerate(zip(columns, ids, strict=True)):
+    for order, (column, own) in enumerate(zip(columns, ids, strict=True)):
         present = known.get(column.namespace, {})
-        fresh = [k for k, feature_id in enumerate(kept) if feature_id not in present]
-        if fresh:
-            first = column.first_rows().tolist()
-            found += [(first[k], order, k) for k in fresh]
-    new: dict[Feature, int] = {}
-    for row, order, k in sorted(found):
-        new.setdefault((columns[order].namespace, ids[order][k]), row)
-    return new
+        if not all(each in present for each in own):
+            others = not is_number(column.namespace)
+            for k, row in enumerate(column.first_rows().tolist()):
+                found.append((row, others, order, k))
+    appeared = [(columns[order].namespace, ids[order][k]) for _, _, order, k in sorted(found)]
+    return [each for each in dict.fromkeys(appeared) if each[1] not in known.get(each[0], {})]
 
 
-def columns_of_keys(
-    column: EncodedColumn, ids: list[FeatureId], known: Known, new: Mapping[Feature, int]
+def places_of(
+    namespace: Namespace, ids: Iterable[FeatureId], known: Known, new: Mapping[Feature, int]
 ) -> NDArray[np.int32]:
-    """The column of the matrix for each key; `new` has those of the new features."""
-    present = known.get(column.namespace, {})
-    places = [present[each] if each in present else new[column.namespace, each] for each in ids]
+    """The column of the matrix for each feature of a namespace; `new` has those of new ones."""
+    present = known.get(namespace, {})
+    places = [present[each] if each in present else new[namespace, each] for each in ids]
     return np.array(places, dtype=np.int32)
 
 
 def new_names(features: Iterable[Feature], taken: set[str]) -> list[str]:
-    """A name for each feature; a name that is taken gets a prime, so that all are different.
-
-    >>> new_names([(("size", "="), "7"), (("size", "="), ("int", "7"))], {"age"})
-    ['size=7', "size=7'"]
-    """
+    """A name for each feature; a name that is taken gets a prime, so that all are different."""
     names: dict[str, None] = {}
     for namespace, each in features:
         if isinstance(each, int):
@@ -110,10 +105,12 @@ def warn_of_buckets(features: Iterable[Feature], known: Known, max_levels: int, 
     hashed = dict.fromkeys(namespace for namespace, each in features if isinstance(each, int))
     for namespace in hashed:
         if len(known.get(namespace, {})) <= max_levels:
+            is_text = namespace[1] == ":"
+            what = "words" if is_text else "levels"
+            advice = "" if is_text else "; drop it if it only numbers the rows"
             warnings.warn(
-                f"column {namespace_name(namespace)!r} has more than {max_levels} levels: new ones "
-                f"are hashed into 2**{bits} features from now on; drop it if it only numbers the "
-                "rows",
+                f"column {namespace_name(namespace)!r} has more than {max_levels} {what}: new ones "
+                f"are hashed into 2**{bits} features from now on{advice}",
                 ManyLevels,
                 stacklevel=4,
             )

@@ -1,26 +1,17 @@
 """Convert data frames of any library to typed columns, with narwhals."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless.encoders.namespaces import key_of
-from unitless.encoders.typed_column import (
-    TypedColumn,
-    infinite_value,
-    number_column,
-    object_column,
-)
+from unitless.encoders.typed_column import TypedColumn, object_column, refuse_infinity
 
 
 def opened(frame: Any) -> Any:
-    """The frame as narwhals sees it.
-
-    >>> import pandas
-    >>> opened(pandas.DataFrame({"age": [31, 17]})).columns
-    ['age']
-    """
+    """The frame as narwhals sees it."""
     import narwhals.stable.v2 as nw
 
     try:
@@ -30,72 +21,79 @@ def opened(frame: Any) -> Any:
             f"expected a data frame (pandas, polars, pyarrow), got {type(frame).__name__}; "
             "collect() a lazy one, and give arrays to as_rows"
         ) from None
-    names = column_names(table)
-    if len(set(names)) < len(names):
+    names = [str(name) for name in table.columns]  # pandas allows other types
+    if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two columns are called {twice!r}: rename one")
-    return table
+    if names == table.columns:
+        return table
+    return table.rename(dict(zip(table.columns, names, strict=True)))
 
 
-def column_names(table: Any) -> list[str]:
-    """Names as strings; pandas allows other types."""
-    return [str(name) for name in table.columns]
-
-
-def number_columns(schema: dict[str, Any]) -> list[str]:
-    """The names of the columns whose type is a number or a boolean."""
+def holds_numbers(dtype: Any) -> bool:
+    """Whether a type is a number or a boolean."""
     import narwhals.stable.v2 as nw
 
-    return [name for name, dtype in schema.items() if dtype.is_numeric() or dtype == nw.Boolean]
+    return dtype.is_numeric() or dtype == nw.Boolean
 
 
-def numeric_table(table: Any, schema: dict[str, Any], names: list[str]) -> NDArray[np.float64]:
+def holds_booleans(series: Any) -> bool:
+    """Whether a column has only booleans: its type, or its objects."""
+    import narwhals.stable.v2 as nw
+
+    if series.dtype != nw.Object:
+        return bool(series.dtype == nw.Boolean)
+    return all(isinstance(value, bool | np.bool_) for value in series.drop_nulls().to_list())
+
+
+def numeric_table(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
     """These columns of numbers as one array, missing as NaN; without a copy if possible."""
     import narwhals.stable.v2 as nw
 
     if not names:
         return np.empty((len(table), 0))
-    if len(names) < len(schema):
-        wanted = {*names}
-        places = [k for k, name in enumerate(schema) if name in wanted]
-        together = places[-1] - places[0] + 1 == len(places)
-        table = table[:, places[0] : places[-1] + 1] if together else table[:, places]
-    if any(schema[name] != nw.Float64 for name in names):
-        table = table.select(nw.all().cast(nw.Float64))
-    values: NDArray[np.float64] = table.to_numpy()
-    infinite = np.isinf(values)
-    if infinite.any():
-        row, column = np.unravel_index(np.argmax(infinite), values.shape)
-        raise infinite_value(int(row), names[column], values[row, column])
+    first = table.columns.index(names[0])
+    run = slice(first, first + len(names))
+    # pandas copies columns that are listed, and not a range of them.
+    own = table[:, run] if table.columns[run] == [*names] else table.select(names)
+    if any(dtype != nw.Float64 for dtype in own.schema.values()):
+        own = own.select(nw.all().cast(nw.Float64))
+    values: NDArray[np.float64] = own.to_numpy()
+    refuse_infinity(values, names)
     return values
 
 
-def typed_column(name: str, table: Any, dtype: Any) -> TypedColumn:
-    """One column of the table; its type shows the kind, or else its values do.
-
-    >>> import pandas
-    >>> table = opened(pandas.DataFrame({"colour": ["red", "blue"]}))
-    >>> typed_column("colour", table, table.schema["colour"]).keys
-    ['red', 'blue']
-    """
+def typed_column(name: str, table: Any) -> TypedColumn:
+    """One column of the table; its type shows the kind, or else its values do."""
     import narwhals.stable.v2 as nw
 
-    series = table.get_column(next(each for each in table.columns if str(each) == name))
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        floats = series if dtype == nw.Float64 else series.cast(nw.Float64)
-        return number_column(name, floats.to_numpy())
+    series = table.get_column(name)
+    dtype = series.dtype
+    if holds_numbers(dtype):
+        return TypedColumn(name, "number", numeric_table(table, [name])[:, 0])
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         codes, levels = _factorized(series)
-        return TypedColumn(name, "category", codes, keys=[key_of(level) for level in levels])
+        keys = [key_of(level) for level in levels]
+        return TypedColumn(name, "category", codes, keys=keys)
     if dtype in (nw.Date, nw.Datetime):
-        stamps = _wall_clock(series, dtype)
-        return TypedColumn(name, "date", stamps, timed=np.full(len(stamps), dtype == nw.Datetime))
-    return object_column(name, series.to_list(), series.is_null().to_list())
+        stamps = _wall_clock(series)
+        timed = np.full(len(stamps), dtype == nw.Datetime)
+        return TypedColumn(name, "date", stamps, timed=timed)
+    values = series.to_list()
+    if dtype == nw.List(nw.String):
+        return _lists(name, values)
+    return object_column(name, values, series.is_null().to_list())
 
 
-def _wall_clock(series: Any, dtype: Any) -> NDArray[np.datetime64]:
+def _lists(name: str, values: list[list[str] | None]) -> TypedColumn:
+    codes: dict[tuple[str, ...], int] = {}
+    of_rows = [-1 if v is None else codes.setdefault(tuple(v), len(codes)) for v in values]
+    return TypedColumn(name, "list", np.array(of_rows, dtype=np.int64), keys=[*codes])
+
+
+def _wall_clock(series: Any) -> NDArray[np.datetime64]:
     """The local time in the column's own time zone."""
-    zone = getattr(dtype, "time_zone", None)
+    zone = getattr(series.dtype, "time_zone", None)
     if series.implementation.is_pandas_like() and "pyarrow" in str(series.to_native().dtype):
         # pandas has these dates as objects, and before version 3 drops a zone by going to UTC.
         clock = [day.replace(tzinfo=None) if zone else day for day in series.drop_nulls().to_list()]

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 DAY = 86_400_000_000
 """Microseconds."""
+HOURS = [str(hour) for hour in range(24)]
 WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+MONTHS = [str(month) for month in range(1, 13)]
 
 Stamps = NDArray[np.datetime64]
 """datetime64[us]"""
@@ -40,12 +42,8 @@ def cycles(
     there = ~np.isnat(stamps)
     micros = stamps.view(np.int64)
     if timed is not None and timed.any():
-        yield "hour", np.where(there & timed, micros // (DAY // 24) % 24, -1), _numbered(0, 24)
+        yield "hour", np.where(there & timed, micros // (DAY // 24) % 24, -1), HOURS
     # Day 0 was a Thursday.
     yield "weekday", np.where(there, (micros // DAY + 3) % 7, -1), WEEKDAYS
     months = stamps.astype("datetime64[M]").view(np.int64)
-    yield "month", np.where(there, months % 12, -1), _numbered(1, 12)
-
-
-def _numbered(first: int, count: int) -> list[str]:
-    return [str(first + k) for k in range(count)]
+    yield "month", np.where(there, months % 12, -1), MONTHS

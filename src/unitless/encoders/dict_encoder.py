@@ -2,12 +2,14 @@
 
 import math
 import struct
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from unitless.rows import Block
 
 
 class DictEncoder:
@@ -39,6 +41,8 @@ class DictEncoder:
 
         An unknown name gets a column beyond the known ones, which `add_unknown` makes permanent.
         """
+        if not hasattr(x, "items"):
+            raise no_dict(x)
         if [*x] != self.order:
             self._set_order(x)
         try:
@@ -51,6 +55,12 @@ class DictEncoder:
         """Keep the names of the loaded row that were unknown."""
         self.columns.update(self.unknown)
         self.unknown = {}
+
+    def add(self, names: Iterable[Hashable]) -> None:
+        """Give these names, which are unknown, the next columns."""
+        for name in names:
+            self.columns[name] = len(self.columns)
+        self._set_order({})
 
     def refuse_infinity(self) -> None:
         """An infinite value in the loaded row is an error that names it."""
@@ -70,7 +80,17 @@ class DictEncoder:
         room = bytearray(8 * len(x))  # filled faster than an array
         self.values: NDArray[np.float64] = np.frombuffer(room)
         self.indices = np.array([columns[name] for name in x], dtype=np.int32)
+        starts = np.array([0, len(x)])
+        self.block = Block(self.values, self.indices, starts, len(columns))
         self._pack: Any = partial(struct.Struct(f"{len(x)}d").pack_into, room, 0)
+
+
+def no_dict(x: Any) -> TypeError:
+    """The error for a row that is no dict."""
+    return TypeError(
+        f"a row is a dict, {{feature: value}}, and not a {type(x).__name__}: "
+        "dict(zip(names, x)) makes one of a list"
+    )
 
 
 def _as_number(name: Hashable, value: Any) -> float:

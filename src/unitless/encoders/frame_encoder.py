@@ -1,40 +1,59 @@
 """FrameEncoder: encode data frames block by block; new columns and levels get new features."""
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.encoders import column_assignment, dataframes
-from unitless.encoders.column_assignment import Feature, FeatureId
-from unitless.encoders.encoded import Encoded
-from unitless.encoders.encoded_column import EncodedColumn, encoded_columns, numbers
-from unitless.encoders.interactions import pairs_of, parsed, product
-from unitless.encoders.matrix import is_dense, matrix_of
-from unitless.encoders.namespaces import (
-    Namespace,
-    is_number,
-    source_columns,
-    to_lists,
-    to_tuples,
+from unitless.encoders import dataframes
+from unitless.encoders.column_assignment import (
+    Feature,
+    FeatureId,
+    feature_ids,
+    new_features,
+    new_names,
+    places_of,
+    warn_of_buckets,
 )
-from unitless.encoders.typed_column import TypedColumn, wrong_kind
+from unitless.encoders.encoded_column import EncodedColumn, encoded_columns, number
+from unitless.encoders.interactions import pairs_of, parsed, product
+from unitless.encoders.matrix import matrix_of
+from unitless.encoders.namespaces import Namespace, is_number, source_columns
+from unitless.encoders.typed_column import TypedColumn, spelled_booleans, wrong_kind
 
 VERSION = 1
 """Version of `FrameEncoder.state`."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A block that `FrameEncoder.encode` made, for `as_rows(encoded.X, ...)` and `commit`."""
+
+    X: Any
+    """float64: an array if all features are numbers, otherwise CSR; NaN is missing."""
+    names: list[str]
+    """The features new in this block; their columns follow the known ones."""
+    kinds: dict[str, str]
+    """Of the frame's columns that are seen for the first time."""
+    features: list[Feature]
+    """Namespace and key (or hash bucket) of each new feature."""
+    size: tuple[int, int]
+    """Of the encoder when it encoded the block."""
 
 
 class FrameEncoder:
     """The map from a frame's columns to features; it grows as columns and levels appear.
 
     A column is a number (booleans are 0 and 1), a category (strings, categoricals, enums) with
-    features `name=level`, or a date with features `name` (days since the epoch), `name.hour=..`,
-    `name.weekday=..` and `name.month=..` in local time. The first value of a column decides on its
-    kind; a later value of another kind is an error. Features are numbered by the row in which they
-    appear, then by column, interactions last, independently of how rows are cut into blocks.
+    features `name=level`, a list of strings (polars) with features `name=member`, or a date with
+    features `name` (days since the epoch), `name.hour=..`, `name.weekday=..` and `name.month=..` in
+    local time. The first value of a column decides on its kind; a later value of another kind is an
+    error. Features are numbered by the row in which they appear, then numbers before others, then
+    by column, interactions last, independently of how rows are cut into blocks.
 
     A missing value (None, NaN, NaT, null) of a number is NaN; a missing category has no feature.
     Columns are matched by name, in any order; a column that the frame lacks is zero, and a new
@@ -90,8 +109,6 @@ class FrameEncoder:
         self._kinds: dict[str, str] = {}
         self._known: dict[Namespace, dict[FeatureId, int]] = {}
         self._names: list[str] = []
-        self._sources: list[tuple[str, ...]] = []
-        self._taken: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._names)
@@ -104,11 +121,11 @@ class FrameEncoder:
     @property
     def sources(self) -> list[tuple[str, ...]]:
         """The columns of the frame that each feature comes from: one, or two for an interaction."""
-        return list(self._sources)
+        return [source_columns(namespace) for namespace, _ in self._features()]
 
     @property
     def kinds(self) -> dict[str, str]:
-        """ "number", "category" or "date" for each column of the frame that had a value."""
+        """ "number", "category", "list" or "date" for each column of the frame that had a value."""
         return dict(self._kinds)
 
     def encode(self, frame: Any, *, grow: bool = True) -> Encoded:
@@ -118,15 +135,25 @@ class FrameEncoder:
         columns a row is the same either way, whatever the other rows of the frame are.
         """
         table = dataframes.opened(frame)
-        grow = grow and len(table) > 0
-        names = dataframes.column_names(table)
-        schema = {str(name): dtype for name, dtype in table.schema.items()}
-        plain = [name for name in dataframes.number_columns(schema) if self._takes_numbers(name)]
-        values = dataframes.numeric_table(table, schema, plain)
-        columns, kinds = self._columns_of(table, schema, dict(zip(plain, values.T, strict=True)))
-        pairs = pairs_of(self.interactions, names)
+        numbers, columns, kinds = self._columns_of(table)
+        pairs = pairs_of(self.interactions, [*columns])
         products = [product(p, q) for a, b in pairs for p in columns[a] for q in columns[b]]
-        return self._encoded([*chain(*columns.values()), *products], kinds, values, grow)
+        encoded = [*chain(*columns.values()), *products]
+
+        options = self.max_levels, self.hash_bits
+        ids = [feature_ids(each, self._known, *options) for each in encoded]
+        new = new_features(encoded, ids, self._known)
+        numbered = {feature: len(self) + k for k, feature in enumerate(new)}
+        places = [
+            places_of(each.namespace, kept, self._known, numbered)
+            for each, kept in zip(encoded, ids, strict=True)
+        ]
+        if not grow or not len(table):
+            X = matrix_of(numbers, encoded, places, len(self))
+            return Encoded(X, [], {}, [], self._size())
+        X = matrix_of(numbers, encoded, places, len(self) + len(new))
+        warn_of_buckets(new, self._known, *options)
+        return Encoded(X, new_names(new, {*self._names}), kinds, new, self._size())
 
     def commit(self, encoded: Encoded) -> None:
         """Keep the new features and kinds of a block."""
@@ -142,13 +169,6 @@ class FrameEncoder:
 
         If the other one saw the rows that follow, this is the map that has seen all of them, as
         long as no column has more than `max_levels` levels.
-
-        >>> import pandas
-        >>> one, two = FrameEncoder(), FrameEncoder()
-        >>> one.commit(one.encode(pandas.DataFrame({"who": ["ann", "bob"]})))
-        >>> two.commit(two.encode(pandas.DataFrame({"who": ["cid", "ann"]})))
-        >>> one.absorb(two), one.names
-        (array([2, 0]), ['who=ann', 'who=bob', 'who=cid'])
         """
         for name, kind in other._kinds.items():
             if self._kinds.setdefault(name, kind) != kind:
@@ -157,7 +177,7 @@ class FrameEncoder:
                 )
         features = other._features()
         new = [each for each in features if each[1] not in self._known.get(each[0], {})]
-        self._keep(new, column_assignment.new_names(new, self._taken))
+        self._keep(new, new_names(new, {*self._names}))
         return np.array([self._known[space][each] for space, each in features], dtype=np.int64)
 
     def overfull(self) -> bool:
@@ -167,18 +187,46 @@ class FrameEncoder:
 
     def settled(self) -> "FrameEncoder":
         """A map with the first `max_levels` levels of each column, and no buckets yet."""
-        made = type(self)(self.hash_bits, self.max_levels, (), self.text)
-        made.interactions, made._kinds = list(self.interactions), dict(self._kinds)
+        made = type(self)(self.hash_bits, self.max_levels, self.interactions, self.text)
+        made._kinds = dict(self._kinds)
         counts: dict[Namespace, int] = {}
         kept: list[Feature] = []
         for namespace, feature_id in self._features():
-            is_level = not isinstance(feature_id, int)
-            counts[namespace] = counts.get(namespace, 0) + is_level
-            own = is_level and counts[namespace] <= self.max_levels
+            counts[namespace] = counts.get(namespace, 0) + 1
+            own = counts[namespace] <= self.max_levels and not isinstance(feature_id, int)
             if own or is_number(namespace):
                 kept.append((namespace, feature_id))
-        made._keep(kept, column_assignment.new_names(kept, made._taken))
+        made._keep(kept, new_names(kept, set()))
         return made
+
+    def state(self) -> dict[str, Any]:
+        """The whole map as JSON values."""
+        state = {
+            "version": VERSION,
+            "hash_bits": self.hash_bits,
+            "max_levels": self.max_levels,
+            "interactions": self.interactions,
+            "text": self.text,
+            "kinds": self._kinds,
+            "names": self._names,
+            "features": self._features(),
+        }
+        copied: dict[str, Any] = json.loads(json.dumps(state))
+        return copied
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The map with that state."""
+        if state["version"] != VERSION:
+            raise ValueError(f"columns of version {state['version']} are unknown: update unitless")
+        options = ("hash_bits", "max_levels", "interactions", "text")
+        made = cls(**{option: state[option] for option in options})
+        made._keep([_tuples(feature) for feature in state["features"]], state["names"])
+        made._kinds = dict(state["kinds"])
+        return made
+
+    def _size(self) -> tuple[int, int]:
+        return len(self._names), len(self._kinds)
 
     def _features(self) -> list[Feature]:
         """Namespace and key, or bucket, of each feature by column."""
@@ -188,146 +236,62 @@ class FrameEncoder:
                 found[column] = namespace, feature_id
         return found
 
-    def state(self) -> dict[str, Any]:
-        """The whole map as JSON values."""
-        return {
-            "version": VERSION,
-            "hash_bits": self.hash_bits,
-            "max_levels": self.max_levels,
-            "interactions": to_lists(tuple(self.interactions)),
-            "text": list(self.text),
-            "kinds": dict(self._kinds),
-            "names": list(self._names),
-            "features": [to_lists(feature) for feature in self._features()],
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The map with that state.
-
-        >>> import json
-        >>> state = json.dumps(FrameEncoder(text=["mail"]).state())
-        >>> FrameEncoder.from_state(json.loads(state)).text
-        ['mail']
-        """
-        if state["version"] != VERSION:
-            raise ValueError(f"columns of version {state['version']} are unknown: update unitless")
-        options = ("hash_bits", "max_levels", "interactions", "text")
-        made = cls(**{option: state[option] for option in options})
-        made._keep([to_tuples(feature) for feature in state["features"]], state["names"])
-        made._kinds = dict(state["kinds"])
-        return made
-
-    def _size(self) -> tuple[int, int]:
-        return len(self._names), len(self._kinds)
-
     def _keep(self, features: Sequence[Feature], names: Sequence[str]) -> None:
         for (namespace, feature_id), name in zip(features, names, strict=True):
             self._known.setdefault(namespace, {})[feature_id] = len(self)
-            self._sources.append(source_columns(namespace))
             self._names.append(name)
-            self._taken.add(name)
 
     def _columns_of(
-        self, table: Any, schema: dict[str, Any], plain: dict[str, NDArray[np.float64]]
-    ) -> tuple[dict[str, list[EncodedColumn]], dict[str, str]]:
-        """The encoded columns of each column of the frame, and the kinds seen for the first time.
+        self, table: Any
+    ) -> tuple[NDArray[np.float64], dict[str, list[EncodedColumn]], dict[str, str]]:
+        """The columns of numbers as an array, the encoded columns of each column, and new kinds."""
+        plain = [
+            name
+            for name, dtype in table.schema.items()
+            if dataframes.holds_numbers(dtype)
+            and name not in self.text
+            and self._kinds.get(name, "number") == "number"
+        ]
+        numbers = dataframes.numeric_table(table, plain)
+        values_of = dict(zip(plain, numbers.T, strict=True))
+        shared = number("", np.empty(len(table)))
+        columns: dict[str, list[EncodedColumn]] = {}
+        kinds: dict[str, str] = {}
+        for name in table.columns:
+            is_new = name not in self._kinds
+            if name in values_of:
+                values = values_of[name]
+                columns[name] = [shared._replace(namespace=(name, ""), values=values)]
+                if is_new and not np.isnan(values).all():
+                    kinds[name] = "number"
+            else:
+                column = self._typed(name, table)
+                columns[name] = encoded_columns(column, name in self.text)
+                if is_new and column.first_row() is not None:
+                    kinds[name] = str(column.kind)
+        return numbers, columns, kinds
 
-        `plain` are the columns of numbers, which have been read together.
-        """
-        columns: dict[str, list[EncodedColumn]] = {name: [] for name in schema}
-        columns |= {column.namespace[0]: [column] for column in numbers(plain, len(table))}
-        new_kinds = {
-            name: "number"
-            for name, values in plain.items()
-            if name not in self._kinds and not np.isnan(values).all()
-        }
-        for name in [name for name in schema if name not in plain]:
-            column = dataframes.typed_column(name, table, schema[name])
-            column = self._checked(column, len(table))
-            columns[name] = encoded_columns(column, name in self.text)
-            if name not in self._kinds and column.first_row() is not None:
-                new_kinds[name] = str(column.kind)
-        return columns, {name: new_kinds[name] for name in schema if name in new_kinds}
-
-    def _takes_numbers(self, name: str) -> bool:
-        return name not in self.text and self._kinds.get(name, "number") == "number"
-
-    def _checked(self, column: TypedColumn, rows: int) -> TypedColumn:
-        """The column as its kind needs it; a value of another kind is an error."""
-        name, row = column.name, column.first_row()
+    def _typed(self, name: str, table: Any) -> TypedColumn:
+        """A column as its kind needs it; a value of another kind is an error."""
+        column = dataframes.typed_column(name, table)
+        is_category = self._kinds.get(name) == "category"
+        if is_category and dataframes.holds_booleans(table.get_column(name)):
+            column = spelled_booleans(column, self._known.get((name, "="), ()))
+        row = column.first_row()
         wanted = self._kinds.get(name) or ("category" if name in self.text else None)
-        if row is not None and wanted not in (None, column.kind):
-            raise wrong_kind(row, name, column.value_shown(row), str(column.kind), str(wanted))
         has_number = (name, "") in self._known
-        if row is None and (wanted in ("number", "date") or (wanted is None and has_number)):
-            return TypedColumn(name, "number", np.full(rows, np.nan))
-        if row is None and wanted:
-            return TypedColumn(name, None, np.empty(0))
+        if row is None:
+            if wanted in ("number", "date") or (wanted is None and has_number):
+                return TypedColumn(name, "number", np.full(len(table), np.nan))
+            return column if wanted is None else TypedColumn(name, None, np.empty(0))
+        if wanted not in (None, column.kind):
+            raise wrong_kind(row, name, column.value_shown(row), str(column.kind), str(wanted))
         return replace(column, start=0) if has_number else column
 
-    def _encoded(
-        self,
-        columns: list[EncodedColumn],
-        kinds: dict[str, str],
-        table: NDArray[np.float64],
-        grow: bool,
-    ) -> Encoded:
-        """The encoded block; `table` has the columns of numbers."""
-        rows = len(table)
-        options = self.max_levels, self.hash_bits
-        ids = [column_assignment.feature_ids(each, self._known, *options) for each in columns]
-        new = column_assignment.new_features(columns, ids, self._known)
-        numbered = {feature: len(self) + k for k, feature in enumerate(new)}
-        places = [
-            column_assignment.columns_of_keys(column, kept, self._known, numbered)
-            for column, kept in zip(columns, ids, strict=True)
-        ]
-        if grow:
-            column_assignment.warn_of_buckets(new, self._known, *options)
-        if grow:
-            row, feature = np.array(list(new.values()), dtype=np.int64), np.arange(len(new))
-        else:
-            row, feature = self._unknown_features(columns, places)
-        numeric = np.array([is_number(namespace) for namespace, _ in new], dtype=bool)[feature]
-        stored = self._stored(_counts(row, rows, grow), _counts(row[numeric], rows, grow))
-        width = len(self) + len(new) * grow
-        if len(columns) == table.shape[1] and [each[0] for each in places] == list(range(width)):
-            X = table  # nothing but numbers, in the order of their columns
-        else:
-            X = matrix_of(columns, places, np.minimum(stored, width), width)
-        if not grow:
-            return Encoded(X, [], {}, [], self._size())
-        names = column_assignment.new_names(new, self._taken)
-        return Encoded(X, names, kinds, list(new), self._size())
 
-    def _unknown_features(
-        self, columns: list[EncodedColumn], places: list[NDArray[np.int32]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows that have unknown features, and which ones."""
-        found = [np.empty((0, 2), dtype=np.int64)]
-        for column, place in zip(columns, places, strict=True):
-            fresh = place >= len(self)
-            if fresh.any():
-                entries = np.flatnonzero(fresh[column.codes])
-                feature = place[column.codes[entries]] - len(self)
-                found.append(np.column_stack([column.rows[entries], feature]))
-        rows, features = np.unique(np.concatenate(found), axis=0).T
-        return rows, features
-
-    def _stored(
-        self, new_features: NDArray[np.int64], new_numbers: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """How many columns each row stores in full, by the features known when it arrives."""
-        features = len(self) + new_features
-        known_numbers = sum(map(is_number, self._known))
-        return np.where(is_dense(features, known_numbers + new_numbers), features, 0)
-
-
-def _counts(features_by_row: NDArray[np.int64], rows: int, grow: bool) -> NDArray[np.int64]:
-    """The number of new features of each row; with `grow`, of it and the rows before it."""
-    counts = np.bincount(features_by_row, minlength=rows)
-    return np.cumsum(counts) if grow else counts
+def _tuples(nested: Any) -> Any:
+    """Nested lists, as JSON returns them, as tuples."""
+    return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested
 
 
 def _listed(given: Any) -> list[Any]:

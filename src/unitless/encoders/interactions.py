@@ -41,9 +41,6 @@ def pairs_of(specs: Iterable[Pair], names: Sequence[str]) -> Iterator[tuple[str,
     """The requested pairs of columns, each once.
 
     The order within a pair does not depend on the frame, so that a feature keeps its name.
-
-    >>> list(pairs_of([("b", "a"), (None, None)], ["c", "b", "a"]))
-    [('b', 'a'), ('a', 'c'), ('b', 'c')]
     """
     done = set()
     for first, second in specs:
@@ -60,34 +57,22 @@ def pairs_of(specs: Iterable[Pair], names: Sequence[str]) -> Iterator[tuple[str,
 
 
 def product(a: EncodedColumn, b: EncodedColumn) -> EncodedColumn:
-    """Each feature of a row in `a` times each of the same row in `b`.
-
-    >>> rows, zeros = np.arange(2), np.zeros(2, dtype=np.int64)
-    >>> colour = EncodedColumn(("colour", "="), ["red", "blue"], rows, rows, np.ones(2))
-    >>> age = EncodedColumn(("age", ""), [""], rows, zeros, np.array([31.0, np.nan]))
-    >>> made = product(colour, age)
-    >>> [feature_name(made.namespace, key) for key in made.keys], made.values
-    (['colour=red:age', 'colour=blue:age'], array([31., nan]))
-    """
+    """Each feature of a row in `a` times each of the same row in `b`."""
     low = np.searchsorted(b.rows, a.rows, "left")
     count = np.searchsorted(b.rows, a.rows, "right") - low
     left, right = np.repeat(np.arange(len(a.rows)), count), ranges(low, count)
     width = len(b.keys)
-    codes, found = by_appearance(a.codes[left] * width + b.codes[right], len(a.keys) * width)
+    codes, found = by_appearance(a.codes[left] * width + b.codes[right])
     keys: list[Key] = [(a.keys[c // width], b.keys[c % width]) for c in found.tolist()]
     with np.errstate(over="ignore"):
         values = a.values[left] * b.values[right]
     made = EncodedColumn((a.namespace, b.namespace), keys, a.rows[left], codes, values)
-    _refuse_overflow(made)
-    return made
-
-
-def _refuse_overflow(column: EncodedColumn) -> None:
-    infinite = np.isinf(column.values)
+    infinite = np.isinf(values)
     if infinite.any():
         k = int(np.argmax(infinite))
-        name = feature_name(column.namespace, column.keys[column.codes[k]])
+        name = feature_name(made.namespace, keys[codes[k]])
         raise ValueError(
-            f"row {column.rows[k]}, column {name!r}: the product is beyond float64; give one of "
+            f"row {made.rows[k]}, column {name!r}: the product is beyond float64; give one of "
             "the two columns in a larger unit"
         )
+    return made

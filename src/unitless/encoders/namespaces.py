@@ -11,6 +11,7 @@ category of integers         ("size", "=")   ("int", "7")  size=7
 date `day`: weekday          ("day",         "Mon"         day.weekday=Mon
                              ".weekday=")
 text `mail`                  ("mail", ":")   "offer"       mail:offer
+list `tags`                  ("tags", "=")   "red"         tags=red
 interaction `colour:age`     both namespaces both keys     colour=red:age
 ============================ =============== ============= ====================
 
@@ -18,6 +19,8 @@ A namespace with too many keys has hash buckets as well, named `colour#1234`. Na
 are strings and tuples of strings, so that JSON can store them.
 """
 
+import json
+from hashlib import blake2b
 from typing import Any
 
 Key = str | tuple[Any, ...]
@@ -26,14 +29,21 @@ Namespace = tuple[Any, Any]
 
 
 def key_of(level: Any) -> Key:
-    """The key of a category's level; it distinguishes 7 from "7" and True from 1.
-
-    >>> key_of("7"), key_of(7), key_of(True)
-    ('7', ('int', '7'), ('bool', 'True'))
-    """
+    """The key of a category's level; it distinguishes 7 from "7" and True from 1."""
     if isinstance(level, str):
         return str(level)
     return type(level).__name__, str(level)
+
+
+def bucket_of(key: Key, bits: int) -> int:
+    """The hash bucket of a key, between 0 and 2**bits - 1; the same in all processes and versions.
+
+    >>> [bucket_of(level, 18) for level in ("red", "green", "blue")]
+    [256269, 192076, 228754]
+    """
+    text = key if isinstance(key, str) else json.dumps(key)
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % 2**bits
 
 
 def is_interaction(namespace: Namespace) -> bool:
@@ -56,35 +66,16 @@ def source_columns(namespace: Namespace) -> tuple[str, ...]:
 
 
 def feature_name(namespace: Namespace, key: Key) -> str:
-    """The name of a feature.
-
-    >>> feature_name((("colour", "="), ("age", "")), ("red", ""))
-    'colour=red:age'
-    """
+    """The name of a feature."""
     if is_interaction(namespace):
-        first, second = namespace
-        return f"{feature_name(first, key[0])}:{feature_name(second, key[1])}"
+        return ":".join(map(feature_name, namespace, key))
     column, suffix = namespace
     return f"{column}{suffix}{key if isinstance(key, str) else key[1]}"
 
 
 def namespace_name(namespace: Namespace) -> str:
-    """The name of a namespace, for messages and hash buckets.
-
-    >>> namespace_name(("day", ".weekday="))
-    'day.weekday'
-    """
+    """The name of a namespace, for messages and hash buckets: `day.weekday`."""
     if is_interaction(namespace):
         return ":".join(map(namespace_name, namespace))
     column, suffix = namespace
     return f"{column}{suffix.rstrip('=:')}"
-
-
-def to_lists(nested: Any) -> Any:
-    """Nested tuples as lists, as JSON stores them."""
-    return [to_lists(each) for each in nested] if isinstance(nested, tuple) else nested
-
-
-def to_tuples(plain: Any) -> Any:
-    """Nested lists, as JSON returns them, as tuples."""
-    return tuple(map(to_tuples, plain)) if isinstance(plain, list) else plain

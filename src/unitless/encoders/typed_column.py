@@ -1,7 +1,7 @@
 """TypedColumn: a column of a block with its kind, which is detected for Python objects."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
@@ -16,47 +16,60 @@ ADVICE = {
     "number": "use None for a missing value, or give the numbers and the rest as two columns",
     "category": "convert the column to strings",
     "date": "convert the column to dates, with None for missing ones",
+    "list": "use lists of strings, with None for missing ones",
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TypedColumn:
-    """A column of a block.
-
-    ======== ==========================================================================
-    field    meaning
-    ======== ==========================================================================
-    name     name of the column
-    kind     "number", "category" or "date"; None if neither a type nor a value shows it
-    values   number: float64, NaN if missing; date: datetime64[us], NaT if missing;
-             category: the code of the level, -1 if missing
-    start    first row in which the kind is known: 0 if the column has a type, otherwise
-             the row of its first value
-    keys     category: the levels by code, in order of first appearance
-    timed    date: whether the date of each row has a time of day
-    ======== ==========================================================================
-    """
+    """A column of a block."""
 
     name: str
     kind: str | None
+    """ "number", "category", "date" or "list"; None if neither a type nor a value shows it."""
     values: NDArray[Any]
+    """Numbers, NaN if missing; datetime64[us], NaT if missing; codes of levels, -1 if missing."""
     start: int = 0
+    """First row in which the kind is known: 0 if the column has a type, else that of a value."""
     keys: list[Key] = field(default_factory=list)
+    """Category, list: the levels or lists by code, in order of first appearance."""
     timed: NDArray[np.bool_] | None = None
+    """Date: whether the date of each row has a time of day."""
 
     def first_row(self) -> int | None:
         """The row of the first value that is not missing."""
         if self.kind is None:
             return None
-        present = self.values >= 0 if self.kind == "category" else self.values == self.values
+        is_coded = self.kind in ("category", "list")
+        present = self.values >= 0 if is_coded else self.values == self.values
         return int(np.argmax(present)) if present.any() else None
 
     def value_shown(self, row: int) -> str:
         """The value of a row, for a message."""
-        if self.kind != "category":
+        if self.kind not in ("category", "list"):
             return str(self.values[row])
         key = self.keys[self.values[row]]
+        if self.kind == "list":
+            return repr([*key])
         return repr(key) if isinstance(key, str) else key[1]
+
+
+def spelled_booleans(column: TypedColumn, levels: Iterable[Any]) -> TypedColumn:
+    """Booleans, which are numbers, as the levels of a category that has true or false among them.
+
+    They are spelled like that level: true, True or TRUE. Without one the column stays as it is.
+    """
+    known = [key for key in levels if isinstance(key, str) and key.lower() in ("true", "false")]
+    row = column.first_row()
+    if row is None or not known:
+        return column
+    ways = (way for way in (str.upper, str.title) if way(known[0]) == known[0])
+    spell = next(ways, str.lower)
+    first = column.values[row]
+    values = [first, 1 - first] if (column.values == 1 - first).any() else [first]
+    codes = np.where(np.isnan(column.values), -1, column.values != first).astype(np.int64)
+    keys: list[Key] = [spell(str(bool(value))) for value in values]
+    return TypedColumn(column.name, "category", codes, keys=keys)
 
 
 def wrong_kind(row: int, name: str, shown: str, kind: str, wanted: str) -> ValueError:
@@ -68,30 +81,19 @@ def wrong_kind(row: int, name: str, shown: str, kind: str, wanted: str) -> Value
     )
 
 
-def infinite_value(row: int, name: str, value: float) -> ValueError:
-    """The error for an infinite number, worded as in `as_rows`."""
-    return ValueError(
-        f"row {row}, column {name!r}: {value} is not a number to learn from; drop the row, "
-        "or use None for a missing value"
-    )
-
-
-def number_column(name: str, values: NDArray[np.float64], start: int = 0) -> TypedColumn:
-    """A column of numbers; an infinite one is an error."""
+def refuse_infinity(values: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Refuse an infinite value of a table, in the words of `Rows.refuse_infinity`."""
     infinite = np.isinf(values)
     if infinite.any():
-        row = int(np.argmax(infinite))
-        raise infinite_value(row, name, values[row])
-    return TypedColumn(name, "number", values, start)
+        row, column = divmod(int(np.argmax(infinite)), len(names))
+        raise ValueError(
+            f"row {row}, column {names[column]!r}: {values[row, column]} is not a number to learn "
+            "from; drop the row, or use None for a missing value"
+        )
 
 
 def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> TypedColumn:
-    """A column of Python objects, which are all of the kind of the first one.
-
-    >>> column = object_column("age", [None, 31, True], missing=[True, False, False])
-    >>> column.kind, column.values, column.start
-    ('number', array([nan, 31.,  1.]), 1)
-    """
+    """A column of Python objects, which are all of the kind of the first one."""
     kinds = [
         None if gone or _is_nan(value) else _kind_of(row, name, value)
         for row, (value, gone) in enumerate(zip(values, missing, strict=True))
@@ -130,7 +132,8 @@ def _numbers(name: str, values: list[Any], start: int) -> TypedColumn:
             floats[row] = np.nan if value is None else float(value)
         except OverflowError:
             floats[row] = np.inf
-    return number_column(name, floats, start)
+    refuse_infinity(floats[:, None], [name])
+    return TypedColumn(name, "number", floats, start)
 
 
 def _categories(name: str, values: list[Any], start: int) -> TypedColumn:

@@ -1,6 +1,7 @@
 """A warning for classifiers that get their rows sorted by class."""
 
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -18,38 +19,25 @@ class OrderWarning(UserWarning):
 
 
 class LabelOrder:
-    """Counts rows by class and runs of equal labels, over all calls.
+    """Counts rows by class and runs of equal labels, over all calls."""
 
-    >>> order = LabelOrder()
-    >>> order.add(np.repeat([0.0, 1.0], 10))
-    >>> order.is_sorted()
-    True
-    """
-
-    def __init__(self) -> None:
-        self.counts: dict[float, int] = {}
+    def __init__(self, classes: int) -> None:
+        self.classes = classes
+        self.counts: Counter[Any] = Counter()
         self.runs = 0
         self.last: Any = None
         self.warned = False
 
-    def add(self, codes: NDArray[np.float64]) -> None:
-        """Count more rows."""
-        if not len(codes):
+    def add(self, codes: NDArray[Any]) -> None:
+        """Count more rows, and warn once if all so far are sorted by class."""
+        if not len(codes) or self.runs > self.classes:  # then no order by class is possible
             return
-        changes = int(np.count_nonzero(np.diff(codes)))
-        self.runs += changes + (self.last is None or codes[0] != self.last)
+        self.runs += int(np.count_nonzero(codes[1:] != codes[:-1])) + bool(codes[0] != self.last)
         self.last = codes[-1]
-        for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
-            self.counts[float(code)] = self.counts.get(float(code), 0) + int(count)
-
-    def is_sorted(self) -> bool:
-        """Whether there are as many runs as classes, two or more, each with enough rows."""
-        several = len(self.counts) > 1
-        return several and self.runs == len(self.counts) and min(self.counts.values()) >= ROWS
-
-    def warn(self) -> None:
-        """Warn once, if the rows so far are sorted by class."""
-        if not self.warned and self.is_sorted():
+        distinct, counts = np.unique(codes, return_counts=True)
+        self.counts.update(dict(zip(distinct.tolist(), counts.tolist(), strict=True)))
+        is_sorted = self.runs == len(self.counts) > 1 and min(self.counts.values()) >= ROWS
+        if is_sorted and not self.warned:
             self.warned = True
             warnings.warn(
                 "the rows are sorted by class: an online learner forgets the classes it no longer "

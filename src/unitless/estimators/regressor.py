@@ -6,12 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
-from unitless.estimators.base import Float, OnlineEstimator
+from unitless.estimators.base import Float, OnlineEstimator, one_or_more_columns
 from unitless.learners.base import Learner
 from unitless.model import Model
-from unitless.model_building import make_learner
+from unitless.model.learner_choice import make_learner
 
 
 class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
@@ -30,26 +29,23 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     passes : int, default 1
         How often `fit` goes through the rows.
     shuffle : bool, default True
-        Whether `fit` learns the rows in random order. Use False for rows whose order matters;
-        `partial_fit` always keeps the order.
+        Whether `fit` learns the rows in random order; `partial_fit` always keeps the order.
     random_state : int, RandomState or None, default 0
         The random order; None is a new order with each call.
 
     Attributes
     ----------
     progressive_ : array
-        For the rows of the last call to `fit` or `partial_fit`, in the order given, the predictions
-        made before each target was used (in the last pass). With `shuffle` other rows, later ones
-        included, were learned before.
+        For the rows of the last call, in the order given, the predictions made before each target
+        was used. With `shuffle` other rows, later ones included, were learned before.
     model_ : Model
         The model, which `unitless.save` saves.
-    learner_ : Learner
-    feature_names_ : list of str
-        By column, after categories and dates of a data frame were encoded.
-    coef_, intercept_ : array, float
+    coef_, intercept_ : array, float (arrays, with several targets)
         Of learners linear in x ("vaw", "ridge", "full", ...): the weights at x = 0 with the current
         scales.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, scaled=False)
     >>> model = OnlineRegressor(shuffle=False).fit(X, y)
@@ -75,9 +71,11 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then learn the rows: in random order, or as given if not `shuffle`."""
-        with self._all_or_nothing():
-            self._forget()
+        """Forget everything, then learn the rows: in random order, or as given if not `shuffle`.
+
+        With several columns in y there is one learner per column; NaN is a target not known.
+        """
+        with self._all_or_nothing(forget=True):
             return self._learn(X, self._targets(y), sample_weight, fit=True)
 
     def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -85,12 +83,16 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         with self._all_or_nothing():
             return self._learn(X, self._targets(y), sample_weight)
 
-    def _new_model(self, X: Any) -> Model:
-        columns = self._new_encoder(X)
-        return Model("regression", make_learner(self.learner, self.loss), columns=columns)
+    def _new_model(self, targets: Float) -> Model:
+        if targets.ndim == 2:
+            return Model("multioutput", self._new_learner(targets.shape[1]))
+        return Model("regression", make_learner(self.learner, self.loss))
 
     def _targets(self, y: ArrayLike) -> Float:
-        return np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+        given = one_or_more_columns(y)
+        if given.dtype.kind in "OUS":
+            _refuse_text(given)
+        return np.asarray(given, dtype=np.float64)
 
     def predict(self, X: Any) -> Float:
         """The score of each row, in the unit of the target."""
@@ -98,10 +100,21 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Float:
-        """The weights by column."""
-        return self._linear_weights().features
+        """The weights by column; with several targets one row per target."""
+        return self._linear_weights().features.T
 
     @property
-    def intercept_(self) -> float:
+    def intercept_(self) -> float | Float:
         """The score at x = 0."""
-        return float(self._linear_weights().intercept)
+        found = self._linear_weights().intercept
+        return found if np.ndim(found) else float(found)
+
+
+def _refuse_text(given: Any) -> None:
+    """Text among the targets is an error that names it."""
+    for place, cell in np.ndenumerate(given):
+        if isinstance(cell, str):
+            raise ValueError(
+                f"Unknown label type: row {place[0]}: {str(cell)!r} is not a number; a regressor "
+                "needs continuous targets, and OnlineClassifier takes classes"
+            )

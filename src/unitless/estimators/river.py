@@ -3,12 +3,12 @@
 Both give bit-for-bit the same results. River is an optional extra: pip install "unitless[river]".
 
 >>> from river import datasets, evaluate, metrics
->>> from unitless.estimators.river import Classifier
->>> evaluate.progressive_val_score(datasets.Phishing(), Classifier(), metrics.Accuracy())
+>>> from unitless.river import UnitlessClassifier
+>>> evaluate.progressive_val_score(datasets.Phishing(), UnitlessClassifier(), metrics.Accuracy())
 Accuracy: 90.56%
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable
 from copy import deepcopy
 from typing import Any
 
@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from river import base
 from river.utils import dataframe, pretty
 
-from unitless.encoders import DictEncoder
-from unitless.encoders.dict_rows import plain, rows_of_frame
+from unitless.encoders.dict_rows import plain
 from unitless.labels import SeenLabels
 from unitless.learners.base import Learner
 from unitless.losses import LOGISTIC, sigmoid
 from unitless.model import Model
-from unitless.model_building import make_learner
-from unitless.rows import Rows, as_rows
+from unitless.model.input_rows import known_names
+from unitless.model.learner_choice import make_learner
 
 Row = dict[Hashable, Any]
 
@@ -33,93 +32,49 @@ class _Online:
     """Base class of the classifier and the regressor."""
 
     learner: str | Learner
-    _model: Learner | None = None
-    _words = False
+    _model: Model | None = None
 
-    def _made(self) -> Learner:
+    def _new_model(self) -> Model:
         raise NotImplementedError
 
-    def _score(self, x: Row, w: float = 1.0) -> Any:
-        """The learner's score; rows are searched for strings only after the first error."""
-        model = self._model or self._made()
-        try:
-            return model.predict_one(plain(x) if self._words else x, w)
-        except ValueError:
-            return model.predict_one(self._with_words(x), w)
-
-    def _learn(self, x: Row, y: float, w: float) -> None:
-        model = self._model or self._made()
-        try:
-            model.learn_one(plain(x) if self._words else x, y, w)
-        except ValueError:
-            model.learn_one(self._with_words(x), y, w)
-
-    def _with_words(self, x: Row) -> Mapping[Hashable, Any]:
-        """The row with its strings encoded; re-raises the error if they are not its cause."""
-        if self._words or (row := plain(x)) is x:
-            raise
-        self._words = True
-        return row
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        model = self._made()
-        return model.predict(rows_of_frame(X, model.names)[0])
-
-    def _labels_of_scores(self) -> list[str]:
-        return [""]
-
     def to_model(self) -> Model:
-        """The `unitless.Model` with this learner, which `unitless.save` saves."""
-        return Model.of(self._made())
+        """The `unitless.Model` of this River model, which `unitless.save` saves."""
+        if self._model is None:
+            self._model = self._new_model()
+        return self._model
+
+    def _score(self, x: Row) -> Any:
+        return self.to_model().learner.predict_one(plain(x))
 
     def debug_one(self, x: Row, decimals: int = 5) -> str:
         """What each feature adds to the score of x, in a table as River's linear models have it.
 
         The value times the weight is the contribution. (base) is the part of the score that no
-        feature contributes.
+        feature contributes. With several classes there are two columns per class.
         """
-        model, row = self._made(), plain(x)
-        base, parts = model.contributions(_rows_of_one(model, row))
-        values = np.array([1.0, *_numbers(row.values())])
-        own = np.zeros((len(row), *parts.shape[1:]))
-        for k, name in enumerate(row):
-            column = model.names.columns.get(name, len(parts))
-            own[k] = parts[column] if column < len(parts) else 0.0
-        added = np.concatenate([[base], own]).reshape(len(values), -1)
-        return _table(["(base)", *map(str, row)], values, added, self._labels_of_scores(), decimals)
+        model = self.to_model()
+        row = plain(x)
+        values = np.array([1.0, *(np.nan if each is None else each for each in row.values())])
+        found = model.explain(row)
+        names = ["(base)", *map(str, row)]
+        added = np.array([found.get(name, 0 * found["(base)"]) for name in names])
+        added = added.reshape(len(names), -1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = np.nan_to_num((added.T / values).T, posinf=0.0, neginf=0.0)
+        headers = ["Name", "Value"]
+        columns = [names, _shown(values, decimals)]
+        several = model.task == "multiclass" and len(model.labels) > 0
+        for c, label in enumerate(model.labels if several else [""]):
+            headers += [f"Weight {label}".rstrip(), f"Contribution {label}".rstrip()]
+            columns += [_shown(weights[:, c], decimals), _shown(added[:, c], decimals)]
+        return pretty.print_table(headers, columns, order=np.argsort(-added[:, 0], kind="stable"))
 
 
-def _numbers(values: Iterable[Any]) -> list[float]:
-    return [np.nan if value is None else float(value) for value in values]
+def _shown(numbers: NDArray[Any], decimals: int) -> list[str]:
+    return [f"{number: ,.{decimals}f}" for number in numbers]
 
 
-def _rows_of_one(model: Learner, row: Mapping[Hashable, Any]) -> Rows:
-    """One dict row in the columns of the names a learner knows."""
-    table = np.zeros((1, len(model.names.columns)))
-    for name, value in zip(row, _numbers(row.values()), strict=True):
-        if name in model.names.columns:
-            table[0, model.names.columns[name]] = value
-    return as_rows(table)
-
-
-def _table(
-    names: list[str], values: NDArray[Any], added: NDArray[Any], labels: list[str], decimals: int
-) -> str:
-    """Name, value, and for each class weight and contribution; the largest come first."""
-
-    def shown(numbers: Iterable[float]) -> list[str]:
-        return [f"{number: ,.{decimals}f}" for number in numbers]
-
-    headers, columns = ["Name", "Value"], [names, shown(values)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        weights = np.nan_to_num((added.T / values).T, posinf=0.0, neginf=0.0)
-    for c, label in enumerate(labels):
-        headers += [f"Weight {label}".rstrip(), f"Contribution {label}".rstrip()]
-        columns += [shown(weights[:, c]), shown(added[:, c])]
-    return pretty.print_table(headers, columns, order=np.argsort(-added[:, 0], kind="stable"))
-
-
-class Classifier(_Online, base.MiniBatchClassifier):
+class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     """A classifier for River pipelines, which needs no scaler and no learning rate.
 
     Rows are dicts whose keys come and go; strings are categories. Labels are of any hashable kind.
@@ -136,15 +91,16 @@ class Classifier(_Online, base.MiniBatchClassifier):
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
-    >>> evaluate.progressive_val_score(datasets.Phishing(), Classifier(), metrics.Accuracy())
+    >>> model = UnitlessClassifier()
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 90.56%
-    >>> segments, model = datasets.ImageSegments().take(500), Classifier(multiclass=True)
+    >>> segments, model = datasets.ImageSegments().take(500), UnitlessClassifier(multiclass=True)
     >>> evaluate.progressive_val_score(segments, model, metrics.Accuracy())
     Accuracy: 82.77%
 
     Strings are categories, and new labels may appear at any time:
 
-    >>> model = Classifier(multiclass=True)
+    >>> model = UnitlessClassifier(multiclass=True)
     >>> for animal, skin in [("cat", "fur"), ("bird", "feathers"), ("dog", "fur")] * 9:
     ...     model.learn_one({"skin": skin}, animal)
     >>> {label: round(p, 1) for label, p in model.predict_proba_one({"skin": "fur"}).items()}
@@ -160,63 +116,50 @@ class Classifier(_Online, base.MiniBatchClassifier):
     def _multiclass(self) -> bool:
         return self.multiclass
 
-    def _made(self) -> Learner:
-        if self._model is None:
-            self._model = make_learner(self.learner, "logistic", classes=int(self.multiclass))
-        return self._model
-
-    def _labels_of_scores(self) -> list[str]:
-        return list(map(str, self._labels.shown)) or [""] if self.multiclass else [""]
-
-    def to_model(self) -> Model:
-        """The `unitless.Model` with this learner, which `unitless.save` saves."""
+    def _new_model(self) -> Model:
+        learner = make_learner(self.learner, "logistic", classes=int(self.multiclass))
         task: Any = "multiclass" if self.multiclass else "binary"
-        return Model(task, self._made(), list(self._labels.shown))
+        return Model(task, learner, list(self._labels.shown))
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; w is its weight."""
-        code = self._labels.codes.get(y)
-        if code is None:
-            self._learn_new(x, y, w)
-        else:
-            self._learn(x, code, w)
-
-    def _learn_new(self, x: Row, y: Any, w: float) -> None:
-        """Learn the first row of a label, which is kept if the row is."""
-        model, code = self._made(), self._labels.code(y)
-        if self.multiclass and code >= model.classes:
-            self._score(x, w)  # refuses a row that is not to be learned
-            model.add_class()
-        self._learn(x, code, w)
-        self._labels.keep(y)
+        model = self.to_model()
+        row = plain(x)
+        if model.class_weights is not None or y not in self._labels.codes:
+            self.learn_many([row], [y], None if w == 1 else [w])
+            return
+        model.learner.learn_one(row, self._labels.codes[y], w)
+        model.rows += 1
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn a frame of rows, of weights w: the same as one after another."""
-        model, labels = self._made(), deepcopy(self._labels)
-        codes = np.array([labels.keep(label) for label in _listed(y)])
-        rows, names = rows_of_frame(X, model.names, codes, w)
-        ends = np.append(_first_rows(codes, model.classes) if self.multiclass else [], len(rows))
-        if len(ends) > 1:  # classes are added on the way, and a later row may be refused
-            model = deepcopy(model)
-        start = 0
-        for end in ends.astype(int):
-            model.learn(rows[start:end])
-            if end < len(rows):
-                model.add_class()
-            start = end
-        self._model, self._labels, model.names = model, labels, names
+        model = self.to_model()
+        given = y.to_list() if hasattr(y, "to_list") else list(y)
+        labels = deepcopy(self._labels)
+        for label in given:
+            labels.keep(label)
+        before = model.labels
+        if not self.multiclass:  # the model adds one of several classes when it comes
+            model.labels = list(labels.shown)
+        try:
+            model.learn(X, given, w)
+        except BaseException:
+            model.labels = before
+            raise
+        self._labels = labels
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
         scores, labels = self._score(x), self._labels.shown
-        if len(labels) == 2 and self._made().loss.code == LOGISTIC:  # the same, without arrays
+        if len(labels) == 2 and self.to_model().learner.loss.code == LOGISTIC:  # without arrays
             p = sigmoid(scores)
             return {labels[0]: 1 - p, labels[1]: p}
-        return dict(zip(labels, self._probabilities(scores)[0].tolist(), strict=False))
+        p = self._probabilities(np.asarray(scores)[None])
+        return dict(zip(labels, p[0].tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """The same for a frame: a frame with one column per class."""
-        p = self._probabilities(self._scores(X))
+        p = self._probabilities(self.to_model().scores(X))
         columns = {label: p[:, c] for c, label in enumerate(self._labels.shown)}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
@@ -226,7 +169,7 @@ class Classifier(_Online, base.MiniBatchClassifier):
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
-        best = self._best(self._scores(X))
+        best = self._best(self.to_model().scores(X))
         return dataframe.to_native_series(best, name=None, like=dataframe.into_frame(X))
 
     def _best(self, scores: Any) -> list[Any]:
@@ -234,35 +177,21 @@ class Classifier(_Online, base.MiniBatchClassifier):
         labels = self._labels.shown or [None]
         if self.multiclass:
             return [labels[c] for c in np.atleast_2d(scores).argmax(axis=1)]
-        return [labels[-1] if score > 0 else labels[0] for score in np.atleast_1d(scores)]
+        if isinstance(scores, float):
+            return [labels[-1] if scores > 0 else labels[0]]
+        return [labels[-1] if score > 0 else labels[0] for score in scores]
 
     def _probabilities(self, scores: Any) -> NDArray[np.float64]:
         """The probabilities, with one column per label."""
-        loss = self._made().loss
-        if loss.name not in ("logistic", "softmax"):
-            raise NotImplementedError(f"the {loss.name} loss gives no probabilities")
-        if self.multiclass:
-            return loss.link(np.atleast_2d(scores))
-        p = np.atleast_1d(loss.link(scores))
-        alone = len(self._labels.shown) == 1
-        return np.ones((len(p), 1)) if alone else np.column_stack([1 - p, p])
+        p = self.to_model().probabilities(scores)
+        if p is None:
+            name = self.to_model().learner.loss.name
+            raise NotImplementedError(f"the {name} loss gives no probabilities")
+        return p
 
 
-def _listed(y: Any) -> list[Any]:
-    return y.to_list() if hasattr(y, "to_list") else list(y)
-
-
-def _first_rows(codes: NDArray[np.float64], classes: int) -> NDArray[np.int64]:
-    """The rows in which classes that the model does not know yet appear first."""
-    seen, first = np.unique(codes, return_index=True)
-    return np.sort(first[seen >= classes])
-
-
-class Regressor(_Online, base.MiniBatchRegressor):
-    """A regressor for River pipelines, which needs no scaler and no learning rate.
-
-    Rows are dicts whose keys come and go; strings are categories. `learn_many` does to the bit what
-    `learn_one` does row by row.
+class UnitlessRegressor(_Online, base.MiniBatchRegressor):
+    """A regressor for River pipelines; rows are as those of `UnitlessClassifier`.
 
     Parameters
     ----------
@@ -274,7 +203,8 @@ class Regressor(_Online, base.MiniBatchRegressor):
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
-    >>> score = evaluate.progressive_val_score(datasets.TrumpApproval(), Regressor(), metrics.MAE())
+    >>> model = UnitlessRegressor()
+    >>> score = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> print(f"{score.get():.3f}")
     0.205
     """
@@ -283,50 +213,60 @@ class Regressor(_Online, base.MiniBatchRegressor):
         self.learner = learner
         self.loss = loss
 
-    def _made(self) -> Learner:
-        if self._model is None:
-            self._model = make_learner(self.learner, self.loss)
-        return self._model
+    def _new_model(self) -> Model:
+        return Model("regression", make_learner(self.learner, self.loss))
 
     def learn_one(self, x: Row, y: float, w: float = 1.0) -> None:
         """Learn one row; w is its weight."""
-        self._learn(x, y, w)
+        model = self.to_model()
+        model.learner.learn_one(plain(x), y, w)
+        model.rows += 1
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn a frame of rows, of weights w: the same as one after another."""
-        model = self._made()
-        rows, names = rows_of_frame(X, model.names, np.asarray(y), w)
-        model.learn(rows)
-        model.names = names
+        self.to_model().learn(X, y, w)
 
     def predict_one(self, x: Row) -> float:
-        """The prediction for one row."""
+        """The prediction for one row; 0.0 before the first target is known."""
         return self._score(x)
 
     def predict_many(self, X: Any) -> Any:
         """The prediction for each row of a frame."""
-        return dataframe.to_native_series(self._scores(X), name=None, like=dataframe.into_frame(X))
+        scores = self.to_model().scores(X)
+        return dataframe.to_native_series(scores, name=None, like=dataframe.into_frame(X))
 
 
-def from_model(model: Model) -> Classifier | Regressor:
-    """The River model with a copy of a model's learner, whose features are named."""
-    learner = deepcopy(model.learner)
-    if not learner.names.columns:
-        learner.names = DictEncoder({name: j for j, name in enumerate(_dict_names(model))})
+Classifier, Regressor = UnitlessClassifier, UnitlessRegressor
+"""Their names in version 0.1.0."""
+
+
+def from_model(model: Model) -> UnitlessClassifier | UnitlessRegressor:
+    """The River model with a copy of a model, whose features are named."""
+    if model.task in ("multilabel", "multioutput"):
+        raise ValueError("the model has several targets, and River models have one")
+    _refuse_other_columns(model)
+    own = Model(
+        model.task,
+        deepcopy(model.learner),
+        list(model.labels),
+        rows=model.rows,
+        class_weights=deepcopy(model.class_weights),
+    )
+    own.learner.names = deepcopy(known_names(model))
+    made: UnitlessClassifier | UnitlessRegressor
     if model.task == "regression":
-        regressor = Regressor(learner.name, learner.loss.name)
-        regressor._model = learner
-        return regressor
-    classifier = Classifier(learner.name, multiclass=model.task == "multiclass")
-    classifier._model = learner
-    for k, label in enumerate(model.labels):
-        classifier._labels.codes[label] = float(k) if classifier.multiclass else 2.0 * k - 1
-    classifier._labels.shown = list(model.labels)
-    return classifier
+        made = UnitlessRegressor(own.learner.name, own.learner.loss.name)
+    else:
+        made = UnitlessClassifier(own.learner.name, multiclass=model.task == "multiclass")
+        for k, label in enumerate(model.labels):
+            made._labels.codes[label] = float(k) if made.multiclass else 2.0 * k - 1
+        made._labels.shown = list(model.labels)
+    made._model = own
+    return made
 
 
-def _dict_names(model: Model) -> list[str]:
-    """The names of a model's features as dict rows have them: numbers and `column=level`."""
+def _refuse_other_columns(model: Model) -> None:
+    """Refuse columns that dict rows encode in another way."""
     columns = model.columns
     if columns is not None:
         made_otherwise = columns.interactions or columns.text or "date" in columns.kinds.values()
@@ -335,4 +275,3 @@ def _dict_names(model: Model) -> list[str]:
                 "the model has dates, texts, interactions or hashed levels, which dict rows do not "
                 "encode: use the model itself, whose predict takes dicts"
             )
-    return list(model.feature_names(len(model.learner.weights().features)))

@@ -1,10 +1,21 @@
 """Alarms for features whose unit seems to have changed.
 
 A learner continues after a change of unit, but what it learned before does not apply to the new
-values. A `Watch` reports a feature when ten consecutive non-zero values all exceed `factor` times
-its previous maximum, with the `rescale` that a model from before these rows needs. There must be at
-least ten earlier values: two or three values of a rare feature say little about its size. Each
-feature is reported once. Missing values and zeros have no unit: they are ignored.
+values. A `Watch` looks at the sizes |x| of a feature's non-zero values, because zeros and missing
+values have no unit. It takes the median of every three of them, so that single outliers do not
+matter, and raises an alarm when nine medians in a row (29 values at most) all lie above all of the
+n >= 20 medians before, or all below them, and if besides
+
+- they are apart from them by 5 % or more,
+- the ratio of the mean sizes is near a known factor (`KNOWN`), or at least 10,
+- it is larger than that of the largest to the smallest median before: little spread in size, and
+- the feature varies: at least a quarter of its medians differ from the one before.
+
+**False alarms.** If rows are independent and their distribution does not change, all orders of the
+n + 9 medians are equally likely, whatever the distribution. Therefore such a run begins after n
+medians with probability at most 2 / C(n + 9, 9), which is 2e-7 for n = 20: at most one false alarm
+in 15 million values, and for one feature, over all n, 7.2e-7. The other conditions only make false
+alarms rarer, above all where rows are not independent. Each feature is reported once.
 """
 
 import math
@@ -12,150 +23,217 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless.kernels.arithmetic import grown
 from unitless.kernels.decorators import kernel
-from unitless.rows import Rows
+from unitless.rows import Rows, row_count, row_span
 
-TEN = 10
-"""Consecutive values that it takes, and earlier values to compare them with."""
-LARGEST, LOGS, COUNT, RUN, RUN_LARGEST, RUN_LOGS, START = range(7)
-"""What is known of a feature: the largest of the values so far, the sum of their binary exponents
-and their number; then length, largest value, exponents and first row of the present run."""
-NO_INDICES, NO_STARTS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+KNOWN = {
+    1.609344: "miles and kilometres",
+    1 / 0.45359237: "pounds and kilograms",
+    2.54: "inches and centimetres",
+    1 / 0.3048: "feet and metres",
+    3.6: "metres per second and kilometres per hour",
+    10.0: "millimetres and centimetres",
+    12.0: "inches and feet, or months and years",
+    24.0: "hours and days",
+    60.0: "seconds, minutes and hours",
+    100.0: "metres and centimetres, or per cent",
+    304.8: "feet and millimetres",
+    1000.0: "thousands",
+    3600.0: "seconds and hours",
+    1e6: "millions",
+    1e9: "billions",
+}
+"""Ratios of units, and examples of units."""
+LOG_KNOWN = np.log(list(KNOWN))
+RUN_MEDIANS = 9
+MIN_MEDIANS = 20
+GAP = 1.05
+NEW_ALARM, REPORTED = -1.0, -2.0
+"""In the place of the last median: the feature is no longer watched."""
+FIRST, SECOND, START, LOW, HIGH, SUM, COUNT, CHANGES, LAST, RUN, RUN_SUM, RUN_FAR = range(12)
+"""Of a feature: two values that wait for a third, and the row of the first; of its medians the
+smallest, the largest, their sum, their number, how many differ from the one before, and the last;
+of the present run their number (negative if they are below), the sum of all but the first, and the
+farthest."""
 
 
 class Alarm(NamedTuple):
     """A feature whose unit seems to have changed.
 
-    >>> print(Alarm("height", 5001, 2.05, 1950.0, 1000.0))
-    feature 'height': from row 5001 on, 10 values in a row are far larger (up to 1950) than all
-    before (up to 2.05). Did its unit change? If so, go on from a model saved before that row, with
-    rescale({'height': 1000}), or the exact ratio of the units
+    >>> print(Alarm("height", 5001, 1.76, 177.4, 100.0))
+    feature 'height': from about row 5001 on, its values are 101 times as large (typically 177.4
+    instead of 1.76). Did its unit change (100: metres and centimetres, or per cent)? If so,
+    continue with a model saved before that row, after `unitless rescale MODEL height=100`
     """
 
     feature: Any
     """Its name, or the number of its column."""
     row: int
-    """Where the ten values begin, counted from 1."""
+    """Where the new values begin, counted from 1, up to two values early or late."""
     before: float
-    """The largest value before them."""
+    """The mean of the medians before."""
     now: float
-    """The largest of them."""
+    """The mean of those since, without the first."""
     factor: float
-    """By what values seem to be multiplied since, as a power of ten."""
+    """The known factor that is nearest to their ratio."""
 
     def __str__(self) -> str:
+        ratio = self.now / self.before if self.before else math.inf
+        known = KNOWN.get(max(self.factor, 1 / self.factor))
+        units = f" ({self.factor:.10g}: {known})" if known else ""
         return (
-            f"feature {self.feature!r}: from row {self.row} on, {TEN} values in a row are far "
-            f"larger (up to {self.now:g}) than all before (up to {self.before:g}). Did its unit "
-            "change? If so, go on from a model saved before that row, with "
-            f"rescale({{{self.feature!r}: {self.factor:g}}}), or the exact ratio of the units"
+            f"feature {self.feature!r}: from about row {self.row} on, its values are {ratio:.3g} "
+            f"times as large (typically {self.now:.4g} instead of {self.before:.4g}). Did its unit "
+            f"change{units}? If so, continue with a model saved before that row, after "
+            f"`unitless rescale MODEL {self.feature}={self.factor:.10g}`"
         )
 
 
 class Watch:
-    """Watches for features whose values jump; it keeps seven numbers per feature.
-
-    Parameters
-    ----------
-    factor : float
-        How many times larger than everything before the ten values are; at least 1.
+    """Watches for features whose sizes jump; it keeps twelve numbers per feature.
 
     >>> from unitless.rows import as_rows
-    >>> metres = np.array([[1.8], [1.6], [1.7], [2.0]] * 5)
+    >>> metres = np.random.default_rng(0).normal(1.7, 0.1, size=(90, 1))
     >>> watch = Watch()
     >>> watch.add(as_rows(metres), ["height"])
     []
-    >>> [alarm] = watch.add(as_rows(metres * 1000), ["height"])
+    >>> [alarm] = watch.add(as_rows(metres * 100), ["height"])
     >>> alarm.row, alarm.factor
-    (21, 1000.0)
-    >>> watch.add(as_rows(metres * 1e6), ["height"])
-    []
+    (91, 100.0)
     """
 
-    def __init__(self, factor: float = 100.0) -> None:
-        if not 1 <= factor < math.inf:
-            raise ValueError(f"factor = {factor}: a finite number of at least 1 is needed")
-        self.factor = float(factor)
+    def __init__(self) -> None:
         self.rows = 0
-        self.state = np.zeros((0, START + 1))
+        self.sizes = np.zeros((0, RUN_FAR + 1))
 
-    def add(self, rows: Rows, names: Sequence[Any] | None = None) -> list[Alarm]:
+    def add(self, rows: Rows, names: Sequence[Any] = ()) -> list[Alarm]:
         """Take in more rows; returns alarms of features not reported before, by column.
 
         How rows are split into blocks changes only when an alarm is returned.
         """
-        if len(self.state) < rows.columns:
-            self.state = grown(self.state, rows.columns)
-        stored = rows.indices is not None and rows.starts is not None
-        sparse: Any = (rows.indices, rows.starts) if stored else (NO_INDICES, NO_STARTS)
-        found = _look(
-            self.state, rows.values.reshape(-1), *sparse, len(rows), self.rows + 1, self.factor
-        )
+        if len(self.sizes) < rows.columns:
+            self.sizes = grown(self.sizes, rows.columns)
+        first = self.rows + 1
         self.rows += len(rows)
-        return self._alarms(names) if found else []
+        if not _look(self.sizes, tuple(rows.block), first):
+            return []
+        new = np.flatnonzero(self.sizes[:, LAST] == NEW_ALARM)
+        alarms = []
+        for j, record in zip(new.tolist(), self.sizes[new].tolist(), strict=True):
+            before = record[SUM] / record[COUNT]
+            now = record[RUN_SUM] / (RUN_MEDIANS - 1)
+            factor = nearest_known(math.log(now) - math.log(before))
+            name = names[j] if j < len(names) else j
+            alarms.append(Alarm(name, int(record[START]), before, now, factor))
+        self.sizes[new, LAST] = REPORTED
+        return alarms
 
-    def _alarms(self, names: Sequence[Any] | None) -> list[Alarm]:
-        new = np.flatnonzero(self.state[:, RUN] == TEN)
-        self.state[new, RUN] += 1  # reported
-        return [
-            _alarm(self.state[j], j if names is None or j >= len(names) else names[j])
-            for j in new.tolist()
-        ]
+    def begin_file(self) -> None:
+        """Count rows from 1 again; values that wait for a third are dropped."""
+        self.rows = 0
+        self.sizes[:, [FIRST, SECOND]] = 0
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model file keeps: features up to the last that had a value."""
-        seen = np.flatnonzero(self.state[:, COUNT])
-        return {"state": self.state[: seen[-1] + 1 if len(seen) else 0]}
+    def forget_unseen(self) -> None:
+        """Drop the features after the last that had a value; a model file need not keep them."""
+        seen = np.flatnonzero(self.sizes[:, [FIRST, COUNT]].any(axis=1))
+        self.sizes = self.sizes[: seen[-1] + 1 if len(seen) else 0]
 
 
-def _alarm(record: NDArray[np.float64], feature: Any) -> Alarm:
-    grown_by = record[RUN_LOGS] / TEN - record[LOGS] / record[COUNT]
-    power = min(round(grown_by * math.log10(2)), 300)
-    return Alarm(
-        feature, int(record[START]), float(record[LARGEST]), float(record[RUN_LARGEST]), 10.0**power
-    )
+def nearest_known(log_ratio: float) -> float:
+    """Return the known factor, or power of ten, with the nearest logarithm.
+
+    >>> nearest_known(math.log(97)), nearest_known(math.log(1 / 970)), nearest_known(math.log(3e14))
+    (100.0, 0.001, 100000000000000.0)
+    """
+    size = abs(log_ratio)
+    candidates = [*KNOWN, 10.0 ** min(round(size / math.log(10)), 300)]
+    known = min(candidates, key=lambda each: abs(size - math.log(each)))
+    return known if log_ratio > 0 else 1 / known
 
 
 @kernel
-def _look(state, values, indices, starts, n, first, factor):
-    """Take in rows; whether a run reached its ten values. Dense rows have no indices."""
+def _look(sizes, block, first):
+    """Take in rows; return whether a run was long enough for an alarm."""
+    values, indices, starts, _ = block
+    sparse = starts.size > 0
     found = False
-    bits = values.view(np.int64)
-    columns = values.size // n if n > 0 and starts.size == 0 else 0
-    for row in range(n):
-        begin, end = row * columns, (row + 1) * columns
-        if starts.size > 0:
-            begin, end = starts[row], starts[row + 1]
-        for k in range(begin, end):
+    for r in range(row_count(block)):
+        start, stop = row_span(block, r)
+        for k in range(start, stop):
             size = abs(values[k])
             if size > 0:  # neither zero nor missing
-                j = indices[k] if starts.size > 0 else k - begin
-                exponent = (bits[k] >> 52) & 0x7FF
-                if state[j, RUN] == 0 and size <= state[j, LARGEST]:  # nearly always
-                    state[j, LOGS] += exponent
-                    state[j, COUNT] += 1
+                j = indices[k] if sparse else k - start
+                one = sizes[j, FIRST]
+                two = sizes[j, SECOND]
+                if one == 0:
+                    sizes[j, FIRST] = size
+                    if sizes[j, RUN] == 0:
+                        sizes[j, START] = first + r
+                elif two == 0:
+                    sizes[j, SECOND] = size
                 else:
-                    found |= _see(state[j], size, exponent, first + row, factor)
+                    sizes[j, FIRST] = sizes[j, SECOND] = 0
+                    median = max(min(one, two), min(max(one, two), size))
+                    found |= _see(sizes, j, median)
     return found
 
 
 @kernel
-def _see(record, size, exponent, row, factor):
-    """Take in one value of one feature; whether it is the tenth of a run."""
-    if record[RUN] >= TEN:
+def _see(sizes, j, median):
+    """Take in one median; return whether it completes a run that is an alarm."""
+    run = sizes[j, RUN]
+    if sizes[j, LAST] < 0:  # reported
         return False
-    if record[COUNT] >= TEN and size > factor * record[LARGEST]:
-        if record[RUN] == 0:
-            record[START] = row
-        record[RUN] += 1
-        record[RUN_LARGEST] = max(record[RUN_LARGEST], size)
-        record[RUN_LOGS] += exponent
-        return record[RUN] == TEN
-    record[LARGEST] = max(record[LARGEST], record[RUN_LARGEST], size)
-    record[LOGS] += record[RUN_LOGS] + exponent
-    record[COUNT] += record[RUN] + 1
-    record[RUN] = record[RUN_LARGEST] = record[RUN_LOGS] = 0
-    return False
+    sizes[j, CHANGES] += median != sizes[j, LAST]
+    sizes[j, LAST] = median
+    side = 0
+    if sizes[j, COUNT] >= MIN_MEDIANS:
+        side = (median > GAP * sizes[j, HIGH]) - (GAP * median < sizes[j, LOW])
+    if run * side <= 0 and run != 0:
+        _end_run(sizes, j)
+    if side == 0:
+        sizes[j, HIGH] = max(sizes[j, HIGH], median)
+        sizes[j, LOW] = min(sizes[j, LOW], median) if sizes[j, COUNT] > 0 else median
+        sizes[j, SUM] += median
+        sizes[j, COUNT] += 1
+        return False
+    sizes[j, RUN] += side
+    if abs(sizes[j, RUN]) > 1:  # two of the first three values may be from before
+        sizes[j, RUN_SUM] += median
+    far = sizes[j, RUN_FAR]
+    sizes[j, RUN_FAR] = max(far, median) if side > 0 or far == 0 else min(far, median)
+    if abs(sizes[j, RUN]) < RUN_MEDIANS:
+        return False
+    is_alarm = _is_change_of_unit(sizes[j])
+    if is_alarm:
+        sizes[j, LAST] = NEW_ALARM
+    else:
+        _end_run(sizes, j)
+    return is_alarm
+
+
+@kernel
+def _end_run(sizes, j):
+    """Count the medians of a run, which is not empty, as past ones."""
+    edge = HIGH if sizes[j, RUN] > 0 else LOW
+    sizes[j, edge] = sizes[j, RUN_FAR]
+    sizes[j, SUM] += sizes[j, RUN_SUM]
+    sizes[j, COUNT] += abs(sizes[j, RUN]) - 1
+    sizes[j, RUN] = sizes[j, RUN_SUM] = sizes[j, RUN_FAR] = 0
+
+
+@kernel
+def _is_change_of_unit(record):
+    """Whether the ratio is near a known factor, or large, beyond the spread, and no coincidence."""
+    before = record[SUM] / record[COUNT]
+    now = record[RUN_SUM] / (RUN_MEDIANS - 1)
+    if not math.isfinite(before + now):  # sums of values beyond 1e300
+        return False
+    size = abs(math.log(now) - math.log(before))
+    error = np.abs(LOG_KNOWN - size).min()
+    spread = math.log(record[HIGH]) - math.log(record[LOW])
+    is_known = error <= 0.04 + 0.15 * spread or size >= math.log(10)
+    varies = record[CHANGES] >= (record[COUNT] + RUN_MEDIANS) / 4
+    return varies and is_known and size > spread

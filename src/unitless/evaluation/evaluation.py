@@ -1,17 +1,16 @@
-"""Progressive evaluation: each row is predicted before its label is used.
+"""Progressive evaluation: a model with the metrics of its predictions so far.
 
-An `Evaluation` is a model with the metrics of its predictions so far. It is saved with the model,
-and a resumed evaluation gives bit-for-bit the same results. Blocks are split where the table has a
-line (rows 1, 2, 4, ...), where a checkpoint is due and where a class appears for the first time;
-this does not change any result.
+It is saved with the model, and a resumed evaluation gives bit-for-bit the same results. Blocks are
+split where the table has a line (rows 1, 2, 4, ...) and where a checkpoint is due, which does not
+change any result.
 """
 
 import os
 import warnings
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,30 +19,38 @@ from unitless import persistence
 from unitless.blend.blend import Blend
 from unitless.encoders import FrameEncoder
 from unitless.evaluation.alarms import Watch
-from unitless.evaluation.baselines import Constant, Sample, best_constant
-from unitless.evaluation.curve import LearningCurve
+from unitless.evaluation.baselines import (
+    Constant,
+    Previous,
+    Sample,
+    best_constant,
+    last_label,
+)
+from unitless.evaluation.examples import Examples
 from unitless.evaluation.explanations import certified, taken_apart
-from unitless.evaluation.metrics import LOSS, WEIGHT, RunningMetrics
-from unitless.model import Model, Prepared
+from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, LearningCurve, RunningMetrics
+from unitless.evaluation.progressive import Step, is_held_out, progressive
+from unitless.model import Model
 from unitless.persistence.saving import extra
-from unitless.readers.blocks import Block
+from unitless.readers.blocks import FileBlock
+from unitless.regret import InformationTest
 from unitless.rows import Rows
 
-Float = NDArray[np.float64]
-PIECE = 4096
-"""Number of rows processed together; a `Step` is reported for each piece."""
-
-
-class Step(NamedTuple):
-    """The rows of a piece, with their scores."""
-
-    rows: Rows
-    scores: Float
-    """Made before the labels were used."""
-    line: dict[str, Any] | None
-    """A line of the table, at rows 1, 2, 4, ..."""
-    done: float | None
-    """Share of the file, if its size is known."""
+STEP_ROWS = 4096
+"""Most rows of a step."""
+METRICS = ("totals", "classes", "ranks", "calibration", "confusion")
+ARRAYS = {
+    "tally": METRICS,
+    "held": METRICS,
+    "curve": ("sums", "places"),
+    "sample": ("kept", "places"),
+    "examples": ("worst", "missing"),
+    "examples.sample": ("kept", "places"),
+    "previous": ("totals",),
+    "watch": ("sizes",),
+}
+"""What a model file keeps of an evaluation: arrays of its parts, and counts."""
+COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms")
 
 
 @dataclass
@@ -52,7 +59,6 @@ class Evaluation:
 
     >>> import io
     >>> from unitless.readers import open_blocks
-    >>> from unitless.model import Model
     >>> text = b"size,kind\\n1,cat\\n9,dog\\n2,cat\\n8,dog\\n1.5,cat\\n,\\n"
     >>> (block,) = open_blocks(io.BytesIO(text))
     >>> run = Evaluation(Model.from_first_block(block, target="kind", learner="coordinate"))
@@ -82,152 +88,137 @@ class Evaluation:
     """Features that may have changed their unit: see `unitless.evaluation.alarms.Alarm`."""
 
     def __post_init__(self) -> None:
-        loss = self.model.learner.loss
-        self.tally, self.curve, self.sample = (
-            RunningMetrics(self.model.task, loss),
-            LearningCurve(),
-            Sample(),
-        )
-        self.held, self.watch = RunningMetrics(self.model.task, loss), Watch()
+        self.tally = RunningMetrics(self.model.task, self.model.learner.loss)
+        self.held = RunningMetrics(self.model.task, self.model.learner.loss)
+        self.curve = LearningCurve()
+        self.sample = Sample()
+        self.examples = Examples()
+        self.previous = Previous()
+        self.watch = Watch()
+        self.information = InformationTest()
+        """Of the rows since the run was started or resumed; it is not saved."""
         self._since = np.zeros(2)
-
-    # The pass
+        """Weight and loss since the last line of the table."""
 
     def over(
         self,
-        blocks: Iterable[Block],
+        blocks: Iterable[FileBlock],
         *,
-        holdout: int = 0,
+        holdout: float = 0,
         delay: int = 0,
         every: int = 0,
         audit: int = 0,
     ) -> Iterator[Step]:
-        """Predict and learn the blocks' rows.
+        """Predict and learn the rows of the blocks: one pass over a file, or the rest of one.
 
-        Parameters
-        ----------
-        holdout : int
-            Every `holdout`-th row is predicted and not learned; 0 learns all rows.
-        delay : int
-            How many rows later a label arrives.
-        every : int
-            A step ends at each multiple of this number of rows, for checkpoints.
-        audit : int
-            The row, from 1, whose score is to be taken apart (`audited`) before it is learned.
+        Every `holdout`-th row, or a random share below 1, is predicted and not learned, and labels
+        arrive `delay` rows late. A step ends at each multiple of `every` rows, for checkpoints.
+        `audit` is the row, from 1, whose score is taken apart (`audited`) before it is learned.
         """
-        first, place = self.passes == 0, self.model.position
-        at = self.rows if first else place.get("rows", 0) + place.get("skip", 0)
-        waiting: deque[tuple[Rows, bool]] = deque()
-        before = 0.0
+        is_first = self.passes == 0
+        position = self.model.position
+        at = self.rows if is_first else position.get("rows", 0) + position.get("skip", 0)
+
+        def cuts(at: int, count: int) -> Iterator[int]:
+            yield audit - 1 - at
+            for period in filter(None, (STEP_ROWS, every)):
+                yield from range(period - at % period, count, period)
+            if is_first:
+                yield from (2**k - at for k in range((at + count).bit_length()))
+
+        def before(at: int, rows: Rows) -> None:
+            if at == audit - 1:
+                self.audited = taken_apart(self.model, rows[:1])
+
+        for step in progressive(
+            self.model,
+            blocks,
+            first_row=at,
+            holdout=holdout,
+            delay=delay,
+            cuts=cuts,
+            before=before,
+        ):
+            if is_first:
+                self._watch(step.rows)
+                self.information.add(step.rows)
+                step = step._replace(line=self._count(step))
+                self.held_out += int(np.count_nonzero(step.held))
+            self.held.add(*step.scored(step.held))
+            yield step
+        self.passes += 1
+        if self.held.totals[WEIGHT]:
+            self.holdouts.append(float(self.held.totals[LOSS]))
+            self.held = RunningMetrics(self.model.task, self.model.learner.loss)
+
+    def test(self, blocks: Iterable[FileBlock], share: float = 1) -> dict[str, Any]:
+        """Score rows that were not learned: all, or the share that `over` held out.
+
+        Rows of classes that the model does not know have no score; they are counted.
+        """
+        tally = RunningMetrics(self.model.task, self.model.learner.loss)
+        at = 0
+        unknown = 0
         for block in blocks:
-            if not len(block):  # bad lines at the end of a pipe
-                self.model.position = block.position
-                continue
-            prepared = self.model.prepared(block)
-            for start, stop in _cuts(prepared, at, every, audit, first):
-                for row, label in prepared.new:
-                    if row == start:
-                        self.model.add_class(label)
-                piece = prepared.rows[start:stop]
-                if at == audit - 1:
-                    self.audited = taken_apart(self.model, piece[:1])
-                learns, held = self._roles(piece, at, holdout)
-                scores = self._scores(piece, learns, delay, waiting)
-                if first:
-                    self._watch(piece, at)
-                at += stop - start
-                self.model.position = block.position_at(stop)
-                line = self._count(piece, scores, held) if first else None
-                self._count_held(piece, scores, held)
-                done = block.done
-                if done is not None:
-                    done = before + (done - before) * stop / len(prepared.rows)
-                yield Step(piece, scores, line, done)
-            before = block.done or 0.0
-        for late, learn in waiting:
-            if learn:
-                self._learn(late)
-        self._end()
+            rows = self.model.prepared(block, grow=False).rows
+            targets = np.empty(0) if rows.targets is None else rows.targets
+            weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+            chosen = ~np.isnan(targets)
+            if share < 1:
+                chosen &= is_held_out(at + np.arange(len(rows)), share)
+            at += len(rows)
+            if self.model.task == "multiclass":
+                is_new = chosen & (targets >= len(self.model.labels))
+                unknown += int(np.count_nonzero(is_new))
+                chosen &= ~is_new
+            for start in range(0, len(rows), STEP_ROWS):
+                piece = slice(start, start + STEP_ROWS)
+                own = chosen[piece]
+                if own.any():
+                    scores = self.model.learner.predict(rows[piece])[own]
+                    tally.add(targets[piece][own], scores, weights[piece][own])
+        found = {"rows": int(tally.totals[ROWS]), "unknown": unknown}
+        return {"source": None, **found, "metrics": tally.metrics()}
 
-    def _roles(self, piece: Rows, at: int, holdout: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Which rows are learned, and which are held out."""
-        assert piece.targets is not None
-        labelled = ~np.isnan(piece.targets)
-        held = np.zeros(len(piece), dtype=bool)
-        if holdout:
-            held = labelled & ((at + np.arange(len(piece))) % holdout == holdout - 1)
-        return labelled & ~held, held
+    def constant(self) -> Constant | None:
+        """The best constant in hindsight."""
+        return best_constant(self.tally, self.sample)
 
-    def _scores(self, piece: Rows, learns: NDArray[Any], delay: int, waiting: Any) -> Float:
-        """Predict every row and learn those of `learns`, in runs of consecutive rows."""
-        if delay:
-            return self._delayed(piece, learns, delay, waiting)
-        ends = [*np.flatnonzero(np.diff(learns)) + 1, len(piece)]
-        parts, start = [], 0
-        for end in ends:
-            run = piece[start:end]
-            parts.append(self._learn(run) if learns[start] else self.model.learner.predict(run))
-            start = int(end)
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+    def last(self) -> dict[str, float] | None:
+        """How well the label of the row before predicts."""
+        return last_label(self.tally, self.previous)
 
-    def _learn(self, rows: Rows) -> Float:
-        scores = self.model.learner.learn(rows)
-        self.model.rows += len(rows)
-        return scores
+    def _count(self, step: Step) -> dict[str, Any] | None:
+        """Add a step to the metrics; after 1, 2, 4, ... rows, return a line of the table."""
+        targets, scores, weights = step.scored(step.labelled)
+        losses = self.tally.add(targets, scores, weights)
+        self.curve.add(losses, weights)
+        self.sample.add(np.column_stack([targets, weights]))
+        self.examples.add(self.rows, step.rows, step.scores, losses)
+        self.previous.add(targets, weights, self.tally.loss)
+        self._since += [weights.sum(), np.sum(losses * weights)]
+        self.rows += len(step.rows)
+        self.unlabelled += len(step.rows) - len(targets)
+        is_power_of_two = self.rows & (self.rows - 1) == 0
+        return self._line(step) if is_power_of_two else None
 
-    def _delayed(self, piece: Rows, learns: NDArray[Any], delay: int, waiting: Any) -> Float:
-        """Score each row at once, and learn it when its label arrives."""
-        parts = []
-        for r in range(len(piece)):
-            parts.append(self.model.learner.predict(piece[r : r + 1]))
-            waiting.append((piece[r : r + 1], learns[r]))
-            if len(waiting) > delay:
-                row, learn = waiting.popleft()
-                if learn:
-                    self._learn(row)
-        return np.concatenate(parts)
-
-    # Metrics
-
-    def _count(self, piece: Rows, scores: Float, held: NDArray[Any]) -> dict[str, Any] | None:
-        targets = piece.targets
-        assert targets is not None
-        there = ~np.isnan(targets)
-        v = None if piece.weights is None else piece.weights[there]
-        losses = self.tally.add(targets[there], scores[there], v)
-        self.curve.add(losses, v)
-        self.sample.add(targets[there], v)
-        self._since += [
-            len(losses) if v is None else v.sum(),
-            np.sum(losses if v is None else losses * v),
-        ]
-        self.rows += len(piece)
-        self.unlabelled += int((~there).sum())
-        if self.rows & (self.rows - 1):
-            return None
-        return self._line(piece, scores)
-
-    def _count_held(self, piece: Rows, scores: Float, held: NDArray[Any]) -> None:
-        if held.any():
-            assert piece.targets is not None
-            self.held_out += int(held.sum()) if self.passes == 0 else 0
-            v = None if piece.weights is None else piece.weights[held]
-            self.held.add(piece.targets[held], scores[held], v)
-
-    def _line(self, piece: Rows, scores: Float) -> dict[str, Any]:
-        """The line of the table after 1, 2, 4, ... rows."""
-        assert piece.targets is not None
-        constant, learner = self.constant(), self.model.learner
+    def _line(self, step: Step) -> dict[str, Any]:
+        assert step.rows.targets is not None
+        last_target = float(step.rows.targets[-1])
+        constant = self.constant()
+        last = self.last()
+        learner = self.model.learner
+        average, total = self.tally.totals[[LOSS, WEIGHT]]
         weight, loss = self._since
         line: dict[str, Any] = {
             "rows": self.rows,
-            "loss": float(self.tally.totals[LOSS]) if self.tally.totals[WEIGHT] else None,
+            "loss": float(average) if total else None,
             "since": float(loss / weight) if weight else None,
-            "target": _plain(piece.targets[-1]),
-            "score": scores[-1].tolist(),
-            "features": _features(piece),
+            "target": None if np.isnan(last_target) else last_target,
+            "score": step.scores[-1].tolist(),
             "baseline": constant and constant.loss,
-            "total": float(self.tally.totals[LOSS] * self.tally.totals[WEIGHT]),
+            "last": last and last["loss"],
+            "total": float(average * total),
             "certified": certified(learner, constant) if self.certify else None,
         }
         if isinstance(learner, Blend):
@@ -236,42 +227,29 @@ class Evaluation:
         self.lines.append(line)
         return line
 
-    def _watch(self, piece: Rows, at: int) -> None:
+    def _watch(self, rows: Rows) -> None:
         """Warn of numbers that may have changed their unit, each once."""
-        self.watch.rows = at
-        found = self.watch.add(piece)
-        columns, names = self.model.columns, self.model.feature_names() if found else []
+        self.watch.rows = self.rows
+        found = self.watch.add(rows)
+        columns = self.model.columns
+        names = self.model.feature_names(rows.columns) if found else []
         for alarm in found:
-            name = names[alarm.feature] if alarm.feature < len(names) else str(alarm.feature)
             if columns is None or _is_number(columns, alarm.feature):
-                alarm = alarm._replace(feature=name)
+                alarm = alarm._replace(feature=names[alarm.feature])
                 self.alarms.append(alarm._asdict())
                 warnings.warn(str(alarm), stacklevel=2)
 
-    def constant(self) -> Constant | None:
-        """The best constant in hindsight."""
-        return best_constant(self.tally, self.sample)
-
-    def _end(self) -> None:
-        """End a pass."""
-        self.passes += 1
-        if self.held.totals[WEIGHT]:
-            self.holdouts.append(float(self.held.totals[LOSS]))
-            self.held = RunningMetrics(self.model.task, self.model.learner.loss)
-
-    # Files
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model with its metrics so far, so that the run can be resumed."""
-        used = PARTS if self.held.totals[WEIGHT] else PARTS[:-1]
-        parts: dict[str, Any] = {name: getattr(self, name) for name in used}
-        arrays = {f"{n}.{k}": a for n, part in parts.items() for k, a in part.arrays().items()}
+        self.watch.forget_unseen()
+        arrays = {"since": self._since}
+        for part, names in ARRAYS.items():
+            if part == "held" and not self.held.totals[WEIGHT]:  # a pass without rows held out
+                continue
+            for name in names:
+                arrays[f"{part}.{name}"] = getattr(attrgetter(part)(self), name)
         notes = {name: getattr(self, name) for name in COUNTS}
-        persistence.save(self.model, path, notes=notes, extra=arrays | {"since": self._since})
-
-
-PARTS = ("tally", "curve", "sample", "watch", "held")
-COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms")
+        persistence.save(self.model, path, notes=notes, extra=arrays)
 
 
 def resumed(path: str | os.PathLike[str]) -> Evaluation:
@@ -297,49 +275,18 @@ def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[A
                 raise TypeError(f"{name} is {found!r}")
             setattr(run, name, found)
         run._since = arrays["since"]
-    for name, array in arrays.items():
-        part, dot, field_name = name.partition(".")
-        if dot:
-            _refuse_other(getattr(run, part).arrays()[field_name], array)
-            setattr(getattr(run, part), field_name, array)
-
-
-def _refuse_other(fresh: NDArray[Any], found: NDArray[Any]) -> None:
-    """Refuse an array of a file with another type or shape: kernels do not check them."""
-    alike = found.dtype == fresh.dtype and found.shape[1:] == fresh.shape[1:]
-    if not alike or found.ndim != fresh.ndim:
-        raise ValueError(f"an array of {found.dtype} and the shape {found.shape}")
-
-
-def _cuts(
-    prepared: Prepared, at: int, every: int, audit: int, lines: bool
-) -> Iterator[tuple[int, int]]:
-    """(start, stop) of the pieces of a block that begins at row `at` of the stream."""
-    n = len(prepared.rows)
-    ends = {*range(PIECE - at % PIECE, n, PIECE), *(row for row, _ in prepared.new)}
-    ends |= {audit - 1 - at, n}
-    if lines:
-        ends |= {2**k - at for k in range(at.bit_length(), (at + n).bit_length() + 1)}
-        ends.add(1 - at)
-    if every:
-        ends |= {*range(every - at % every, n, every)}
-    start = 0
-    for end in sorted(end for end in ends if 0 < end <= n):
-        yield start, end
-        start = end
+    for part, names in ARRAYS.items():
+        for name in names:
+            owner = attrgetter(part)(run)
+            fresh = getattr(owner, name)
+            array = arrays.get(f"{part}.{name}", fresh)
+            is_alike = array.dtype == fresh.dtype and array.shape[1:] == fresh.shape[1:]
+            if not is_alike or array.ndim != fresh.ndim:  # kernels do not check arrays
+                raise ValueError(f"an array of {array.dtype} and the shape {array.shape}")
+            setattr(owner, name, array)
 
 
 def _is_number(columns: FrameEncoder, place: int) -> bool:
     """Whether a feature is a column of numbers itself: products, dates and levels have no unit."""
     names = columns.sources[place]
     return len(names) == 1 and columns.kinds.get(names[0], "number") == "number"
-
-
-def _features(piece: Rows) -> int:
-    """Number of non-missing nonzero values in the last row."""
-    last = piece[len(piece) - 1 : len(piece)].values
-    return int(np.count_nonzero(np.nan_to_num(last)))
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

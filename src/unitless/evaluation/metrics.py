@@ -1,4 +1,4 @@
-"""Running average loss and metrics of the task, in constant memory.
+"""Running average loss, learning curve and metrics of the task, in constant memory.
 
 Each prediction was made before its label was used. All averages are by sample weight. The area
 under the ROC curve is computed from scores in `BINS` bins, ties counting half: it is exact except
@@ -15,10 +15,19 @@ from unitless.kernels.arithmetic import grown
 from unitless.losses import Loss
 
 Float = NDArray[np.float64]
-BINS, SHARES = 2048, 20
-"""Bins of scores for the ROC curve, and of probabilities for the calibration."""
-
+BINS = 2048
+"""Bins of scores for the ROC curve."""
+SHARES = 20
+"""Bins of probabilities for the calibration."""
 ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE, SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(12)
+"""The fields of `RunningMetrics.totals`; those without a sum in their name are means."""
+MAX_CLASSES = 32
+"""Classes of a confusion matrix; later ones are counted in its last row and column."""
+MAX_THRESHOLDS = 200
+FARTHEST = 1e3
+"""A score of (almost) certainty, used where a finite number is needed."""
+MAX_WINDOWS = 512
+"""Windows of the learning curve, however long the stream."""
 LABELS = {
     "loss": "average loss",
     "auc": "area under ROC curve",
@@ -40,113 +49,108 @@ class RunningMetrics:
 
     >>> from unitless import losses
     >>> tally = RunningMetrics("binary", losses.get("logistic"))
-    >>> losses = tally.add(np.array([1.0, -1.0, 1.0]), np.array([2.0, 1.0, 3.0]), None)
+    >>> losses = tally.add(np.array([1.0, -1.0, 1.0]), np.array([2.0, 1.0, 3.0]), np.ones(3))
     >>> {name: round(value, 3) for name, value in tally.metrics().items()}
     {'loss': 0.496, 'auc': 1.0, 'accuracy': 0.667, 'calibration_error': 0.299, 'brier': 0.184}
     """
 
     def __init__(self, task: str, loss: Loss) -> None:
-        self.task, self.loss = task, loss
+        self.task = task
+        self.loss = loss
         self.totals = np.zeros(12)
         self.classes = np.zeros(2 if task == "binary" else 0)
         """Weight of each class."""
-        self.ranks = np.zeros((2, BINS) if task == "binary" else (2, 0))
+        self.ranks = np.zeros((2, BINS if task == "binary" else 0))
         """Weight of the rows of each class by score."""
         self.calibration = np.zeros((SHARES, 3))
-        """Weight, mean probability and mean outcome, by probability."""
+        """Weight, sum of probabilities and sum of outcomes, by probability."""
+        side = MAX_CLASSES if task == "multiclass" else 0
+        self.confusion = np.zeros((side, side))
+        """Several classes: weight by actual and predicted class."""
 
-    ARRAYS = ("totals", "classes", "ranks", "calibration")
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that is remembered."""
-        return {name: getattr(self, name) for name in self.ARRAYS}
-
-    def add(self, targets: Float, scores: Float, weights: Float | None) -> Float:
+    def add(self, targets: Float, scores: Float, weights: Float) -> Float:
         """Add rows that have a target; returns their losses."""
         losses = self.loss.value(targets, scores)
-        v = np.ones(len(targets)) if weights is None else weights
         self.totals[ROWS] += len(targets)
-        if v.any():
-            before, own = float(self.totals[WEIGHT]), float(v.sum())
-            self.totals[WEIGHT] += own
-            share, v_own = own / (before + own), v / own
-            self._mean(LOSS, losses, v_own, share)
-            getattr(self, f"_add_{self.task}")(targets, scores, v, v_own, share)
+        own = float(weights.sum())
+        if own == 0:
+            return losses
+        self.totals[WEIGHT] += own
+        share = own / self.totals[WEIGHT]
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = {LOSS: losses, **self._values(targets, scores, weights)}
+            # A running mean, not a sum: losses near the largest float stay finite.
+            means = {k: float(np.sum(each * (weights / own))) for k, each in values.items()}
+            if self.task == "regression":
+                y = np.append(targets - means[MEAN_Y], means[MEAN_Y] - self.totals[MEAN_Y])
+                p = np.append(scores - means[MEAN_P], means[MEAN_P] - self.totals[MEAN_P])
+                self._add_moments(y, p, np.append(weights, own * (1 - share)))
+            for place, mean in means.items():
+                self.totals[place] += (mean - self.totals[place]) * share
         return losses
 
-    def _mean(self, place: int, values: Any, weights: Float, share: float) -> None:
-        """A running mean, not a sum: losses near the largest float stay finite."""
-        self.totals[place] += (float(np.sum(values * weights)) - self.totals[place]) * share
-
-    def _add_binary(self, y: Float, p: Float, v: Float, own: Float, share: float) -> None:
+    def _values(self, y: Float, p: Float, weights: Float) -> dict[int, Any]:
+        """Return what is averaged for the task, by place; also count classes and outcomes."""
+        if self.task == "regression":
+            errors = p - y
+            means = {MEAN_Y: y, MEAN_P: p, RIGHT: errors > 0}
+            return means | {ABSOLUTE: np.abs(errors), SQUARE: errors**2}
+        if self.task == "multiclass":
+            codes = y.astype(np.int64)
+            self.classes = grown(self.classes, p.shape[1])
+            self.classes += np.bincount(codes, weights, len(self.classes))
+            predicted = p.argmax(axis=1)
+            is_right = predicted == codes
+            pair = np.minimum([codes, predicted], MAX_CLASSES - 1)
+            np.add.at(self.confusion, tuple(pair), weights)
+            self._calibrate(self.loss.link(p).max(axis=1), is_right, weights)
+            return {RIGHT: is_right}
         positive = y > 0
-        self.classes += [float(v[~positive].sum()), float(v[positive].sum())]
         bins = np.minimum((1 + p / (1 + np.abs(p))) * (BINS / 2), BINS - 1).astype(np.int64)
-        for c, rows in enumerate((~positive, positive)):
-            self.ranks[c] += np.bincount(bins[rows], v[rows], BINS)
-        self._mean(RIGHT, (p >= 0) == positive, own, share)
+        for code, own in enumerate((~positive, positive)):
+            self.classes[code] += weights[own].sum()
+            self.ranks[code] += np.bincount(bins[own], weights[own], BINS)
+        values = {RIGHT: (p >= 0) == positive}
         if self.loss.name == "logistic":
             chance = self.loss.link(p)
-            self._mean(BRIER, (chance - positive) ** 2, own, share)
-            self._calibrate(chance, positive, v)
+            self._calibrate(chance, positive, weights)
+            values[BRIER] = (chance - positive) ** 2
+        return values
 
-    def _add_multiclass(self, y: Float, p: Float, v: Float, own: Float, share: float) -> None:
-        classes = y.astype(np.int64)
-        self.classes = grown(self.classes, p.shape[1])
-        self.classes += np.bincount(classes, v, len(self.classes))
-        best = p.argmax(axis=1)
-        self._mean(RIGHT, best == classes, own, share)
-        self._calibrate(self.loss.link(p).max(axis=1), best == classes, v)
-
-    def _calibrate(self, chance: Float, happened: NDArray[np.bool_], v: Float) -> None:
+    def _calibrate(self, chance: Float, happened: NDArray[np.bool_], weights: Float) -> None:
         bins = np.minimum((chance * SHARES).astype(np.int64), SHARES - 1)
-        for k, values in enumerate((np.ones(len(v)), chance, happened.astype(np.float64))):
-            self.calibration[:, k] += np.bincount(bins, v * values, SHARES)
+        for k, values in enumerate((np.ones(len(bins)), chance, happened * 1.0)):
+            self.calibration[:, k] += np.bincount(bins, weights * values, SHARES)
 
-    def _add_regression(self, y: Float, p: Float, v: Float, own: Float, share: float) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._mean(ABSOLUTE, np.abs(p - y), own, share)
-            self._mean(SQUARE, (p - y) ** 2, own, share)
-            self._mean(RIGHT, y < p, own, share)
-            self._moments(y, p, float(v.sum()), own, share)
-
-    def _moments(self, y: Float, p: Float, weight: float, own: Float, share: float) -> None:
-        """Chan's formulas for means, squares and products about them."""
-        mean_y, mean_p = float(np.sum(own * y)), float(np.sum(own * p))
-        away_y, away_p = mean_y - self.totals[MEAN_Y], mean_p - self.totals[MEAN_P]
-        spread = weight * (1 - share)
-        for place, a, b, far in (
-            (M2_Y, y - mean_y, y - mean_y, away_y * away_y),
-            (M2_P, p - mean_p, p - mean_p, away_p * away_p),
-            (CROSS, y - mean_y, p - mean_p, away_y * away_p),
-        ):
-            self.totals[place] += weight * float(np.sum(own * a * b)) + far * spread
-        self.totals[MEAN_Y] += away_y * share
-        self.totals[MEAN_P] += away_p * share
+    def _add_moments(self, y: Float, p: Float, weights: Float) -> None:
+        """Add squares and products about the means of these rows, and of the means (Chan)."""
+        self.totals[M2_Y] += np.sum(weights * y * y)
+        self.totals[M2_P] += np.sum(weights * p * p)
+        self.totals[CROSS] += np.sum(weights * y * p)
 
     def metrics(self) -> dict[str, float]:
         """Metrics by name (`LABELS`); those that are not defined yet are left out."""
         totals = self.totals
         if totals[WEIGHT] == 0:
             return {}
-        made = {"loss": totals[LOSS], **getattr(self, f"_metrics_{self.task}")()}
+        made = {"loss": totals[LOSS]}
+        if self.task == "regression":
+            made |= self._metrics_of_numbers()
+        else:
+            if self.task == "binary":
+                made["auc"] = self._auc()
+            made["accuracy"] = totals[RIGHT]
+            made["calibration_error"] = self._calibration_error()
+            if self.loss.name == "logistic":
+                made["brier"] = totals[BRIER]
         return {name: float(value) for name, value in made.items() if math.isfinite(value)}
 
-    def _metrics_binary(self) -> dict[str, float]:
-        made = {"auc": self._auc(), "accuracy": self.totals[RIGHT]}
-        if self.loss.name == "logistic":
-            made |= {"calibration_error": self._off(), "brier": self.totals[BRIER]}
-        return made
-
-    def _metrics_multiclass(self) -> dict[str, float]:
-        return {"accuracy": self.totals[RIGHT], "calibration_error": self._off()}
-
-    def _metrics_regression(self) -> dict[str, float]:
+    def _metrics_of_numbers(self) -> dict[str, float]:
         totals = self.totals
-        spread = totals[M2_Y] / totals[WEIGHT]
+        variance = totals[M2_Y] / totals[WEIGHT]
         made = {"mae": totals[ABSOLUTE], "rmse": math.sqrt(totals[SQUARE])}
-        if spread > 0:
-            made["r2"] = 1 - totals[SQUARE] / spread
+        if variance > 0:
+            made["r2"] = 1 - totals[SQUARE] / variance
         made["bias"] = totals[MEAN_P] - totals[MEAN_Y]
         if totals[M2_P] > 0:
             made["slope"] = totals[CROSS] / totals[M2_P]
@@ -160,7 +164,68 @@ class RunningMetrics:
         below = np.cumsum(negative) - negative / 2
         return float(positive @ below) / pairs if pairs else math.nan
 
-    def _off(self) -> float:
-        """The calibration error: mean distance between probability and outcome over the bins."""
+    def confusion_matrix(self) -> list[list[float]]:
+        """Weight by actual (rows) and predicted class (columns)."""
+        if self.task == "binary":
+            half = BINS // 2
+            sides = [self.ranks[:, :half].sum(axis=1), self.ranks[:, half:].sum(axis=1)]
+            return np.column_stack(sides).tolist()
+        size = min(len(self.classes), MAX_CLASSES)
+        return self.confusion[:size, :size].tolist()
+
+    def thresholds(self) -> list[list[float]]:
+        """[score, weight of negatives, weight of positives with at least this score]."""
+        bins = np.flatnonzero(self.ranks.sum(axis=0))
+        if not len(bins):
+            return []
+        above = np.cumsum(self.ranks[:, ::-1], axis=1)[:, ::-1]
+        shares = np.linspace(0, len(bins) - 1, min(len(bins), MAX_THRESHOLDS))
+        places = np.union1d(bins[shares.astype(np.int64)], [BINS // 2])
+        edges = places / (BINS / 2) - 1
+        with np.errstate(divide="ignore"):
+            scores = np.maximum(edges / (1 - np.abs(edges)), -FARTHEST)
+        return np.column_stack([scores, *above[:, places]]).tolist()
+
+    def _calibration_error(self) -> float:
+        """The mean distance between probability and outcome over the bins."""
         weight, chance, happened = self.calibration.T
-        return float(np.abs(chance - happened).sum() / weight.sum()) if weight.any() else math.nan
+        if not weight.any():  # the loss has no probabilities
+            return math.nan
+        return float(np.abs(chance - happened).sum() / weight.sum())
+
+
+class LearningCurve:
+    """Losses summed over windows of equal numbers of rows, which double when there are too many.
+
+    >>> curve = LearningCurve()
+    >>> curve.add(np.ones(1000), np.ones(1000))
+    >>> curve.points()[:2]
+    [[2, 1.0], [4, 1.0]]
+    """
+
+    def __init__(self) -> None:
+        self.sums = np.zeros((MAX_WINDOWS, 2))
+        """Weight and loss of each window."""
+        self.places = np.array([0, 1])
+        """Rows so far, and rows in a window."""
+
+    def add(self, losses: Float, weights: Float) -> None:
+        """Count rows."""
+        rows = self.places[0] + np.arange(len(losses))
+        self.places[0] += len(losses)
+        while self.places[0] > MAX_WINDOWS * self.places[1]:
+            pairs = self.sums[::2] + self.sums[1::2]
+            self.sums = np.concatenate([pairs, np.zeros_like(pairs)])
+            self.places[1] *= 2
+        window = rows // self.places[1]
+        self.sums[:, 0] += np.bincount(window, weights, MAX_WINDOWS)
+        self.sums[:, 1] += np.bincount(window, weights * losses, MAX_WINDOWS)
+
+    def points(self) -> list[list[float]]:
+        """[rows at the end of the window, average loss in it], for windows with any weight."""
+        rows, width = self.places.tolist()
+        points = []
+        for k, (weight, loss) in enumerate(self.sums.tolist(), start=1):
+            if weight > 0:
+                points.append([min(k * width, rows), loss / weight])
+        return points

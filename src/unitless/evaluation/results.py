@@ -1,37 +1,122 @@
-"""Read and write results files: the content of a report as JSON (docs/results-format.md)."""
+"""Read and write results files: the content of a report as JSON (docs/reference/results-format.md).
+
+A schema is a type, a list with the schema of its items, a dict with the schema of each key (a
+trailing `?` marks a key that may be missing, "*" any other key), or a tuple of alternatives.
+"""
 
 import json
 import math
 import os
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 from unitless import __version__
 from unitless.blend.blend import Blend
 from unitless.evaluation.evaluation import Evaluation
+from unitless.evaluation.examples import LOSS
 from unitless.evaluation.explanations import certified, weights_by_feature
-from unitless.evaluation.results_schema import LENGTHS, RESULTS, problem
+from unitless.evaluation.metrics import LABELS
 from unitless.labels import text_of
-from unitless.model import LOSSES, Model
+from unitless.model import LOSSES
 from unitless.persistence.container import replace
 
 FORMAT = 1
 TOP = 100
 """Features whose weights are kept."""
+MAX_COLUMNS = 200
+"""Columns that are described."""
+
+
+def _each(kind: Any, names: str) -> dict[str, Any]:
+    """A schema with the same kind for several keys."""
+    return dict.fromkeys(names.split(), kind)
+
+
+NUMBER = (int, float)
+MAYBE = (int, float, None)
+SCORE = (int, float, None, [MAYBE])
+MEMBER = {"loss": NUMBER, "overhead": NUMBER, "rows": int}
+BOUND = _each(MAYBE, "certified sharp promised") | _each((str, None), "theorem by?")
+CERTIFICATE = {
+    "loss?": MAYBE,
+    "rows": int,
+    "members": {"*": MEMBER},
+    "claims": [{"against": str, "rows": int, **BOUND}],
+    "clipped?": str,
+}
+LINE = {
+    **_each(int, "rows features?"),
+    **_each(MAYBE, "loss since? target? baseline last? total?"),
+    "score?": SCORE,
+    "certified?": (None, CERTIFICATE),
+    "blend?": (None, {"*": MAYBE}),
+}
+WEIGHT = _each(str, "feature class?") | _each(MAYBE, "per_unit deviation? per_deviation?")
+METRICS = {f"{name}?": NUMBER for name in LABELS}
+TEST = {"source": (str, None), "rows": int, "unknown": int, "metrics": METRICS}
+TRIAL = {"units": str, "moved": MAYBE, "scores": NUMBER}
+NUMBERS = [NUMBER]
+SLIDER = {
+    "feature": str,
+    "rows": [int],
+    "range": NUMBERS,
+    "trials": [{"exponent": int, "*": NUMBERS}],
+}
+RESULTS = {
+    **_each(int, "results rows learned unlabelled held_out passes skipped coerced features"),
+    **_each(str, "package task learner loss"),
+    **_each((str, None), "source target"),
+    "labels": [str],
+    "holdouts": [MAYBE],
+    "metrics": METRICS,
+    "baseline": (None, {"score": SCORE, "loss": NUMBER}),
+    "last?": (None, {"loss": NUMBER, **_each(MAYBE, "same? chance? correlation?")}),
+    "test?": (None, TEST),
+    "certificate": (None, CERTIFICATE),
+    "lines": [LINE],
+    "curve": [[MAYBE]],
+    "calibration": [[MAYBE]],
+    "weights": [WEIGHT],
+    "blend": (None, {"*": MAYBE}),
+    "alarms": [{"feature": (str, int), "row": int, **_each(MAYBE, "before now factor")}],
+    "classes?": [NUMBER],
+    "confusion?": [[NUMBER]],
+    "thresholds?": [[NUMBER]],
+    "sample?": [[NUMBER]],
+    "worst?": [{"row": int, **_each(MAYBE, "target predicted loss"), "features": {"*": MAYBE}}],
+    "columns?": [{**_each(str, "column kind"), **_each(int, "features missing")}],
+    "file_rows?": (int, None),
+    **_each([str], "decisions? notes?"),
+    **_each(str, "command? date?"),
+    "seconds?": MAYBE,
+    "units?": (None, {"rows": int, "trials": [TRIAL]}),
+    "slider?": (None, SLIDER),
+    "comparison?": (None, [{"learner": str, **_each(MAYBE, "loss elsewhere")}]),
+    "*": object,
+}
+LENGTHS = {"curve": 2, "calibration": 3, "thresholds": 3, "sample": 3}
+"""Numbers of each point."""
 
 
 def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
     """The results of an evaluation; `more` (units, comparison, seconds, ...) is added unchanged."""
-    model, constant = run.model, run.constant()
-    weights = weights_by_feature(model, TOP)
+    model = run.model
+    learner = model.learner
+    constant = run.constant()
+    calibration = [
+        [float(weight), float(chance / weight), float(happened / weight)]
+        for weight, chance, happened in run.tally.calibration
+        if weight > 0
+    ]
     return {
         "results": FORMAT,
         "package": __version__,
         "source": model.source,
         "task": model.task,
         "target": model.target,
-        "learner": model.learner.name,
-        "loss": model.learner.loss.name,
+        "learner": learner.name,
+        "loss": learner.loss.name,
         "labels": [text_of(label) for label in model.labels],
         "rows": run.rows,
         "learned": model.rows,
@@ -43,29 +128,46 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
         "coerced": model.position.get("coerced", 0),
         "features": len(model.feature_names()),
         "metrics": run.tally.metrics(),
-        "baseline": None if constant is None else {"score": constant.score, "loss": constant.loss},
-        "certificate": certified(model.learner, constant),
+        "baseline": None if constant is None else constant._asdict(),
+        "last": run.last(),
+        "certificate": certified(learner, constant),
         "lines": run.lines,
         "curve": run.curve.points(),
-        "calibration": _calibration(run),
-        "weights": weights,
-        "blend": _blend(model),
+        "calibration": calibration,
+        **_by_task(run),
+        "worst": run.examples.described(model.feature_names()),
+        "columns": _columns(run),
+        "weights": weights_by_feature(model, TOP),
+        "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
+        "decisions": model.decisions,
         **more,
     }
 
 
-def _calibration(run: Evaluation) -> list[list[float]]:
-    """[weight, mean probability, observed frequency] of the nonempty bins."""
-    return [
-        [float(weight), float(chance / weight), float(happened / weight)]
-        for weight, chance, happened in run.tally.calibration
-        if weight > 0
-    ]
+def _by_task(run: Evaluation) -> dict[str, Any]:
+    """What only classes have, or only numbers."""
+    if run.model.task == "regression":
+        return {"sample": run.examples.sample.kept[:, :LOSS].tolist()}
+    found = {"classes": run.tally.classes.tolist(), "confusion": run.tally.confusion_matrix()}
+    return found | {"thresholds": run.tally.thresholds()}
 
 
-def _blend(model: Model) -> dict[str, float] | None:
-    return model.learner.mixture_weights() if isinstance(model.learner, Blend) else None
+def _columns(run: Evaluation) -> list[dict[str, Any]]:
+    """The columns of a table: kind, number of features, missing numbers."""
+    encoder = run.model.columns
+    if encoder is None:
+        return []
+    made: dict[str, dict[str, Any]] = {}
+    for name, kind in encoder.kinds.items():
+        made[name] = {"column": name, "kind": kind, "features": 0, "missing": 0}
+    for place, names in enumerate(encoder.sources):
+        if len(names) == 1 and names[0] in made:
+            entry = made[names[0]]
+            entry["features"] += 1
+            if place < len(run.examples.missing):
+                entry["missing"] += int(run.examples.missing[place])
+    return list(made.values())[:MAX_COLUMNS]
 
 
 def write_results(path: str | os.PathLike[str], results: dict[str, Any]) -> None:
@@ -87,41 +189,77 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_results(f"{folder}/r.json", {"results": 1, "package": 3})
+    ...     write_results(f"{folder}/r.json", {"results": 1, "rows": 3})
     ...     try:
     ...         read_results(f"{folder}/r.json")
     ...     except ValueError as error:
     ...         print(str(error).rpartition(": ")[2])
-    package is 3
+    learned is missing
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        raise ValueError(f"{os.fspath(path)}: it is not a results file (not JSON)") from None
-    number = found.get("results") if isinstance(found, dict) else None
-    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= FORMAT:
-        raise ValueError(f"{os.fspath(path)}: it is not a results file of format {FORMAT}")
-    try:
         wrong = problem(found, RESULTS) or _contradiction(found)
     except RecursionError:
         wrong = "it is nested too deeply"
+    except ValueError:
+        wrong = "it is not JSON"
     if wrong:
-        raise ValueError(f"{os.fspath(path)}: it is not a results file: {wrong}")
-    for name in LENGTHS:  # a loss that was not finite has no place on a chart
+        raise ValueError(f"{os.fspath(path)}: not a results file of format {FORMAT}: {wrong}")
+    for name in LENGTHS.keys() & found:  # a loss that was not finite has no place on a chart
         found[name] = [point for point in found[name] if None not in point]
     found["lines"] = [line for line in found["lines"] if line.get("total", 0) is not None]
     return dict(found)
 
 
+def problem(found: Any, schema: Any, where: str = "") -> str | None:
+    """What does not fit a schema, in words; None if everything does.
+
+    >>> problem({"rows": "3"}, {"rows": int}), problem({}, {"rows": int})
+    ("rows is '3'", 'rows is missing')
+    """
+    if isinstance(schema, tuple):
+        fits = any(problem(found, each) is None for each in schema)
+    elif isinstance(schema, list | dict) and type(found) is type(schema):
+        return _problem_within(found, schema, where)
+    else:  # an int is no bool here
+        fits = schema is object or found is schema or type(found) is schema
+    return None if fits else f"{where or 'it'} is {shortened(found)}"
+
+
+def _problem_within(found: Any, schema: Any, where: str) -> str | None:
+    """The first problem of a list or an object."""
+    if isinstance(schema, list):
+        items = ((f"{where}[{k}]", each, schema[0]) for k, each in enumerate(found))
+    else:
+        prefix = f"{where}." if where else ""
+        for key in schema:
+            if key[-1] not in "?*" and key not in found:
+                return f"{prefix}{key} is missing"
+        kinds = {key.removesuffix("?"): kind for key, kind in schema.items()}
+        for key in found:
+            if key not in kinds and "*" not in kinds:
+                return f"{prefix}{key} is unknown"
+        items = (
+            (prefix + key, each, kinds.get(key, kinds.get("*"))) for key, each in found.items()
+        )
+    for place, each, kind in items:
+        if wrong := problem(each, kind, place):
+            return wrong
+    return None
+
+
 def _contradiction(found: dict[str, Any]) -> str | None:
     """Describe an inconsistency between values of the right types; None if there is none."""
+    if not 1 <= found["results"] <= FORMAT:
+        return f"results is {found['results']}"
     if found["task"] not in LOSSES:
         return f"task is {found['task']!r}"
     if found["calibration"] and found["task"] == "binary" and not found["labels"]:
         return "labels is []"
-    if found.get("units") and not found["units"]["trials"]:
-        return "units.trials is []"
+    for key in ("units", "slider"):
+        if found.get(key) and not found[key]["trials"]:
+            return f"{key}.trials is []"
     for name, length in LENGTHS.items():
-        if any(len(point) != length for point in found[name]):
+        if any(len(point) != length for point in found.get(name, ())):
             return f"{name} has points of other than {length} numbers"
     return None

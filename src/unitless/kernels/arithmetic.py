@@ -87,6 +87,12 @@ def lane_dot(a, first, b, n):
     return total(sums)
 
 
+@inlined
+def dot(a, b):
+    """The inner product of two vectors whose length is a multiple of 8."""
+    return lane_dot(a, 0, b, a.size)
+
+
 @shared
 def lane_sum(terms, n):
     """terms[0] + ... + terms[n - 1], n a multiple of 8, in eight partial sums and a fixed order."""
@@ -105,3 +111,15 @@ def grown(array: NDArray[Any], size: int, fill: float = 0) -> NDArray[Any]:
     bigger[: len(array)] = array
     bigger[len(array) :] = fill
     return bigger
+
+
+@inlined
+def hashed(a, b, c):
+    """A number of 64 bits from three others (splitmix64)."""
+    z = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)
+    z += np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
+    z += np.uint64(c) * np.uint64(0x165667B19E3779F9)
+    z += np.uint64(0x27D4EB2F165667C5)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -70,5 +70,8 @@ kernel: Any = _cached()
 inlined: Any = cast(Any, njit)(forceinline=True, **_COMMON)
 """A function that kernels call: compiled into each of them, and cached with them."""
 
+subroutine: Any = cast(Any, njit)(**_COMMON)
+"""A function that kernels call, and that is compiled once for all calls in a kernel."""
+
 shared: Any = _cached(forceinline=True)
 """The same for functions that Python calls as well."""

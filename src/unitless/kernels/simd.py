@@ -12,6 +12,7 @@ Bounds are not checked: an array must have eight numbers from `i` on.
 import math
 import operator
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from llvmlite import ir
@@ -67,28 +68,22 @@ def _call(builder: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
     return builder.call(function, args)
 
 
-def _define(
-    python: Any, result: types.Type, emit: Callable[..., Any], operand: Any = lanes
-) -> None:
-    """Define a Python operator or function for vectors."""
+def _define(python: Any, result: types.Type, emit: Callable[..., Any]) -> None:
+    """Define a Python operator or function for vectors, and for vectors and numbers."""
     arity = emit.__code__.co_argcount - 1
-    scalar = types.float64 if operand is lanes else types.boolean
+    kinds = [kind for kind in product((lanes, types.float64), repeat=arity) if lanes in kind]
 
-    def is_vector(*args: types.Type) -> types.Type | None:
-        good = operand in args and all(kind in (operand, scalar) for kind in args)
-        return result if good else None
+    def typed(*args: types.Type) -> types.Type | None:
+        return result if args in kinds else None
 
     if arity == 1:
-        type_callable(python)(lambda context: lambda x: is_vector(x))
+        type_callable(python)(lambda context: lambda x: typed(x))
     else:
-        type_callable(python)(lambda context: lambda x, y: is_vector(x, y))
+        type_callable(python)(lambda context: lambda x, y: typed(x, y))
 
     def lower(context, builder, signature, args):
         return emit(builder, *[_vector(builder, value) for value in args])
 
-    kinds: list[tuple[types.Type, ...]]
-    kinds = [(operand,)] if arity == 1 else [(operand, operand), (operand, scalar)]
-    kinds += [(scalar, operand)] if arity == 2 else []
     for kind in kinds:
         lower_builtin(python, *kind)(lower)
 
@@ -106,8 +101,6 @@ _define(operator.lt, mask, lambda b, x, y: b.fcmp_ordered("<", x, y))
 _define(operator.gt, mask, lambda b, x, y: b.fcmp_ordered(">", x, y))
 _define(operator.eq, mask, lambda b, x, y: b.fcmp_ordered("==", x, y))
 _define(operator.ne, mask, lambda b, x, y: b.fcmp_unordered("!=", x, y))
-_define(operator.and_, mask, lambda b, x, y: b.and_(x, y), mask)
-_define(operator.or_, mask, lambda b, x, y: b.or_(x, y), mask)
 
 
 @intrinsic
@@ -133,17 +126,6 @@ def where(typingctx, condition, a, b):
 
     kinds = [lanes if kind is lanes else types.float64 for kind in (a, b)]
     return lanes(mask, *kinds), codegen
-
-
-@intrinsic
-def any_lane(typingctx, condition):
-    """Whether the condition holds in a lane."""
-
-    def codegen(context, builder, signature, args):
-        bits = ir.IntType(LANES)
-        return builder.icmp_unsigned("!=", builder.bitcast(args[0], bits), bits(0))
-
-    return types.boolean(mask), codegen
 
 
 @intrinsic
@@ -176,6 +158,17 @@ def _address(context, builder, kind, array, index):
 
 
 @intrinsic
+def pointer(typingctx, array, i):
+    """The address of array[i], for `numba.carray`."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.gep(data, [args[1]])
+
+    return types.CPointer(array.dtype)(array, types.int64), codegen
+
+
+@intrinsic
 def load(typingctx, array, i):
     """array[i : i + 8]."""
 
@@ -199,16 +192,14 @@ def store(typingctx, array, i, v):
 
 @intrinsic
 def prefetch(typingctx, array, i):
-    """Ask for the cache line of array[i] (first axis) before it is needed."""
+    """Ask for the cache line of array[i] before it is needed."""
 
     def codegen(context, builder, signature, args):
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        offset = builder.mul(args[1], builder.extract_value(array.strides, 0))
-        address = builder.add(builder.ptrtoint(array.data, offset.type), offset)
-        pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
+        address = _address(context, builder, signature.args[0], *args)
+        pointer = builder.bitcast(address, ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
         function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(function, [pointer, _INT32(1), _INT32(3), _INT32(1)])  # to be written, kept
+        builder.call(function, [pointer, _INT32(0), _INT32(3), _INT32(1)])  # to be read, kept
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen

@@ -11,48 +11,54 @@ if TYPE_CHECKING:
 
 REGISTRY = {
     "coordinate": "unitless.learners.coordinate.Coordinate",
+    "coordinate2": "unitless.learners.coordinate2.Coordinate2",
     "full": "unitless.learners.full.Full",
     "zero": "unitless.learners.zero.Zero",
-    "scinol1": "unitless.learners.scinol1.Scinol1",
+    "scinol1": "unitless.learners.scinol.Scinol1",
     "vaw": "unitless.learners.vaw.Vaw",
     "blend": "unitless.blend.blend.Blend",
     # members of the blend
     "newton": "unitless.learners.newton.Newton",
-    "ridge": "unitless.learners.ridge.Ridge",
-    "scinol2": "unitless.learners.scinol2.Scinol2",
+    "ridge": "unitless.learners.newton.Ridge",
+    "scinol2": "unitless.learners.scinol.Scinol2",
     "nag": "unitless.learners.nag.Nag",
-    "inag": "unitless.learners.inag.Inag",
+    "inag": "unitless.learners.nag.Inag",
     "diagonal": "unitless.learners.diagonal.Diagonal",
+    "boosted_trees": "unitless.learners.boosted_trees.BoostedTrees",
     "bayes": "unitless.learners.naive_bayes.Bayes",
     "tracker": "unitless.learners.label_tracker.Tracker",
     # baselines: the comparators of the paper
-    "ogd": "unitless.baselines.ogd.Ogd",
-    "adagrad": "unitless.baselines.adagrad.Adagrad",
-    "adagrad_da": "unitless.baselines.adagrad_da.AdagradDa",
-    "ftrl": "unitless.baselines.ftrl.Ftrl",
-    "ng": "unitless.baselines.ng.Ng",
-    "snag": "unitless.baselines.snag.Snag",
-    "nda": "unitless.baselines.nda.Nda",
-    "son": "unitless.baselines.son.Son",
-    "fd_son": "unitless.baselines.fd_son.FdSon",
-    "oja_son": "unitless.baselines.oja_son.OjaSon",
-    "ons": "unitless.baselines.ons.Ons",
-    "adaptive_normal": "unitless.baselines.adaptive_normal.AdaptiveNormal",
-    "pistol": "unitless.baselines.pistol.Pistol",
-    "kt": "unitless.baselines.kt.Kt",
-    "coin": "unitless.baselines.coin.Coin",
-    "solo": "unitless.baselines.solo.Solo",
-    "dfeg": "unitless.baselines.dfeg.Dfeg",
-    "reward_doubling": "unitless.baselines.reward_doubling.RewardDoubling",
+    "ogd": "unitless.baselines.gradient_descent.Ogd",
+    "adagrad": "unitless.baselines.gradient_descent.Adagrad",
+    "adagrad_da": "unitless.baselines.dual_averaging.AdagradDa",
+    "ftrl": "unitless.baselines.gradient_descent.Ftrl",
+    "ng": "unitless.baselines.normalised_gradient.Ng",
+    "snag": "unitless.baselines.normalised_gradient.Snag",
+    "nda": "unitless.baselines.dual_averaging.Nda",
+    "son": "unitless.baselines.sketched_newton.Son",
+    "fd_son": "unitless.baselines.sketched_newton.FdSon",
+    "oja_son": "unitless.baselines.sketched_newton.OjaSon",
+    "ons": "unitless.baselines.full_matrix.Ons",
+    "adaptive_normal": "unitless.baselines.minimax.AdaptiveNormal",
+    "pistol": "unitless.baselines.coin_betting.Pistol",
+    "kt": "unitless.baselines.coin_betting.Kt",
+    "coin": "unitless.baselines.coin_betting.Coin",
+    "solo": "unitless.baselines.dual_averaging.Solo",
+    "dfeg": "unitless.baselines.exponentiated_gradient.Dfeg",
+    "reward_doubling": "unitless.baselines.coin_betting.RewardDoubling",
     "minimax": "unitless.baselines.minimax.Minimax",
-    "eg": "unitless.baselines.eg.Eg",
-    "second_order_perceptron": "unitless.baselines.second_order_perceptron.SecondOrderPerceptron",
-    "arow": "unitless.baselines.arow.Arow",
+    "eg": "unitless.baselines.exponentiated_gradient.Eg",
+    "second_order_perceptron": "unitless.baselines.full_matrix.SecondOrderPerceptron",
+    "arow": "unitless.baselines.full_matrix.Arow",
 }
 """Name -> the full path of its class."""
 
 _CLASSES = {path.rpartition(".")[2]: name for name, path in REGISTRY.items()}
 __all__ = ["REGISTRY", *_CLASSES, "get"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(class_name: str) -> Any:

@@ -4,19 +4,17 @@
 - `learn(rows)` scores each row before it uses the row's target, in order. A block gives the same
   bits as its rows one by one, and the scores are those that `predict` would have given.
 - A call that raises an error leaves the learner as it was.
-- `invariance` declares which changes of the features leave the scores unchanged; tests check it
-  (`unitless.testing`).
+- `invariance` declares which changes of the features leave the scores unchanged.
 - A learner is not thread-safe; estimators and models are.
 
-A new learner implements the methods at the bottom of `Learner` and is registered by one line in
-`unitless.learners`. A learner that updates each feature independently is a subclass of
-`unitless.learners.coordinatewise.Coordinatewise` and needs two functions only.
+`unitless.testing` checks all this. A new learner implements the methods at the bottom of `Learner`
+and is registered in `unitless.learners`; if it updates each feature independently, it is a subclass
+of `Coordinatewise` and needs two functions only.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
-from functools import cache
+from collections.abc import Callable, Hashable, Mapping
 from itertools import islice
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -25,18 +23,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless import losses, units
 from unitless.encoders import DictEncoder
-from unitless.learners.state import Field as Field
+from unitless.learners.declared import parameters_of
+from unitless.learners.parameter_checks import EMPTY as EMPTY
+from unitless.learners.parameter_checks import checked_classes, checked_weights, weight_of_one
 from unitless.losses import SOFTMAX, Loss
 from unitless.rows import NO_INDICES as NO_INDICES
 from unitless.rows import NO_STARTS as NO_STARTS
 from unitless.rows import Block as Block
 from unitless.rows import Rows, extent
+from unitless.state import LARGEST as LARGEST
+from unitless.state import UNITS, Stateful
+from unitless.state import Field as Field
 
 Float = NDArray[np.float64]
-EMPTY = np.empty(0)
-MIN_WEIGHT, MAX_WEIGHT = 2.0**-200, 2.0**200
-"""Sample weights between these leave every square and product within float64."""
-LARGEST = float(np.finfo(np.float64).max)
 
 
 class Weights(NamedTuple):
@@ -51,10 +50,7 @@ class Weights(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """The sums of a regret certificate (docs/theory.md): regret(u) <= A + sum h_i u_i for every u.
-
-    Coordinate 0 is the constant 1 (s = 0 there without an intercept); column j is j + 1.
-    """
+    """The sums of a regret certificate (theory.md), by coordinate: regret(u) <= A + sum h_i u_i."""
 
     trials: int
     dimension: int
@@ -65,6 +61,10 @@ class Sums(NamedTuple):
     """h / s with h = -sum v g x and g the loss's own derivative: unit of the loss."""
     s: Float
     """sqrt(sum v^2 x^2), unit [x_i]."""
+    slopes: Float | None = None
+    """The sums of `unitless.learners.slopes`."""
+    lost: Float | None = None
+    """At most this times s was dropped from h as rounding noise."""
 
 
 class Diverged(ArithmeticError):
@@ -84,19 +84,24 @@ class Diverged(ArithmeticError):
         return Diverged, (self.learner, self.row)
 
 
-class Learner(ABC):
+class Learner(Stateful, ABC):
     """Base of all learners; see the module's docstring for the contract."""
 
     name: ClassVar[str]
     invariance: ClassVar[Literal["linear", "affine", "unit", "rotation", "none"]]
     needs_lipschitz: ClassVar[bool] = True
+    takes_losses: ClassVar[tuple[str, ...]] = ()
+    """Names of the losses it takes, if it does not take all."""
     takes_every_target: bool = True
     """Whether it takes every target that its loss takes; see `_check`."""
     linear: ClassVar[bool] = True
     """Whether scores are linear in x, for the scales of a moment."""
+    symmetric: ClassVar[bool] = True
+    """Whether the signs and the order of the columns leave the scores unchanged, too."""
     theorem: ClassVar[str | None] = None
     """The regret theorem that holds for it, if one does."""
     state: Any
+    saved: ClassVar[tuple[Any, ...]] = (UNITS,)
 
     def __init__(
         self, loss: str | Loss = "logistic", *, intercept: bool = True, classes: int = 0
@@ -112,11 +117,28 @@ class Learner(ABC):
                 f"{self.loss.name} loss has none: use 'absolute' or 'huber(delta)', or a learner "
                 "made for it"
             )
+        kind = self.loss.name.partition("(")[0]
+        if self.takes_losses and kind not in self.takes_losses:
+            known = ", ".join(map(repr, self.takes_losses))
+            raise ValueError(f"{self.name} takes one of the losses {known}, not {self.loss.name!r}")
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in parameters_of(self).items())
+        rows = "" if self.trials is None else f": {self.trials} rows learned"
+        return f"<{type(self).__name__}({given}){rows}>"
+
+    @property
+    def trials(self) -> int | None:
+        """Rows learned, if the learner counts them."""
+        return None
 
     @property
     def scale_invariant(self) -> bool:
         """Whether the scores do not depend on the units of the features."""
         return self.invariance in ("unit", "affine", "linear")
+
+    def _sizes(self) -> dict[str, int]:
+        return {"classes": self.classes, "units": min(len(self._units), 1 + self._columns)}
 
     # Blocks
 
@@ -124,18 +146,17 @@ class Learner(ABC):
         """Score the rows, each as if it were the next trial; the learner does not change."""
         weights = checked_weights(rows)
         scores = self._room(len(rows))
-        if self._in_range(rows):
+        if self._in_range(rows.extent, rows.refuse_infinity):
             return self._predict(rows.block, weights, scores)
         return units.predict(self, rows.block, weights, scores)
 
     def learn(self, rows: Rows) -> Float:
         """Score each row before its target is used, then learn it; returns the scores."""
         weights = checked_weights(rows)
-        in_range = self._in_range(rows)
+        in_range = self._in_range(rows.extent, rows.refuse_infinity)
         if rows.targets is None:
             raise ValueError("learning needs targets: as_rows(X, targets)")
-        losses.check_targets(self.loss, rows.targets, self.classes)
-        self._check(rows.targets, weights)
+        self._check_targets(rows.targets, weights)
         scores = self._room(len(rows))
         columns = self._columns
         try:
@@ -147,12 +168,16 @@ class Learner(ABC):
             self._forget(columns)
             raise
 
-    def _in_range(self, rows: Rows) -> bool:
-        """Whether the learner can take the values as they are; infinite ones are refused."""
-        extent = rows.extent
-        if extent[1] == math.inf:
-            rows.refuse_infinity()
-        return not self.scale_invariant or (not len(self._units) and units.covers(extent))
+    def _check_targets(self, targets: Float, weights: Float) -> None:
+        """Refuse targets before anything changes."""
+        losses.check_targets(self.loss, targets, self.classes)
+        self._check(targets, weights)
+
+    def _in_range(self, sizes: tuple[float, float], refuse_infinity: Callable[[], None]) -> bool:
+        """Whether the learner can take values of these sizes; infinite ones are refused."""
+        if sizes[1] == math.inf:
+            refuse_infinity()
+        return (not len(self._units) and units.covers(sizes)) or not self.scale_invariant
 
     def _room(self, rows: int) -> Float:
         """An array for scores: one per row, or with the softmax loss one per row and class."""
@@ -162,56 +187,50 @@ class Learner(ABC):
 
     def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> Any:
         """Score one dict row. Absent is 0, None and NaN are missing, new names are fine."""
-        check_weight(weight)
+        weights = weight_of_one(weight)
         self.names.load(x)
         block, in_range = self._one_row()
-        weights = EMPTY if weight == 1 else np.array([float(weight)])
-        predict = self._predict if in_range else self._predict_in_units
-        scores = predict(block, weights, self._room(1))
-        return scores[0] if scores.ndim == 2 else float(scores[0])
+        scores = self._room(1)
+        if in_range:
+            self._predict(block, weights, scores)
+        else:
+            units.predict(self, block, weights, scores)
+        return scores[0] if scores.ndim == 2 else scores.item()
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> Any:
         """Score one dict row, then learn from its target; returns the score."""
-        check_weight(weight)
+        weights = weight_of_one(weight)
         losses.check_target(self.loss, y, 0, self.classes)
         if weight == 0:
             return self.predict_one(x)
-        targets = np.array([float(y)])
-        weights = EMPTY if weight == 1 else np.array([float(weight)])
+        targets = np.array((y,), dtype=np.float64)
         if not self.takes_every_target:
             self._check(targets, weights)
         names = self.names
         unknown = names.load(x)
         block, in_range = self._one_row()
-        columns, known = self._columns, len(names.columns)
         if unknown:
+            columns = self._columns
+            known = len(names.columns)
             self._reserve(block.columns)
             names.add_unknown()
-        learn = self._learn if in_range else self._learn_in_units
+        scores = self._room(1)
         try:
-            scores = learn(block, targets, weights, self._room(1))
+            if in_range:
+                self._learn(block, targets, weights, scores)
+            else:
+                units.learn(self, block, targets, weights, scores)
         except Diverged:
-            self._forget(columns)
-            self.names = DictEncoder(dict(islice(names.columns.items(), known)))
+            if unknown:
+                self._forget(columns)
+                self.names = DictEncoder(dict(islice(names.columns.items(), known)))
             raise
-        return scores[0] if scores.ndim == 2 else float(scores[0])
+        return scores[0] if scores.ndim == 2 else scores.item()
 
     def _one_row(self) -> tuple[Block, bool]:
         """The row in `names` as a block, and whether it is in range; infinity is refused."""
         names = self.names
-        values = names.values
-        sizes = extent(values)
-        if sizes[1] == math.inf:
-            names.refuse_infinity()
-        in_range = not self.scale_invariant or (not len(self._units) and units.covers(sizes))
-        columns = len(names.columns) + len(names.unknown)
-        return Block(values, names.indices, _starts_of_one(len(values)), columns), in_range
-
-    def _predict_in_units(self, block: Block, weights: Float, scores: Float) -> Float:
-        return units.predict(self, block, weights, scores)
-
-    def _learn_in_units(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        return units.learn(self, block, targets, weights, scores)
+        return names.block, self._in_range(extent(names.values), names.refuse_infinity)
 
     # Units, weights, explanations
 
@@ -234,11 +253,23 @@ class Learner(ABC):
         w = units.in_own_unit(self, self._coefficients())
         return Weights(w[0], w[1:])
 
-    def contributions(self, rows: Rows) -> tuple[Float, Float]:
-        """Explain the score of one row: (base, by column), which add up to it.
+    def deviations(self) -> Float | None:
+        """The typical size of each column's values, the root of their mean square, if it is known.
 
-        The weights at x = 0 times x; the rest, mainly the intercept, is the base.
+        The Blend has their standard deviations.
         """
+        sums = self.sums()
+        return None if sums is None else sums.s[1:] / math.sqrt(max(sums.trials, 1))
+
+    def _sizes_in_own_unit(self, sizes: Float) -> Float:
+        """Sizes by column as callers pass the values, from those that the learner sees."""
+        if not len(self._units):
+            return sizes
+        units = self._units[1 : 1 + len(sizes)]
+        return np.divide(sizes, units, out=np.zeros(len(sizes)), where=units > 0)
+
+    def contributions(self, rows: Rows) -> tuple[Float, Float]:
+        """Explain the score of one row: (base, by column), which add up to it."""
         w = self._coefficients()[1:]
         block = rows.block
         columns = block.indices if len(block.starts) else np.arange(block.columns)
@@ -266,10 +297,7 @@ class Learner(ABC):
 
     @abstractmethod
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        """Fill in `scores` and return them; columns without room are features not yet seen.
-
-        Empty weights mean all 1.
-        """
+        """Fill in `scores` and return them; no weights are all 1, columns beyond room are new."""
 
     @abstractmethod
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
@@ -289,10 +317,15 @@ class Learner(ABC):
 
     def _forget(self, columns: int) -> None:
         """Go back to room for that many columns, after `Diverged`."""
-        return
 
     def _check(self, targets: Float, weights: Float) -> None:
         """Refuse targets that the learner does not support, before anything changes."""
+
+    def weigh_gradients(self) -> None:
+        """From now on sample weights, of at most 1, multiply the derivative of the loss.
+
+        Here they do already. In Algorithms 1 and 2 and others a sample weight v is a row v x.
+        """
         return
 
     def add_class(self) -> None:
@@ -302,48 +335,3 @@ class Learner(ABC):
     def sums(self) -> Sums | None:
         """The sums of a regret certificate; None for learners that do not keep them."""
         return None
-
-
-@cache
-def _starts_of_one(size: int) -> NDArray[np.int64]:
-    """The starts of a block of one row."""
-    return np.array([0, size])
-
-
-def checked_weights(rows: Rows) -> Float:
-    """The sample weights of a block, empty if all are 1; out of bounds they are refused."""
-    if not isinstance(rows, Rows):
-        raise TypeError(f"expected Rows, got {type(rows).__name__}: use as_rows(X, targets)")
-    if rows.weights is None:
-        return EMPTY
-    good = (rows.weights == 0) | ((rows.weights >= MIN_WEIGHT) & (rows.weights <= MAX_WEIGHT))
-    if not good.all():
-        row = int(np.argmin(good))
-        check_weight(float(rows.weights[row]), row)
-    return rows.weights
-
-
-def check_weight(weight: float, row: int = 0) -> None:
-    """Refuse a sample weight that is neither 0 nor within bounds."""
-    if not (weight == 0 or MIN_WEIGHT <= weight <= MAX_WEIGHT):
-        raise ValueError(
-            f"row {row}: weight {weight:g} is neither 0 nor between {MIN_WEIGHT:.0e} and "
-            f"{MAX_WEIGHT:.0e}; use 0 to leave a row out"
-        )
-
-
-def checked_classes(loss: Loss, classes: int) -> int:
-    """The number of scores per row: 1, or the number of classes of the softmax loss."""
-    if (loss.code == SOFTMAX) != (classes > 0):
-        raise ValueError(
-            f"classes = {classes} with the {loss.name} loss: the softmax loss needs the number of "
-            "classes, and no other loss has classes"
-        )
-    return classes or 1
-
-
-def checked_wealth(wealth: float) -> float:
-    """The initial wealth of an algorithm of the paper, as a float."""
-    if not 0 < wealth < math.inf:
-        raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
-    return float(wealth)

@@ -8,30 +8,21 @@ At trial t, with alpha > 9/8, initial wealth eps and d coordinates seen so far::
     p     = sum_i w_i x_i;   g = loss'(y, p) / L;   h_i -= g x_i
 
 A sample weight v scales the instance: h and s2 take v x, while p = w.x. The paper fixes d; counting
-coordinates as they appear keeps the proof, because 1 / (t d) never grows (docs/theory.md).
-
-===== ========= ===================================== =======
-paper field     meaning                               unit
-===== ========= ===================================== =======
-h_i   h         -sum g x_i                            [x_i]
-s2_i  s2        sum x_i^2                             [x_i]^2
-t     totals[T] trials                                1
-d     totals[D] coordinates so far                    1
---    totals[A] sum v g p, for the certificate        1
-===== ========= ===================================== =======
+coordinates as they appear keeps the proof, because 1 / (t d) never grows (theory.md).
 """
 
 import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless.kernels.arithmetic import bounded_exp
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store, total, where
-from unitless.learners.base import Field, Sums, checked_wealth
+from unitless.learners.base import Field, Float, Sums
 from unitless.learners.coordinatewise import Coordinatewise, T, loop
+from unitless.learners.parameter_checks import checked_wealth
+from unitless.learners.slopes import SLOPES, add_slopes, no_slopes
 from unitless.losses import Loss
 
 D, A = 1, 2  # totals
@@ -48,14 +39,17 @@ def weight(h, s2, x, half):
 
 @inlined
 def predict(parameters, totals, v, x, f, scratch):
-    half, wealth_over_alpha, fixed_d = parameters[0], parameters[1], parameters[2]
-    h, s2 = f[0], f[1]
+    half = parameters[0]
+    wealth_over_alpha = parameters[1]
+    fixed_d = parameters[2]
+    h = f[0]
+    s2 = f[1]
     new = every(0.0)
     score = every(0.0)
     for k in range(0, x.size, LANES):
         z = load(x, k)
         before = load(s2, k)
-        new += where((before == 0.0) & (z != 0.0), 1.0, 0.0)
+        new += where(before == 0.0, where(z != 0.0, 1.0, 0.0), 0.0)
         score += weight(load(h, k), fma(z, z, before), z, half) * z
     totals[D] += total(new)
     d = max(fixed_d or totals[D], 1.0)
@@ -67,7 +61,8 @@ def predict(parameters, totals, v, x, f, scratch):
 @inlined
 def update(parameters, totals, trial, x, f, scratch):
     g = trial.g
-    h, s2 = f[0], f[1]
+    h = f[0]
+    s2 = f[1]
     for k in range(0, x.size, LANES):
         z = load(x, k)
         store(h, k, load(h, k) - g * z)
@@ -77,7 +72,9 @@ def update(parameters, totals, trial, x, f, scratch):
 
 @kernel
 def run(task, parameters, block, targets, weights, scores, state):
-    return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
+    rows = loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
+    add_slopes(task, targets, weights, scores, state[2])
+    return rows
 
 
 class Coordinate(Coordinatewise):
@@ -90,14 +87,10 @@ class Coordinate(Coordinatewise):
     alpha : float, above 9/8
         Larger values give smaller weights. Theorem 1 needs more than 9/8.
     wealth : float
-        eps, the initial wealth (1 in the paper); the bound on the regret against u = 0 is
-        proportional to it.
+        eps, the initial wealth (1 in the paper): the bound against u = 0 is a multiple of it.
     d : int or None
-        The paper's fixed number of coordinates (the intercept counts); None counts them as
-        they appear.
+        The fixed number of coordinates, with the intercept; None counts them as they appear.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -108,19 +101,17 @@ class Coordinate(Coordinatewise):
     0.6905
     """
 
-    name: ClassVar[str] = "coordinate"
+    name = "coordinate"
     invariance: ClassVar[Any] = "unit"
-    theorem: ClassVar[str | None] = "Theorem 1"
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("h", "x", "-sum g x_i"),
-        Field("s2", "x^2", "sum x_i^2"),
-    )
-    totals: ClassVar[tuple[Field, ...]] = (
+    theorem = "Theorem 1"
+    fields: ClassVar[Any] = (Field("h", "x", "-sum g x_i"), Field("s2", "x^2", "sum x_i^2"))
+    totals = (
         Field("d", "1", "coordinates so far"),
         Field("A", "1", "sum v g p, for the certificate"),
     )
-    scales_instance: ClassVar[bool] = True
-    kernel: ClassVar[Any] = staticmethod(run)
+    scales_instance = True
+    kernel = staticmethod(run)
+    saved = (*Coordinatewise.saved, SLOPES)
 
     def __init__(
         self,
@@ -132,17 +123,24 @@ class Coordinate(Coordinatewise):
         intercept: bool = True,
     ) -> None:
         super().__init__(loss, intercept=intercept)
-        if not 9 / 8 < alpha < math.inf:
-            raise ValueError(
-                f"alpha = {alpha}: Algorithm 1 needs alpha > 9/8, because its proof rests on "
-                "x + exp(-x) <= exp(9 x^2 / 16); 1.2 is a good choice"
-            )
+        self._check_alpha(alpha)
         if d is not None and d < 1:
             raise ValueError(f"d = {d}: there is at least one coordinate; None counts them")
         self.alpha = float(alpha)
         self.wealth = checked_wealth(wealth)
         self.d = d
+        self._slopes = no_slopes()
         self._prepare()
+
+    def _check_alpha(self, alpha: float) -> None:
+        if not 9 / 8 < alpha < math.inf:
+            raise ValueError(
+                f"alpha = {alpha}: Algorithm 1 needs alpha > 9/8, because its proof rests on "
+                "x + exp(-x) <= exp(9 x^2 / 16); 1.2 is a good choice"
+            )
+
+    def _more_arrays(self) -> tuple[Float, ...]:
+        return (self._slopes,)
 
     def _parameters(self) -> tuple[float, ...]:
         return 0.5 / self.alpha, self.wealth / self.alpha, float(self.d or 0)
@@ -155,18 +153,14 @@ class Coordinate(Coordinatewise):
             )
         super()._reserve(columns)
 
-    def _weights_at(self, records: NDArray[Any], totals: NDArray[Any]) -> NDArray[Any]:
-        h, s2 = records[0], np.maximum(records[1], TINY)
-        factor = self.wealth / self.alpha / ((totals[T] + 1) * max(self.d or totals[D], 1.0))
-        return factor * h / s2 * np.exp(np.minimum(h * h / (2 * self.alpha * s2), MAX_EXPONENT))
-
     def sums(self) -> Sums:
         """A, h / s and s, of the loss itself rather than of loss / L."""
-        h, s2 = self.state.records[:, 0].T
+        h, s2 = self.state.records[:, 0, :2].T
         t, d, a = self._totals
-        s, lipschitz = np.sqrt(s2), self.loss.lipschitz
+        s = np.sqrt(s2)
+        lipschitz = self.loss.lipschitz
         z = np.divide(h, s, out=np.zeros_like(h), where=s > 0)
         if len(self._units):
             with np.errstate(over="ignore"):  # sqrt(T) times a value may exceed the largest float
                 s = np.divide(s, self._units, out=np.zeros_like(s), where=s > 0)
-        return Sums(int(t), int(d), float(a) * lipschitz, z * lipschitz, s)
+        return Sums(int(t), int(d), float(a) * lipschitz, z * lipschitz, s, self._slopes)

@@ -7,20 +7,22 @@ parameters. Dense blocks, sparse blocks and single rows go through the same kern
 """
 
 import math
+from copy import copy
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless.kernels.arithmetic import grown
-from unitless.learners.base import EMPTY, Block, Diverged, Field, Float, Learner
+from unitless.learners.base import EMPTY, NO_INDICES, Block, Diverged, Field, Float, Learner
 from unitless.learners.loop import MAX_TARGET as MAX_TARGET
 from unitless.learners.loop import T as T
 from unitless.learners.loop import Task
 from unitless.learners.loop import loop as loop
 from unitless.learners.loop import softmax_slopes as softmax_slopes
-from unitless.learners.old_files import upgrade_arrays
 from unitless.losses import SOFTMAX
+
+SHORT = 2.0**-300  # added to any sum of a formula, it changes no bit
 
 
 class CoordinatewiseState(NamedTuple):
@@ -45,6 +47,11 @@ class Coordinatewise(Learner):
     """Whether a sample weight multiplies the instance (else `update` sees it)."""
     kernel: ClassVar[Any]
     """The compiled loop of this learner."""
+    saved: ClassVar[tuple[Any, ...]] = (
+        *Learner.saved,
+        Field("_totals", "", "trials and `totals`", ("classes totals",)),
+        Field("_records", "", "`fields` of each coordinate", ("coordinates classes fields",)),
+    )
 
     def _parameters(self) -> tuple[float, ...]:
         """The learner's parameters, as `predict` and `update` get them."""
@@ -61,10 +68,23 @@ class Coordinatewise(Learner):
             self.scales_instance,
             not self.scale_invariant,
         )
-        self._settings = np.array(task, dtype=np.float64), np.array(self._parameters(), dtype=float)
+        parameters = (*self._parameters(), self.loss.code)
+        self._settings = np.array(task, dtype=np.float64), np.array(parameters, dtype=np.float64)
         self._totals = np.zeros(self.classes * (1 + len(self.totals)))
         self._records = np.zeros(self.classes * len(self.fields))
         self._spare = self._records
+
+    @property
+    def trials(self) -> int:
+        """Rows learned."""
+        return int(self._totals[T])
+
+    def weigh_gradients(self) -> None:
+        """See `Learner.weigh_gradients`."""
+        if self.scales_instance:
+            task, parameters = self._settings
+            other = Task(*task)._replace(scales_instance=0.0, scales_gradient=1.0)
+            self._settings = np.array(other), parameters
 
     @property
     def state(self) -> CoordinatewiseState:
@@ -82,9 +102,26 @@ class Coordinatewise(Learner):
         self.__dict__.update(state)
         self._spare = self._records  # a copy shares no memory between the two
 
-    def _upgrade(self, path: str, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-        """Convert the arrays of a 0.1.0 file to the current layout."""
-        upgrade_arrays(arrays, path)
+    def _sizes(self) -> dict[str, int]:
+        own = {
+            "coordinates": max(1, 1 + self._columns),
+            "fields": len(self.fields),
+            "totals": 1 + len(self.totals),
+        }
+        return super()._sizes() | own
+
+    def _loaded(self) -> None:
+        self._spare = self._records
+        if not self.scale_invariant:
+            self._units = EMPTY  # files of 0.1.0 had useless ones
+        for a, field in enumerate(self.fields):
+            field.check(self._records[a :: len(self.fields)])
+
+    @classmethod
+    def _documented(cls) -> tuple[Field, ...]:
+        if not hasattr(cls, "fields"):
+            return ()
+        return (*cls.fields, Field("trials", "1", "rows learned"), *cls.totals)
 
     @property
     def _columns(self) -> int:
@@ -128,9 +165,12 @@ class Coordinatewise(Learner):
             columns = np.arange(width, dtype=np.int32)
         stored = values, columns, starts
         totals = self._totals.reshape(self.classes, -1)
-        return self.kernel(
-            *self._settings, stored, targets, weights, scores.reshape(-1), (totals, self._records)
-        )
+        state = (totals, self._records, *self._more_arrays())
+        return self.kernel(*self._settings, stored, targets, weights, scores.reshape(-1), state)
+
+    def _more_arrays(self) -> tuple[Float, ...]:
+        """Arrays of the state that only this learner's kernel uses, after totals and records."""
+        return ()
 
     def add_class(self) -> None:
         """Add one class, whose records are empty."""
@@ -148,10 +188,19 @@ class Coordinatewise(Learner):
             records[columns + 1, :, a] = field.rescaled(records[columns + 1, :, a].T, factors).T
 
     def _coefficients(self) -> Float:
-        records, totals, _ = self.state
-        each = [self._weights_at(records[:, c].T, totals[c]) for c in range(self.classes)]
-        return np.array(each).T if self.loss.code == SOFTMAX else each[0]
+        """The scores of short unit vectors: only `predict` has the formula of the weights."""
+        if not self.linear:
+            return np.zeros_like(self._room(1 + self._columns))
+        d = self._columns
+        features = Block(np.full(d, SHORT), np.arange(d, dtype=np.int32), np.arange(1 + d), d)
+        constant = Block(EMPTY, NO_INDICES, np.zeros(2, dtype=np.int64), d)
+        scores = [self._scores(constant, SHORT * self.intercept), self._scores(features, 0.0)]
+        with np.errstate(over="ignore"):
+            return np.nan_to_num(np.concatenate(scores) / SHORT)
 
-    def _weights_at(self, records: NDArray[Any], totals: NDArray[Any]) -> NDArray[Any]:
-        """The weights of one class, from its fields and its totals."""
-        raise NotImplementedError
+    def _scores(self, block: Block, constant: float) -> Float:
+        """Scores with another number in place of the constant 1."""
+        probe = copy(self)
+        task, parameters = self._settings
+        probe._settings = np.array(Task(*task)._replace(intercept=constant)), parameters
+        return probe._predict(block, EMPTY, self._room(len(block.starts) - 1))

@@ -10,29 +10,21 @@ Each feature's precision is a prior of lambda times its largest square, plus tha
 "Moderated": the score is drawn towards 0 where the row's weights are uncertain (MacKay 1992). The
 state has b_i = w_i a_i, because a weight shrinks when M_i grows, while b_i stays. A sample weight
 multiplies e and c; with softmax each class has its own diagonal.
-
-===== ========= ============================== ===========
-paper field     meaning                        unit
-===== ========= ============================== ===========
-M_i   M         max |x_i|                      [x_i]
-A_i   A         sum c x_i^2                    [x_i]^2
---    b         w_i a_i                        [x_i] [e]
-===== ========= ============================== ===========
 """
 
 import math
-from typing import Any, ClassVar
-
-import numpy as np
 
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field
 from unitless.learners.coordinatewise import MAX_TARGET, Coordinatewise, loop
-from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
+from unitless.learners.declared import Declared, parameter
+from unitless.losses import SQUARED
 
 FLATTEST = 1e-3  # lower limit of the curvature q (1 - q) of the logistic loss
 MAX_B = 2.0**900  # limit of b: sample weights that jump could raise it without end
+CURVED: tuple[str, ...] = ("logistic", "softmax", "squared")
+"""Losses with a second derivative, as Newton's method needs it."""
 S = 1
 
 
@@ -50,8 +42,11 @@ def curvature(g):
 
 @inlined
 def predict(parameters, totals, v, x, f, scratch):
-    strength, loss = parameters[0], int(parameters[1])
-    M, A, b = f[0], f[1], f[2]
+    strength = parameters[0]
+    loss = int(parameters[1])
+    M = f[0]
+    A = f[1]
+    b = f[2]
     variance = every(0.0)
     score = every(0.0)
     for k in range(0, x.size, LANES):
@@ -69,8 +64,11 @@ def predict(parameters, totals, v, x, f, scratch):
 
 @inlined
 def update(parameters, totals, trial, x, f, scratch):
-    strength, loss = parameters[0], int(parameters[1])
-    M, A, b = f[0], f[1], f[2]
+    strength = parameters[0]
+    loss = int(parameters[1])
+    M = f[0]
+    A = f[1]
+    b = f[2]
     e = -trial.g
     c = curvature(trial.g)
     if loss == SQUARED:
@@ -95,68 +93,25 @@ def run(task, parameters, block, targets, weights, scores, state):
     return loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
 
 
-class Diagonal(Coordinatewise):
+class Diagonal(Declared, Coordinatewise):
     """Diagonal online Newton, moderated.
 
-    Parameters
-    ----------
-    strength : float
-        lambda, the prior precision in units of 1 / max(x_i^2).
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Diagonal()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    >>> from unitless.testing import example_loss
+    >>> print(example_loss(Diagonal()))
     0.3199
     """
 
-    name: ClassVar[str] = "diagonal"
-    invariance: ClassVar[Any] = "unit"
-    target_invariance: ClassVar[str] = "unit"
-    needs_lipschitz: ClassVar[bool] = False
-    fields: ClassVar[tuple[Field, ...]] = (
+    strength: float = parameter(1.0, "lambda, the prior precision in units of 1 / max(x_i^2)")
+
+    name = "diagonal"
+    invariance = "unit"
+    target_invariance = "unit"
+    needs_lipschitz = False
+    takes_losses = CURVED
+    fields = (
         Field("M", "|x|", "max |x_i|"),
         Field("A", "x^2", "sum c x_i^2"),
         Field("b", "x", "w_i a_i"),
     )
-    totals: ClassVar[tuple[Field, ...]] = (Field("s", "1", "s of the last row"),)
-    kernel: ClassVar[Any] = staticmethod(run)
-
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        strength: float = 1.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.strength = checked_strength(strength)
-        require_curved(self.loss, "diagonal Newton")
-        self._prepare()
-
-    def _parameters(self) -> tuple[float, ...]:
-        return self.strength, float(self.loss.code)
-
-    def _weights_at(self, records: Any, totals: Any) -> Any:
-        M, A, b = records
-        a = A + self.strength * M**2
-        return np.divide(b, a, out=np.zeros_like(b), where=a > 0)
-
-
-def checked_strength(strength: float) -> float:
-    """The strength of the prior as a float; an error if it is not positive and finite."""
-    if not 0 < strength < math.inf:
-        raise ValueError(f"strength = {strength}: a prior's strength is a finite number > 0")
-    return float(strength)
-
-
-def require_curved(loss: Loss, who: str) -> None:
-    """Newton's method needs a loss with a second derivative."""
-    if loss.code not in (LOGISTIC, SOFTMAX, SQUARED):
-        raise ValueError(
-            f"{who} needs a loss with curvature, 'logistic', 'softmax' or 'squared', and the "
-            f"{loss.name} loss has none"
-        )
+    totals = (Field("s", "1", "s of the last row"),)
+    kernel = staticmethod(run)

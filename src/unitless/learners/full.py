@@ -15,8 +15,8 @@ column of the identity matrix to [a; al]; then, exactly,
     E -= ql^2;   x' S^+ h = -al ql;   p from these;   q = q' - g a;   E -= 2 g x' S^+ h
 
 `givens` leaves out square roots: R = D^(1/2) U with D diagonal and ones on the diagonal of U,
-q = D^(1/2) z, ql = delta^(1/2) wz, al = delta^(1/2) we. `triangular_factor` has the table of the
-state. A sample weight v multiplies the instance.
+q = D^(1/2) z, ql = delta^(1/2) wz, al = delta^(1/2) we. A sample weight v multiplies the
+instance.
 """
 
 import math
@@ -28,10 +28,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import fma
-from unitless.learners.base import EMPTY, Block, Learner, Sums, checked_wealth
-from unitless.learners.givens import rotate
+from unitless.learners.base import EMPTY, Block, Learner, Sums
 from unitless.learners.linear_map import check_invertible, mapped
-from unitless.learners.old_files import upgrade_factor
+from unitless.learners.parameter_checks import checked_wealth
+from unitless.learners.slopes import SLOPES, add_slope
 from unitless.learners.triangular_factor import (
     ACTIVE,
     RANK,
@@ -40,12 +40,12 @@ from unitless.learners.triangular_factor import (
     FactorState,
     Float,
     T,
+    add_row,
     empty_state,
-    find_pivot,
     load,
-    open_row,
 )
 from unitless.losses import Loss, derivative
+from unitless.state import Field, checked_count, need
 
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
@@ -60,27 +60,20 @@ def _scaled_exp(exponent, s):
 
 
 @inlined
-def _trial(x, v, y, state, settings, scratch):
-    """The score of an instance x, multiplied by v; unless y is NaN, one step of Algorithm 2."""
-    U, D, z, squares, places, _, totals = state
-    alpha, eps, loss, parameter, lipschitz = settings
-    a, c2 = scratch
-    rank = int(totals[RANK])
+def _trial(x, v, factor, y, state, settings, scratch):
+    """The score of an instance x, multiplied by v; unless y is NaN, one step of Algorithm 2.
+
+    The factor multiplies g.
+    """
+    z, squares, totals = state[2], state[3], state[6]
+    alpha, eps, loss, parameter, lipschitz, _ = settings
+    a, c2, row = scratch
     learns = y == y
-    # S += x x'
+    # S += x x'; in a new direction delta is 0, and so is p
     for n in range(x.size):
+        row[n] = x[n]
         c2[n] = fma(x[n], x[n], squares[n])
-    delta, wz, we = rotate(U, D, z, x, (1.0, 0.0), rank, a, learns)
-    pivot = find_pivot(x, delta, squares, c2, rank, places[0])
-    for n in range(x.size):
-        squares[n] = c2[n] if learns else squares[n]
-    if pivot >= 0:  # a new direction: row `rank` of U, and ql = al = 0
-        if learns:
-            open_row(state, pivot, x, delta)
-            z[rank] = wz / x[rank]
-            a[rank] = we / x[rank]
-            rank += 1
-        delta = 0.0
+    delta, wz, we, _ = add_row(state, x, 0.0, scratch, learns)
     # p = eps / alpha * exp((h' S^+ h - Gamma) / (2 alpha)) * x' S^+ h
     exponent = totals[E] - delta * wz * wz
     xSh = -delta * we * wz
@@ -88,12 +81,14 @@ def _trial(x, v, y, state, settings, scratch):
     p = vp * (1 / v) + 0.0  # no -0
     # h -= g x;   Gamma += g^2 x' S^+ x
     if learns:
-        g = derivative(loss, parameter, y, p) * (1 / lipschitz)
-        for k in range(rank):
+        squares[: x.size] = c2
+        g = derivative(loss, parameter, y, p) * (1 / lipschitz) * factor
+        for k in range(int(totals[RANK])):
             z[k] -= g * a[k]
         totals[E] = exponent - 2 * g * xSh
         totals[A] += g * vp
         totals[T] += 1
+        add_slope(loss, parameter, v * factor, y, p, state[9])
     return p
 
 
@@ -104,8 +99,9 @@ def run(block, targets, weights, scores, first, state, intercept, settings):
     Returns the number of rows, or the row whose new features do not fit into U.
     """
     totals = state[6]
-    x = np.zeros(state[1].size)
-    scratch = np.zeros(x.size), np.zeros(x.size)
+    size = state[1].size
+    x = np.zeros(size)
+    scratch = np.zeros((3, size))
     for r in range(first, scores.size):
         v = 1.0
         y = targets[r] if targets.size else math.nan
@@ -113,8 +109,13 @@ def run(block, targets, weights, scores, first, state, intercept, settings):
             v = weights[r]
         elif weights.size:
             y = math.nan
+        factor = 1.0
+        if settings[5] > 0:  # sample weights multiply the gradient
+            factor, v = v, 1.0
         if load(block, r, v, intercept, y == y, state, x):
-            scores[r] = _trial(x[: int(totals[ACTIVE])], v, y, state, settings, scratch)
+            active = int(totals[ACTIVE])
+            arrays = scratch[0, :active], scratch[1, :active], scratch[2, :active]
+            scores[r] = _trial(x[:active], v, factor, y, state, settings, arrays)
         elif y == y:
             return r
         else:
@@ -136,6 +137,8 @@ class Full(Learner):
     intercept : bool
         Whether the constant 1 is a feature.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -146,9 +149,28 @@ class Full(Learner):
     0.3465
     """
 
-    name: ClassVar[str] = "full"
-    invariance: ClassVar[Any] = "linear"
+    name = "full"
+    invariance = "linear"
     theorem: ClassVar[str | None] = "Theorem 2"
+    saved: ClassVar[tuple[Any, ...]] = (
+        *Learner.saved,
+        Field("state.U", "x_n/x_k", "S = U'DU: row k, position n; 1 on the diagonal", ("n", "n")),
+        Field("state.D", "x^2", "squares of R's diagonal, R = D^(1/2) U", ("n",)),
+        Field("state.z", "1/x", "h = U'Dz: -sum g x in the basis of U's rows", ("n",)),
+        Field("state.squares", "x^2", "sum x_n^2, for the rank rule", ("n",)),
+        Field("state.places", "1", "position of each coordinate, or -1", ("coordinates",)),
+        Field("state.coordinates", "1", "coordinate at each position", ("n",)),
+        Field(
+            "state.totals",
+            "1",
+            "t, A = sum v g p, E = h'S^+h - Gamma, rank, positions, whether the rank rule is that "
+            "of 0.1.0",
+            (6,),
+        ),
+        Field("state.noise", "|x|", "what rounding is known to leave, for the rank rule", ("n",)),
+        Field("state.lost", "|x|", "at most this part of h was dropped as noise", ("n",)),
+        SLOPES._replace(name="state.slopes"),
+    )
     state: FactorState
 
     def __init__(
@@ -173,8 +195,32 @@ class Full(Learner):
             self.loss.code,
             self.loss.parameter,
             self.loss.lipschitz,
+            0.0,
         )
         self.state = empty_state(1, 0)
+
+    @property
+    def trials(self) -> int:
+        """Rows learned."""
+        return int(self.state.totals[T])
+
+    def weigh_gradients(self) -> None:
+        """See `Learner.weigh_gradients`."""
+        self._settings = (*self._settings[:-1], 1.0)
+
+    def _sizes(self) -> dict[str, int]:
+        own = {"n": max(1, len(self.state.D)), "coordinates": max(1, len(self.state.places))}
+        return super()._sizes() | own
+
+    def _loaded(self) -> None:
+        _, D, _, _, places, coordinates, totals, *_ = self.state
+        active = checked_count(totals[ACTIVE], len(D))
+        checked_count(totals[RANK], active)
+        taken = coordinates[:active]
+        need(((taken >= 0) & (taken < len(places))).all(), "coordinates point beyond the end")
+        used = np.flatnonzero(places != -1)
+        same = np.array_equal(used, np.sort(taken)) and (places[taken] == np.arange(active)).all()
+        need(same, "places and coordinates disagree")
 
     @property
     def _columns(self) -> int:
@@ -246,15 +292,24 @@ class Full(Learner):
         norms = np.sqrt(state.squares[:active])
         h = (state.R[:, :active] * state.q[:, None]).sum(axis=0)
         ratios = np.divide(h, norms, out=np.zeros(active), where=norms > 0)
+        lost_ratios = np.divide(state.lost[:active], norms, out=np.zeros(active), where=norms > 0)
         if len(self._units):
             with np.errstate(over="ignore"):  # a norm may exceed the largest float
                 norms /= self._units[coordinates]
         z = np.zeros(len(state.places))
         s = np.zeros(len(state.places))
+        lost = np.zeros(len(state.places))
         z[coordinates] = ratios * lipschitz
         s[coordinates] = norms
+        lost[coordinates] = lost_ratios * lipschitz
         a = float(state.totals[A]) * lipschitz
-        return Sums(int(state.totals[T]), active, a, z, s)
+        return Sums(int(state.totals[T]), active, a, z, s, state.slopes, lost)
+
+    def deviations(self) -> Float:
+        """The root of the mean square of each column."""
+        with np.errstate(invalid="ignore"):  # the squared loss of Vaw is not Lipschitz; s is finite
+            sums = Full.sums(self)
+        return sums.s[1:] / math.sqrt(max(sums.trials, 1))
 
     def potential(self) -> float:
         """psi = eps exp((h'S^+h - Gamma) / (2 alpha)): the wealth still to be lost."""
@@ -267,6 +322,3 @@ class Full(Learner):
     def gamma(self) -> float:
         """Gamma = sum g^2 x'S^+x with g = loss' / L, the logarithmic term of Theorem 2."""
         return float((self.state.q**2).sum() - self.state.totals[E])
-
-    def _upgrade(self, path: str, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
-        upgrade_factor(path, arrays)

@@ -46,12 +46,6 @@ def workspace(m):
 
 
 @inlined
-def dot(a, b):
-    """The inner product of two vectors, summed in lanes."""
-    return lane_dot(a, 0, b, a.size)
-
-
-@inlined
 def project(U, x, f):
     """f = U'x."""
     m = x.size

@@ -16,8 +16,10 @@ scale of w; choosing by c keeps delta and w bounded.
 
 import math
 
+from numba import carray  # type: ignore[attr-defined]
+
 from unitless.kernels.decorators import inlined
-from unitless.kernels.simd import fma
+from unitless.kernels.simd import fma, pointer
 
 MIN_DELTA = 2.0**-100
 """A row whose delta falls below is rescaled, so that delta never reaches the end of float64."""
@@ -28,6 +30,15 @@ def root_unit(d):
     """A power of two near sqrt(d), for d > 0."""
     _, exponent = math.frexp(d)
     return math.ldexp(1.0, exponent // 2)
+
+
+@inlined
+def _rest(array, start, k, size):
+    """array[start + k + 1 : start + size] of the flat array, without a reference count.
+
+    A slice counts references, which takes as long as rotating twenty numbers.
+    """
+    return carray(pointer(array, start + k + 1), (size - k - 1,))
 
 
 @inlined
@@ -80,14 +91,16 @@ def rotate(U, D, z, w, start, rank, a, keep):
         s = t * (1 / d)
         c_delta = fma(-t, s, delta)
         a[k] = s * we
+        u = _rest(U, k * (U.strides[0] // U.itemsize), k, w.size)
+        rest = _rest(w, 0, k, w.size)
         if d <= 2 * D[k] and c_delta >= MIN_DELTA:
-            _rotate_rest(U[k, k + 1 : w.size], w[k + 1 :], s, wk, keep)
+            _rotate_rest(u, rest, s, wk, keep)
             wz = fma(-wk, z[k], wz)
             new = fma(s, wz, z[k])
             delta = c_delta
         else:
             rotation, delta = _scaled_rotation(D[k], d, delta, c_delta, s, wk)
-            _rotate_and_scale_rest(U[k, k + 1 : w.size], w[k + 1 :], rotation, keep)
+            _rotate_and_scale_rest(u, rest, rotation, keep)
             c, _, m, n = rotation
             new = fma(c, z[k], s * wz)
             wz = fma(m, wz, -n * z[k])

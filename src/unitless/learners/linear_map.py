@@ -6,18 +6,13 @@ do not change.
 
 import numpy as np
 
-from unitless.kernels.decorators import kernel
-from unitless.kernels.simd import fma
-from unitless.learners.givens import rotate
 from unitless.learners.triangular_factor import (
     ACTIVE,
     RANK,
     FactorState,
     Float,
+    add_rows,
     empty_state,
-    exchange,
-    find_pivot,
-    open_row,
 )
 
 NO_EXPONENT = -(2**20)
@@ -30,16 +25,12 @@ def check_invertible(matrix: Float, columns: int) -> None:
         raise ValueError(
             f"{columns} features need a {columns} x {columns} matrix, got {matrix.shape}"
         )
-    if not np.isfinite(matrix).all() or _rank(matrix) < columns:
-        raise ValueError("the matrix is not invertible, so the features cannot be recovered")
-
-
-def _rank(matrix: Float) -> int:
-    """The rank of a matrix; it does not depend on the units of rows and columns."""
+    scaled = matrix  # so that the rank does not depend on the units of rows and columns
     for axis in (1, 0):
-        largest = np.abs(matrix).max(axis=axis, keepdims=True, initial=0)
-        matrix = matrix / np.where(largest > 0, largest, 1)
-    return int(np.linalg.matrix_rank(matrix))
+        largest = np.abs(scaled).max(axis=axis, keepdims=True, initial=0)
+        scaled = scaled / np.where(largest > 0, largest, 1)
+    if not np.isfinite(matrix).all() or np.linalg.matrix_rank(scaled) < columns:
+        raise ValueError("the matrix is not invertible, so the features cannot be recovered")
 
 
 def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState, Float]:
@@ -50,8 +41,10 @@ def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState
     columns = state.coordinates[positions] - 1
     M, used, exponents = _in_units(matrix[:, columns], units[1:][columns] if len(units) else None)
     W = np.einsum("kn,in->ki", state.R[:rank, positions], M)
+    lost = np.abs(M) @ state.lost[positions]
     coordinates = used + 1
     if state.places[0] >= 0:
+        lost = np.append(state.lost[state.places[0]], lost)
         W = np.column_stack([state.R[:rank, state.places[0]], W])
         coordinates = np.append(0, coordinates)
     count = len(coordinates)
@@ -61,7 +54,10 @@ def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState
     new.totals[:] = state.totals
     new.totals[RANK] = 0
     new.totals[ACTIVE] = count
-    _refactor(np.ascontiguousarray(W), state.q[:rank], tuple(new))
+    new.lost[:count] = lost
+    new.slopes[:] = state.slopes
+    new.squares[:count] = (W * W).sum(axis=0)
+    add_rows(np.ascontiguousarray(W), state.q[:rank], np.sqrt(new.squares[:count]), tuple(new))
     new_units = np.zeros(1 + len(matrix))
     new_units[0] = 1.0
     new_units[used + 1] = np.ldexp(1.0, -exponents)
@@ -78,26 +74,3 @@ def _in_units(matrix, units):
     used = np.flatnonzero(largest > NO_EXPONENT)
     largest = largest[used]
     return np.ldexp(mantissas[used], exponents[used] - largest[:, None]), used, largest
-
-
-@kernel
-def _refactor(W, q, state):
-    """Factor W'W, with h = W'q, from an empty state."""
-    U, D, z, squares, places, _, totals = state
-    rows, active = W.shape
-    a = np.zeros(active)
-    c2 = np.zeros(active)
-    for row in range(rows):
-        rank = int(totals[RANK])
-        w = W[row].copy()
-        for n in range(active):
-            c2[n] = fma(w[n], w[n], squares[n])
-        delta, wz, _ = rotate(U, D, z, w, (1.0, q[row]), rank, a, True)
-        pivot = find_pivot(w, delta, squares, c2, rank, places[0])
-        for n in range(active):
-            squares[n] = c2[n]
-        if pivot >= 0:
-            open_row(state, pivot, w, delta)
-            z[rank] = wz / w[rank]
-            for later in range(row + 1, rows):
-                exchange(W[later], rank, pivot)

@@ -1,4 +1,4 @@
-"""NAG, normalised adaptive gradient: scale-invariant gradient descent.
+"""NAG, normalised adaptive gradient, and iNAG: scale-invariant gradient descent.
 
 Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 2; the update that Vowpal
 Wabbit uses by default. With a rate, and g the derivative of the loss::
@@ -9,41 +9,41 @@ Wabbit uses by default. With a rate, and g the derivative of the loss::
     w_i -= rate sqrt(t / N) g x_i / (M_i sqrt(S_i))
 
 The state has B_i = w_i M_i, the weight of x_i / M_i, which does not change when M_i grows. A sample
-weight v multiplies g. Checked against Vowpal Wabbit itself (tests), which takes the
-importance-aware step of `inag` in place of the last line.
-
-===== ========= ============================ ==============
-paper field     meaning                      unit
-===== ========= ============================ ==============
-s_i   M         max |x_i|                    [x_i]
-w_i   B         w_i M_i                      [score]
-G_i   S         sum (g x_i)^2                [x_i]^2 [g]^2
-N     totals[1] sum of (x_i / M_i)^2         1
-===== ========= ============================ ==============
+weight v multiplies g. Checked against Vowpal Wabbit itself (tests), which takes an importance-aware
+step in place of the last line. That of `Inag` never overshoots.
 """
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
+from unitless.kernels.arithmetic import exp
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field
 from unitless.learners.coordinatewise import Coordinatewise, T, loop
-from unitless.losses import Loss
+from unitless.learners.declared import Declared, parameter
+from unitless.losses import (
+    ABSOLUTE,
+    HINGE,
+    HUBER,
+    LOGISTIC,
+    QUANTILE,
+    SMOOTHED_HINGE,
+    SQUARED,
+)
 
 N = 1
-
-
+COUNT, MEAN, M2, LOW, HIGH = range(N + 1, N + 6)
+KNOWN = ("logistic", "hinge", "smoothed_hinge", "absolute", "quantile", "huber", "squared")
+"""Losses for which the implicit step has a formula."""
 MAX_GRADIENT = 2.0**480
 """Gradients stop growing there, so that a sum of 2^60 of their squares stays finite."""
 
 
 @inlined
-def normalised_score(totals, x, f):
-    """p = sum B_i x_i / M_i, with M and N brought up to date."""
-    M, B = f[0], f[1]
+def predict(parameters, totals, v, x, f, scratch):
+    M = f[0]
+    B = f[1]
     squares = every(0.0)
     score = every(0.0)
     for k in range(0, x.size, LANES):
@@ -54,7 +54,8 @@ def normalised_score(totals, x, f):
         score += load(B, k) * ratio
         store(M, k, largest)
     totals[N] += total(squares)
-    return total(score)
+    p = total(score)
+    return p, p
 
 
 @inlined
@@ -82,14 +83,9 @@ def root_of_t_over_n(totals):
 
 
 @inlined
-def predict(parameters, totals, v, x, f, scratch):
-    p = normalised_score(totals, x, f)
-    return p, p
-
-
-@inlined
 def update(parameters, totals, trial, x, f, scratch):
-    B, S = f[1], f[2]
+    B = f[1]
+    S = f[2]
     rate = parameters[0] * root_of_t_over_n(totals)
     for k in range(0, x.size, LANES):
         q = gradient(trial.v, trial.g, load(x, k))
@@ -103,61 +99,157 @@ def run(task, parameters, block, targets, weights, scores, state):
     return loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
 
 
-def checked_rate(rate: float) -> float:
-    """A learning rate as a float; an error if it is not positive and finite."""
-    if not 0 < rate < math.inf:
-        raise ValueError(f"rate = {rate}: a learning rate is a finite number > 0")
-    return float(rate)
+@inlined
+def wright_omega(x):
+    """The w with w + ln w = x, by two steps of Fritsch, Shafer and Crowley."""
+    e = exp(min(x, 1.0))
+    w = x - math.log(x) if x > 1 else e / (1 + e)
+    for _ in range(3):
+        if w <= 0:
+            return 0.0
+        z = x - w - math.log(w)
+        q = 2 * (1 + w) * (1 + w + z * (2 / 3))
+        w *= 1 + z / (1 + w) * (q - z) / (q - 2 * z)
+    return w
 
 
-class NormalisedGradient(Coordinatewise):
+@inlined
+def logistic_move(margin, s):
+    """delta >= 0 with delta (1 + e^(margin + delta)) = s."""
+    if margin > 15:  # the 1 is lost beside e^15, and s + e^margin would lose delta
+        return wright_omega(math.log(s) - margin)
+    growth = exp(margin)
+    return s + growth - wright_omega(s + margin + growth)
+
+
+@inlined
+def see_target(totals, y):
+    """Count a target: running mean, sum of squared deviations (Welford), range."""
+    totals[COUNT] += 1
+    before = y - totals[MEAN]
+    totals[MEAN] += before / totals[COUNT]
+    totals[M2] = fma(before, y - totals[MEAN], totals[M2])
+    totals[LOW] = min(totals[LOW], y)
+    totals[HIGH] = max(totals[HIGH], y)
+
+
+@inlined
+def step(loss, y, p, g, s, v):
+    """a, the step along k: the implicit gradient, with its sign turned, at most v |g|."""
+    if loss == LOGISTIC:
+        a = y * logistic_move(y * p, v * s) / s
+    elif loss == SQUARED:
+        a = -g * (1 - exp(-v * s)) / s
+    elif loss in (SMOOTHED_HINGE, HUBER):
+        return -g * v / (1 + v * s)
+    elif loss == HINGE:
+        return -g * min(v, (1 - y * p) / s) if g != 0 else 0.0
+    else:
+        return -g * min(v, abs(p - y) / (s * abs(g))) if g != 0 else 0.0
+    return math.copysign(min(abs(a), v * abs(g)), -g)
+
+
+@inlined
+def implicit(parameters, totals, trial, x, f, scratch):
+    rate = parameters[0]
+    loss = int(parameters[1])
+    v = trial.v
+    y = trial.y
+    p = trial.p
+    g = trial.g
+    M = f[0]
+    B = f[1]
+    S = f[2]
+    rho = rate * root_of_t_over_n(totals)
+    if loss == SQUARED:
+        g = min(max(p, totals[LOW]), totals[HIGH]) - y
+    if loss in (SQUARED, ABSOLUTE, QUANTILE, HUBER):
+        see_target(totals, y)
+        rho *= math.sqrt(totals[M2] / totals[COUNT])
+    moves = every(0.0)
+    for k in range(0, x.size, LANES):
+        z = load(x, k)
+        largest = load(M, k)
+        q = gradient(v, g, z)
+        root = over_roots(z, fma(q, q, load(S, k)))
+        moves += root * (z / where(largest > 0.0, largest, 1.0))
+        store(scratch, k, root)
+    s = rho * total(moves)
+    a = step(loss, y, p, g, s, v) if s > 0 and g != 0 else 0.0
+    has_kink = loss in (HINGE, ABSOLUTE, QUANTILE)
+    counted = a if s > 0 and has_kink else v * g
+    for k in range(0, x.size, LANES):
+        c = gradient(1.0, counted, load(x, k))
+        store(B, k, load(B, k) + rho * a * load(scratch, k))
+        store(S, k, fma(c, c, load(S, k)))
+
+
+@kernel
+def run_implicit(task, parameters, block, targets, weights, scores, state):
+    return loop(predict, implicit, 3, task, parameters, block, targets, weights, scores, state)
+
+
+class NormalisedGradient(Declared, Coordinatewise):
     """Base class of NAG and iNAG."""
 
-    invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[Field, ...]] = (
+    invariance = "unit"
+    fields = (
         Field("M", "|x|", "max |x_i|"),
         Field("B", "sign", "w_i M_i"),
         Field("S", "x^2", "sum (g x_i)^2"),
     )
-    needs_lipschitz: ClassVar[bool] = False
-
-    def _weights_at(self, records: Any, totals: Any) -> Any:
-        M, B, _ = records
-        return np.divide(B, M, out=np.zeros_like(B), where=M > 0)
+    totals: ClassVar[tuple[Field, ...]] = (Field("N", "1", "sum of (x_i / M_i)^2"),)
+    needs_lipschitz = False
 
 
 class Nag(NormalisedGradient):
     """NAG of Ross, Mineiro and Langford, with its explicit step.
 
-    Parameters
-    ----------
-    rate : float
-        Vowpal Wabbit's `-l`, and its default.
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Nag()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    >>> from unitless.testing import example_loss
+    >>> print(example_loss(Nag()))
     0.3727
     """
 
-    name: ClassVar[str] = "nag"
-    totals: ClassVar[tuple[Field, ...]] = (Field("N", "1", "sum of (x_i / M_i)^2"),)
-    kernel: ClassVar[Any] = staticmethod(run)
+    rate: float = parameter(0.5, "Vowpal Wabbit's `-l`, and its default")
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        rate: float = 0.5,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.rate = checked_rate(rate)
-        self._prepare()
+    name = "nag"
+    kernel = staticmethod(run)
 
-    def _parameters(self) -> tuple[float, ...]:
-        return (self.rate,)
+
+class Inag(NormalisedGradient):
+    """NAG with an implicit step: large rates are safe.
+
+    The step goes along the gradient at the prediction p' that it leads to (Karampatziakis and
+    Langford, "Online Importance Weight Aware Updates", 2011, integrate it instead; both agree to
+    first order)::
+
+        B_i' = B_i + rho k_i a,   k_i = x_i / sqrt(S_i),   rho = rate sqrt(t / N) (times sd(y)
+        p'   = p + s a,           s = rho sum k_i x_i / M_i        where targets have a unit)
+
+        logistic   a = y sigma(-y p'):  delta = y (p' - p) solves delta (1 + e^(y p + delta)) = s
+        squared    a = (y - clip(p)) (1 - e^-s)/s,  clipped to the targets seen
+        others     the gradient at p, cut where p' would cross the kink
+
+    With a sample weight v, s becomes v s and a at most v |g|. Real targets are measured from the
+    first one. At a kink S counts a, the part of the gradient that was used: a step ends exactly
+    there, and a rounding error decides on which side the next slope is taken.
+
+    >>> from unitless.testing import example_loss
+    >>> print(example_loss(Inag(rate=3)))
+    0.2606
+    """
+
+    rate: float = parameter(1.0, "the learning rate")
+
+    name = "inag"
+    takes_losses = KNOWN
+    target_invariance = "unit"
+    totals = (
+        *NormalisedGradient.totals,
+        Field("count", "1", "targets so far"),
+        Field("mean", "1", "their mean"),
+        Field("M2", "1", "sum of their squared deviations"),
+        Field("low", "1", "the lowest"),
+        Field("high", "1", "the highest"),
+    )
+    kernel = staticmethod(run_implicit)

@@ -9,19 +9,9 @@ The factor m^(-1/2) damps the sum, which would be overconfident: features are no
 softmax the score of class c is the part of the formula that belongs to it. The constant 1 is in
 neither sum nor m, a sample weight counts as that many rows, and values do not matter at all: the
 learner is invariant under everything that keeps zeros zero.
-
-===== ========= ==================================== =====
-paper field     meaning                              unit
-===== ========= ==================================== =====
-C_i+  positive  rows of the class with x_i != 0      rows
-C_i-  negative  the other rows with x_i != 0         rows
-N+    totals[1] rows of the class                    rows
-N-    totals[2] other rows                           rows
-===== ========= ==================================== =====
 """
 
 import math
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +19,20 @@ from numpy.typing import NDArray
 from unitless.kernels.decorators import inlined, kernel
 from unitless.learners.base import Field
 from unitless.learners.coordinatewise import Coordinatewise, loop
-from unitless.learners.diagonal import checked_strength
-from unitless.losses import LOGISTIC, SOFTMAX, Loss
+from unitless.learners.declared import Declared, parameter
+from unitless.losses import LOGISTIC, SOFTMAX
 
 POSITIVE, NEGATIVE = 1, 2
 
 
 @inlined
 def predict(parameters, totals, v, x, f, scratch):
-    a, binary = parameters[0], parameters[1] == LOGISTIC
-    here, there = f[0], f[1]
-    positive, negative = totals[POSITIVE], totals[NEGATIVE]
+    a = parameters[0]
+    binary = parameters[1] == LOGISTIC
+    here = f[0]
+    there = f[1]
+    positive = totals[POSITIVE]
+    negative = totals[NEGATIVE]
     bias = (negative + 2 * a) / (positive + 2 * a) if binary else 1 / (positive + 2 * a)
     present, logs, product, factors = 0, 0.0, 1.0, 0
     for k in range(1, x.size):
@@ -71,13 +64,8 @@ def run(task, parameters, block, targets, weights, scores, state):
     return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
 
 
-class Bayes(Coordinatewise):
+class Bayes(Declared, Coordinatewise):
     """Damped naive Bayes on the presence of features.
-
-    Parameters
-    ----------
-    a : float
-        The initial value of every count.
 
     >>> from unitless.rows import as_rows
     >>> learner = Bayes()
@@ -86,43 +74,27 @@ class Bayes(Coordinatewise):
     array([0.  , 0.61, 2.4 , 3.09])
     """
 
-    name: ClassVar[str] = "bayes"
-    linear: ClassVar[bool] = False
-    invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[Field, ...]] = (
+    a: float = parameter(0.1, "the initial value of every count")
+
+    name = "bayes"
+    linear = False
+    invariance = "unit"
+    takes_losses = ("logistic", "softmax")
+    fields = (
         Field("positive", "1", "rows of the class with x_i != 0"),
         Field("negative", "1", "other rows with x_i != 0"),
     )
-    totals: ClassVar[tuple[Field, ...]] = (
+    totals = (
         Field("positive", "1", "rows of the class"),
         Field("negative", "1", "other rows"),
     )
-    kernel: ClassVar[Any] = staticmethod(run)
-
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        a: float = 0.1,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        if self.loss.code not in (LOGISTIC, SOFTMAX):
-            raise ValueError(
-                f"naive Bayes counts classes: it needs the logistic or the softmax loss, not "
-                f"{self.loss.name}"
-            )
-        self.a = checked_strength(a)
-        self._prepare()
-
-    def _parameters(self) -> tuple[float, ...]:
-        return self.a, float(self.loss.code)
+    kernel = staticmethod(run)
 
     def parts(self, present: NDArray[np.bool_]) -> NDArray[np.float64]:
         """What each coordinate adds to the score of a row in which these are present."""
         records, totals, _ = self.state
-        here, there = records[..., 0] + self.a, records[..., 1] + self.a
+        here = records[..., 0] + self.a
+        there = records[..., 1] + self.a
         positive, negative = (totals[:, k] + 2 * self.a for k in (POSITIVE, NEGATIVE))
         logs = np.log(here / positive)
         if self.loss.code == LOGISTIC:
@@ -131,6 +103,3 @@ class Bayes(Coordinatewise):
         known = np.flatnonzero(present[: len(logs)])
         parts[known] = logs[known] / np.sqrt(max(present.sum(), 1))
         return parts if self.loss.code == SOFTMAX else parts[:, 0]
-
-    def _weights_at(self, records: Any, totals: Any) -> Any:
-        return np.zeros(records.shape[1])  # a score of presences has no slope in x

@@ -16,42 +16,24 @@ do not apply to it: its weight is forgotten, the others stay.
 
 With softmax all classes share P; c is the mean of q (1 - q) over them, if above 1e-3. A sample
 weight multiplies e and c. `gaussian` has the updates of w and P.
-
-===== ========= =========================================== ===========
-paper field     meaning                                     unit
-===== ========= =========================================== ===========
-U     U         P = U D U'; row j is column j of U          [x_j]/[x_i]
-D     D         variances                                   1/[x_i]^2
-w     W         weights, one row per class                  [z]/[x_i]
---    s2        sum x_i^2                                   [x_i]^2
---    woke      the trial in which x_i was first nonzero    rows
---    prior     s2/n as it is in P                          [x_i]^2
-t     totals[0] trials                                      rows
---    totals[1] the trial in which the prior was last set   rows
-===== ========= =========================================== ===========
 """
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.kernels.arithmetic import dot
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, fma
 from unitless.learners.base import EMPTY, Block, Float, Learner
 from unitless.learners.coordinatewise import MAX_TARGET, softmax_slopes
-from unitless.learners.diagonal import (
-    FLATTEST,
-    checked_strength,
-    curvature,
-    moderated,
-    require_curved,
-)
+from unitless.learners.declared import Declared, parameter
+from unitless.learners.diagonal import CURVED, FLATTEST, curvature, moderated
 from unitless.learners.gaussian import (
     MAX_WEIGHT,
     MIN_SQUARE,
     clipped,
-    dot,
     initialise,
     is_due,
     is_out_of_range,
@@ -61,8 +43,9 @@ from unitless.learners.gaussian import (
     step,
     workspace,
 )
-from unitless.learners.old_files import upgrade_newton
-from unitless.losses import SOFTMAX, SQUARED, Loss, derivative
+from unitless.losses import SOFTMAX, SQUARED, derivative
+from unitless.rows import row_span
+from unitless.state import COLUMNS, Field, need
 
 T, LAST = 0, 1
 """The fields of `totals`."""
@@ -71,7 +54,7 @@ MAX_COORDINATES = 4096
 
 
 class NewtonState(NamedTuple):
-    """The state of online Newton; see the table of the module."""
+    """The state of online Newton; the docstring of `Newton` has the table."""
 
     U: Float
     D: Float
@@ -85,9 +68,8 @@ class NewtonState(NamedTuple):
 @inlined
 def _load(block, r, intercept, s2, x):
     """Row r without the values that are out of range; returns how many those are."""
-    values, indices, starts, columns = block
-    start = starts[r] if starts.size else r * columns
-    stop = starts[r + 1] if starts.size else start + columns
+    values, indices, _, _ = block
+    start, stop = row_span(block, r)
     for j in range(x.size):
         x[j] = 0.0
     outside = 0
@@ -109,10 +91,9 @@ def _load(block, r, intercept, s2, x):
 @kernel
 def _initialise_all(block, r, x, posterior, sizes, t, settings, scratch):
     """Add the values of row r that are out of range to x, each with a new prior."""
-    values, indices, starts, columns = block
+    values, indices, _, _ = block
     _, _, strength, intercept = settings
-    start = starts[r] if starts.size else r * columns
-    stop = starts[r + 1] if starts.size else start + columns
+    start, stop = row_span(block, r)
     if is_out_of_range(intercept, sizes[0][0]):
         x[0] = intercept
         initialise(posterior, sizes, strength, np.int64(0), intercept, t, scratch)
@@ -178,43 +159,41 @@ def run(block, targets, weights, scores, posterior, sizes, totals, settings):
             totals[LAST] = totals[T]
 
 
-class Newton(Learner):
+class Newton(Declared, Learner):
     """Online Newton with the full covariance, moderated.
 
-    Parameters
-    ----------
-    loss : "logistic", "softmax" or "squared"
-    strength : float
-        lambda, the prior precision in units of 1 / mean(x_i^2).
-
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Newton()
-    >>> print(f"{learner.loss.value(rows.targets, learner.learn(rows)).mean():.4f}")
+    >>> from unitless.testing import example_loss
+    >>> print(example_loss(Newton()))
     0.2429
     """
 
-    name: ClassVar[str] = "newton"
-    invariance: ClassVar[Any] = "unit"
-    needs_lipschitz: ClassVar[bool] = False
+    strength: float = parameter(3.0, "lambda, the prior precision in units of 1 / mean(x_i^2)")
+
+    name = "newton"
+    invariance = "unit"
+    needs_lipschitz = False
+    takes_losses = CURVED
+    saved = (
+        *Learner.saved,
+        COLUMNS,
+        Field("_U", "x_j/x_i", "P = U D U'; row j is column j of U", ("m m",)),
+        Field("_D", "1/x^2", "variances", ("m",)),
+        Field("_W", "1/x", "weights, one row per class", ("classes m",)),
+        Field("_s2", "x^2", "sum x_i^2", ("m",)),
+        Field("_woke", "1", "the trial in which x_i was first nonzero", ("m",)),
+        Field("_prior", "x^2", "s2/n as it is in P", ("m",)),
+        Field("_totals", "1", "trials, and the one in which the prior was last set", (2,)),
+    )
     _columns = 0
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        strength: float = 3.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        require_curved(self.loss, "Newton's method")
-        self.strength = checked_strength(strength)
-        self._columns = 0
+    def _prepare(self) -> None:
         self._totals = np.array([0.0, 1.0])
         self._make_room(1)
+
+    @property
+    def trials(self) -> int:
+        """Rows learned."""
+        return int(self._totals[T])
 
     def _make_room(self, coordinates: int) -> None:
         """Empty arrays for that many coordinates, rounded up to whole lanes."""
@@ -267,6 +246,11 @@ class Newton(Learner):
         )
         return scores
 
+    def deviations(self) -> Float:
+        """The root of the mean square of each column."""
+        means = self._s2[1 : 1 + self._columns] / max(self._totals[T], 1.0)
+        return self._sizes_in_own_unit(np.sqrt(means))
+
     def add_class(self) -> None:
         """Add one class, whose weights are 0."""
         if self.loss.code != SOFTMAX:
@@ -294,5 +278,31 @@ class Newton(Learner):
     def _seen(self) -> NDArray[np.bool_]:
         return self._s2[: 1 + self._columns] > 0
 
-    def _upgrade(self, path: str, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
-        upgrade_newton(path, arrays, facts)
+    def _sizes(self) -> dict[str, int]:
+        return super()._sizes() | {"m": len(self._s2)}
+
+    def _loaded(self) -> None:
+        m = len(self._s2)
+        need(m % LANES == 0, f"{m} coordinates are not whole lanes")
+        need(1 + self._columns <= m, f"there is no room for {self._columns} columns")
+
+
+class Ridge(Newton):
+    """Ridge regression in one pass: online Newton for the squared loss, which is exact there.
+
+    The prior lambda mean(x_i^2) takes the place of a ridge, which would have a unit.
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> from unitless.rows import as_rows
+    >>> X, y = load_diabetes(return_X_y=True, scaled=False)
+    >>> scores = Ridge().learn(as_rows(X, y))
+    >>> print(f"{((scores - y) ** 2)[1:].mean() / y.var():.3f}")
+    0.560
+    """
+
+    strength: float = parameter(1.0, "lambda, the prior precision in units of 1 / mean(x_i^2)")
+
+    name = "ridge"
+    has_classes = False
+    default_loss = "squared"
+    takes_losses = ("squared",)

@@ -4,14 +4,13 @@ The cross-entropy's derivative in the score of class c is softmax(p)_c - [y = c]
 each learner faces linear losses, as in the paper, and its theorem holds for each class.
 """
 
-from copy import deepcopy
 from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless.learners.base import Diverged, Learner
+from unitless.learners.learner_group import LearnerGroup
 
 
 def with_classes(kind: type[Learner], classes: int) -> Learner:
@@ -31,7 +30,7 @@ def with_classes(kind: type[Learner], classes: int) -> Learner:
         ) from error
 
 
-class OneVsRest(Learner):
+class OneVsRest(LearnerGroup):
     """One learner per class, coupled by the gradients of the softmax loss.
 
     Parameters
@@ -41,6 +40,8 @@ class OneVsRest(Learner):
     parameters
         Parameters of each learner: alpha, wealth, ...
 
+    Examples
+    --------
     >>> from unitless.learners import Full
     >>> from unitless.rows import as_rows
     >>> learner = OneVsRest(Full, classes=3)
@@ -50,32 +51,25 @@ class OneVsRest(Learner):
     """
 
     name: ClassVar[str] = "one_vs_rest"
-    _columns: Any = 0
+    _weighs_gradients = False
 
     def __init__(
         self, kind: type[Learner], *, classes: int, intercept: bool = True, **parameters: Any
     ) -> None:
         super().__init__("softmax", intercept=intercept, classes=classes)
-        self.kind, self.parameters, self._columns = kind, parameters, 0
+        self.kind, self.parameters = kind, parameters
         self.learners = [self._one() for _ in range(classes)]
 
     def _one(self) -> Learner:
-        return self.kind("linear", intercept=self.intercept, **self.parameters)
+        learner = self.kind("linear", intercept=self.intercept, **self.parameters)
+        if self._weighs_gradients:
+            learner.weigh_gradients()
+        return learner
 
-    @property
-    def invariance(self) -> str:  # type: ignore[override]
-        """The invariance of the learners."""
-        return self.kind.invariance
-
-    @property
-    def linear(self) -> bool:  # type: ignore[override]
-        """Whether the scores of the learners are linear in x."""
-        return self.kind.linear
-
-    @property
-    def state(self) -> tuple[Any, ...]:
-        """The states of the learners."""
-        return tuple(learner.state for learner in self.learners)
+    def weigh_gradients(self) -> None:
+        """See `Learner.weigh_gradients`."""
+        super().weigh_gradients()
+        self._weighs_gradients = True
 
     def add_class(self) -> None:
         """Add one class, whose score starts at 0."""
@@ -83,29 +77,13 @@ class OneVsRest(Learner):
         self.learners.append(self._one())
         self.learners[-1]._reserve(self._columns)
 
-    def _reserve(self, columns: int) -> None:
-        self._columns = max(self._columns, columns)
-        for learner in self.learners:
-            learner._reserve(columns)
-
-    def _seen(self) -> NDArray[np.bool_]:
-        return self.learners[0]._seen()
-
-    def _predict(self, block, weights, scores):
-        for c, learner in enumerate(self.learners):
-            scores[:, c] = learner._predict(block, weights, np.empty(len(scores)))
-        return scores
-
-    def _learn(self, block, targets, weights, scores):
-        before = None if self.scale_invariant else deepcopy(self.learners)
+    def _learn_together(self, block, targets, weights, scores):
         try:
             for r in range(len(scores)):
                 own = weights[r : r + 1]
                 self._learn_row(block.cut(r, r + 1), targets[r], own, scores[r : r + 1])
-        except ArithmeticError as error:  # learners that depend on units may diverge
-            self.learners = before
+        except ArithmeticError as error:
             raise Diverged(self.kind.name, r) from error
-        return scores
 
     def _learn_row(self, row, target, weights, scores):
         self._predict(row, weights, scores)
@@ -113,13 +91,3 @@ class OneVsRest(Learner):
         slopes[int(target)] -= 1
         for learner, slope in zip(self.learners, slopes, strict=True):
             learner._learn(row, np.array([slope]), weights, np.empty(1))
-
-    def _rescale(self, columns: NDArray[Any], factors: NDArray[Any]) -> None:
-        for learner in self.learners:
-            learner._rescale(columns, factors)
-
-    def _coefficients(self) -> NDArray[np.float64]:
-        return np.column_stack([learner._coefficients() for learner in self.learners])
-
-    def _forget(self, columns: int) -> None:
-        self._columns = columns

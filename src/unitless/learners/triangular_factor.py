@@ -12,37 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined, kernel
+from unitless.learners.givens import rotate
+from unitless.learners.slopes import no_slopes
+from unitless.rows import row_span
 
 Float = NDArray[np.float64]
 
-T, A, E, RANK, ACTIVE = range(5)
+T, A, E, RANK, ACTIVE, OLD_RULE = range(6)
 """The fields of `FactorState.totals`."""
 
 NOISE = 128 * 2.0**-53
-"""What rounding leaves of a dependent direction, relative to the norm of its column."""
+"""What rounding leaves of a dependent column, relative to the columns that it depends on."""
+
+STEADY_ROWS = 64
+"""Up to about this many rows, the errors of U stay within a small part of `NOISE`."""
 
 MIN_D = 2.0**-1000
 """The end of float64, not a tolerance: D is never smaller, see `rescale`."""
 
 
 class FactorState(NamedTuple):
-    """The state of Algorithm 2 and of VAW. Row k has the unit of its pivot, x_k.
-
-    ============ ================ ====================================================== =========
-    paper        field            meaning                                                unit
-    ============ ================ ====================================================== =========
-    S = U'DU     U[k, n]          row k, position n >= k; 1 on the diagonal              [x_n/x_k]
-    --           D[k]             the squares of R's diagonal, R = D^(1/2) U             [x_k]^2
-    h = U'Dz     z[k]             -sum g x in the basis of U's rows                      1/[x_k]
-    h'S^+h-Gamma totals[E]        the exponent, without 1/(2 alpha)                      1
-    --           squares[n]       sum x_n^2, for the rank rule                           [x_n]^2
-    --           places[i]        position of coordinate i, or -1                        1
-    --           coordinates[n]   coordinate at position n                               1
-    t, r         totals[T, RANK]  trials and rank of S so far                            1
-    --           totals[A]        sum v g p, for the certificate                         1
-    --           totals[ACTIVE]   number of positions in use                             1
-    ============ ================ ====================================================== =========
-    """
+    """The state of Algorithm 2 and of VAW; the docstring of `Full` has the table."""
 
     U: Float
     D: Float
@@ -51,6 +41,9 @@ class FactorState(NamedTuple):
     places: NDArray[np.int64]
     coordinates: NDArray[np.int64]
     totals: Float
+    noise: Float
+    lost: Float
+    slopes: Float
 
     @property
     def R(self) -> Float:
@@ -69,23 +62,25 @@ class FactorState(NamedTuple):
             return self
         new = empty_state(max(positions, size + size // 5), 0)
         new.U[:size, :size] = self.U
-        for name in ("D", "z", "squares", "coordinates"):
+        for name in ("D", "z", "squares", "coordinates", "noise", "lost"):
             getattr(new, name)[:size] = getattr(self, name)
-        return new._replace(places=self.places, totals=self.totals)
+        return new._replace(places=self.places, totals=self.totals, slopes=self.slopes)
 
     def rescale(self, columns: NDArray[np.int64], factors: Float) -> None:
-        """Let U, D, z and squares follow columns that are multiplied by nonzero factors.
+        """Let the state follow columns that are multiplied by nonzero factors.
 
         D stays at MIN_D at least, as if the past of the column had been larger: that is still far
         below the last digit of the value for which a unit changes that much.
         """
-        U, D, z, squares, places, _, totals = self
+        U, D, z, squares, places, _, totals, noise, lost, _ = self
         rank = int(totals[RANK])
         positions = places[columns + 1]
         seen = positions >= 0
         factor = np.ones(len(D))
         factor[positions[seen]] = factors[seen]
         squares[:] = squares * factor * factor
+        noise[:] *= np.abs(factor)
+        lost[:] *= np.abs(factor)
         _, exponents = np.frexp(D[:rank])
         least = np.ldexp(math.sqrt(MIN_D), -(exponents // 2))
         pivots = factor.copy()
@@ -116,14 +111,20 @@ def empty_state(positions: int, columns: int) -> FactorState:
         squares=np.zeros(positions),
         places=np.full(1 + columns, -1),
         coordinates=np.full(positions, -1),
-        totals=np.zeros(5),
+        totals=np.zeros(6),
+        noise=np.zeros(positions),
+        lost=np.zeros(positions),
+        slopes=no_slopes(),
     )
 
 
 @kernel
 def activate(i, state):
     """The position of coordinate i, a new one if it has none; -1 if there is no room."""
-    _, D, _, _, places, coordinates, totals = state
+    D = state[1]
+    places = state[4]
+    coordinates = state[5]
+    totals = state[6]
     if places[i] < 0 and totals[ACTIVE] < D.size:
         places[i] = int(totals[ACTIVE])
         coordinates[places[i]] = i
@@ -137,10 +138,9 @@ def load(block, r, v, intercept, learns, state, x):
 
     With `learns`, coordinates that are nonzero for the first time get one while there is room.
     """
-    values, indices, starts, columns = block
+    values, indices, _, _ = block
     places = state[4]
-    start = starts[r] if starts.size else r * columns
-    stop = starts[r + 1] if starts.size else start + columns
+    start, stop = row_span(block, r)
     for n in range(x.size):
         x[n] = 0.0
     complete = True
@@ -162,25 +162,78 @@ def load(block, r, v, intercept, learns, state, x):
 
 
 @inlined
-def find_pivot(w, delta, squares, c2, rank, constant):
-    """The position in which w, the rest of a row, opens a new direction, or -1 if it is noise.
+def largest_rest(w, root, state, c2, size):
+    """The position with the largest |w_n| / c_n, or -1; entries that are surely noise become 0.
 
-    squares and c2 are the sums of squares before this row and with it. Noise is set to 0. The first
-    nonzero value of a feature always opens a direction: its column of U is exactly zero, so nothing
-    was cancelled. Ties go against the constant: it never grows, and as a pivot would be lost in
-    rounding when a column that is equal to it now becomes huge.
+    `size` is that of the row's part of h beside w; what is dropped of h is entered in `lost`.
+
+    The first nonzero value of a feature is never noise: its column of U was exactly zero, so
+    nothing was cancelled. Ties go against the constant: it never grows, and as a pivot would be
+    lost in rounding when a column that is equal to it now becomes huge.
     """
+    squares = state[3]
+    places = state[4]
+    totals = state[6]
+    noise = state[7]
+    lost = state[8]
     best = 0.0
     pivot = -1
-    root = math.sqrt(delta)
-    for n in range(rank, w.size):
+    for n in range(int(totals[RANK]), w.size):
         if w[n] != 0:
-            ratio = abs(w[n]) * root / math.sqrt(c2[n])
-            if ratio <= NOISE and squares[n] > 0:
+            rest = abs(w[n]) * root
+            norm = math.sqrt(c2[n])
+            if rest <= NOISE * max(norm, noise[n]) and squares[n] > 0:
                 w[n] = 0.0
-            elif ratio > best or (ratio == best and pivot == constant):
-                best = ratio
+                lost[n] += rest * size
+            elif rest / norm > best or (rest / norm == best and pivot == places[0]):
+                best = rest / norm
                 pivot = n
+    return pivot
+
+
+@kernel
+def noise_size(U, rank, n, sizes):
+    """size_n + sum_p |theta_p| size_p, where theta is column n as a combination of the pivots.
+
+    The factor is that of slightly different columns, each off by a small part of its size. What
+    remains of a column that depends on the pivots is therefore this sum times that part.
+    """
+    theta = np.zeros(rank)
+    size = sizes[n]
+    for k in range(rank - 1, -1, -1):  # solve U_P theta = U_n
+        rest = U[k, n]
+        for j in range(k + 1, rank):
+            rest -= U[k, j] * theta[j]
+        theta[k] = rest
+        size += abs(rest) * sizes[k]
+    return size
+
+
+@kernel
+def find_pivot(w, root, state, U, c2, row, size):
+    """The position in which w, the rest of a row, opens a new direction, or -1 if it is noise.
+
+    c2 has the sums of squares of all columns, this row included. The errors of U grow like the root
+    of the number of rows, which a heavy row brings to light: hence sqrt(t) |row|. U is the factor
+    with this row in it. A bound that turns out to be too small for later rows is computed again.
+    """
+    squares = state[3]
+    totals = state[6]
+    noise = state[7]
+    lost = state[8]
+    growth = math.sqrt(totals[T] / STEADY_ROWS)
+    pivot = largest_rest(w, root, state, c2, size)
+    while pivot >= 0 and squares[pivot] > 0 and not totals[OLD_RULE]:
+        norms = np.sqrt(c2)
+        rank = int(totals[RANK])
+        rest = abs(w[pivot]) * root
+        if rest > NOISE * noise_size(U, rank, pivot, norms + growth * np.abs(row)):
+            break
+        w[pivot] = 0.0
+        lost[pivot] += rest * size
+        if size > 0:
+            noise[pivot] = max(noise[pivot], noise_size(U, rank, pivot, norms))
+        pivot = largest_rest(w, root, state, c2, size)
     return pivot
 
 
@@ -191,14 +244,14 @@ def exchange(array, i, j):
 
 
 @inlined
-def open_row(state, pivot, w, delta):
+def open_row(state, pivot, w, delta, c2, row):
     """Make w, of weight delta, the next row of U, its pivot moved to the diagonal."""
-    U, D, _, squares, places, coordinates, totals = state
+    U, D, _, squares, places, coordinates, totals, noise, lost, _ = state
     rank = int(totals[RANK])
     for k in range(rank):
         exchange(U[k], rank, pivot)
-    exchange(w, rank, pivot)
-    exchange(squares, rank, pivot)
+    for array in (w, c2, row, squares, noise, lost):
+        exchange(array, rank, pivot)
     exchange(coordinates, rank, pivot)
     places[coordinates[rank]] = rank
     places[coordinates[pivot]] = pivot
@@ -206,3 +259,56 @@ def open_row(state, pivot, w, delta):
     for n in range(rank, w.size):
         U[rank, n] = w[n] / w[rank] + 0.0  # no -0
     totals[RANK] += 1
+
+
+@kernel
+def rotated(U, D, z, row, wz):
+    """A copy of U with a row rotated into it."""
+    rank = D.size
+    U = U[:rank].copy()
+    rotate(U, D.copy(), z.copy(), row.copy(), (1.0, wz), rank, np.zeros(rank), True)
+    return U
+
+
+@inlined
+def add_row(state, x, wz, scratch, keep):
+    """S += x x', with the entry wz of the column q; returns (delta, wz, we, pivot).
+
+    The rest of the row is delta^(1/2) (wz, we), 0 if it opened a new direction at `pivot`, and `a`
+    is as in `rotate`. If not `keep`, the state stays as it is. `scratch` is a, the sums of squares
+    c2, and `row`: the sizes of the row's entries, to which their errors are proportional.
+    """
+    U = state[0]
+    D = state[1]
+    z = state[2]
+    totals = state[6]
+    a, c2, row = scratch
+    rank = int(totals[RANK])
+    delta, rest, we = rotate(U, D, z, x, (1.0, wz), rank, a, keep)
+    root = math.sqrt(delta)
+    size = root * (abs(rest) + abs(we)) if keep else 0.0
+    pivot = largest_rest(x, root, state, c2, size)
+    if pivot >= 0:
+        factor = U if keep else rotated(U, D[:rank], z, row, wz)
+        pivot = find_pivot(x, root, state, factor, c2, row, size)
+    if pivot >= 0 and keep:
+        open_row(state, pivot, x, delta, c2, row)
+        z[rank] = rest / x[rank]
+        a[rank] = we / x[rank]
+    return 0.0 if pivot >= 0 else delta, rest, we, pivot
+
+
+@kernel
+def add_rows(W, q, sizes, state):
+    """Add the rows W of a factor, with h += W'q; `sizes` are the norms of its columns.
+
+    state.squares are those of all rows already.
+    """
+    totals = state[6]
+    scratch = np.zeros(sizes.size), state[3][: sizes.size].copy(), sizes.copy()
+    for r in range(len(W)):
+        rank = int(totals[RANK])
+        _, _, _, pivot = add_row(state, W[r].copy(), q[r], scratch, True)
+        if pivot >= 0:
+            for later in range(r + 1, len(W)):
+                exchange(W[later], rank, pivot)

@@ -8,17 +8,7 @@ handles only the targets. They are measured from the first one, predictions are 
 of those seen, and the very first prediction is 0.
 
 A sample weight v multiplies the row's square: (x, y) enters as sqrt(v) (x, y). The state is that of
-Algorithm 2 (`FactorState`), with h = b, and:
-
-===== ========== ======================================================= =====
-paper field      meaning                                                 unit
-===== ========== ======================================================= =====
---    targets[0] how many were seen                                      1
---    targets[1] the first                                               [y]
---    targets[2] a power of two near 1/|first deviation from it|, or 0   1/[y]
---    targets[3] the lowest                                              [y]
---    targets[4] the highest                                             [y]
-===== ========== ======================================================= =====
+Algorithm 2, with h = b, and five numbers about the targets.
 """
 
 from typing import Any, ClassVar
@@ -29,6 +19,7 @@ from numpy.typing import NDArray
 from unitless.learners.base import LARGEST, Block, Float
 from unitless.learners.full import Full
 from unitless.losses import LINEAR, SQUARED, Loss
+from unitless.state import Field
 from unitless.units import MAX_VALUE, unit_of
 
 Bool = NDArray[np.bool_]
@@ -53,6 +44,10 @@ class Vaw(Full):
     target_invariance: ClassVar[Any] = "affine"
     needs_lipschitz: ClassVar[bool] = False
     theorem: ClassVar[str | None] = None
+    saved: ClassVar[tuple[Any, ...]] = (
+        *Full.saved,
+        Field("_targets", "y", "number, first, power of two near 1/size, lowest, highest", (5,)),
+    )
 
     def __init__(self, loss: str | Loss = "squared", *, intercept: bool = True) -> None:
         super().__init__(loss, alpha=LIMIT, wealth=LIMIT, intercept=intercept)
@@ -61,7 +56,7 @@ class Vaw(Full):
                 f"VAW is made for squared loss, not for the {self.loss.name} loss: use 'full', "
                 "which is the same for losses with a bounded derivative"
             )
-        self._settings = (LIMIT, LIMIT, LINEAR, 0.0, 1.0)
+        self._settings = (LIMIT, LIMIT, LINEAR, 0.0, 1.0, 0.0)
         self._targets = np.zeros(5)
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:

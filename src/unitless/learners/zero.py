@@ -1,26 +1,22 @@
-"""The learner that always predicts 0; by Theorem 3 no learner has a smaller worst-case regret.
-
-Its regret is at most |u|_S sqrt(T) for every u (section 4.1 of the paper), and it is invariant
-under everything. It is Algorithm 1 with wealth eps = 0, which makes every weight 0, while h and
-s2, the sums of a certificate, are still kept.
-"""
-
-from typing import Any, ClassVar
+"""The learner that always predicts 0: a reference that no learner beats in the worst case."""
 
 from unitless.learners.coordinate import Coordinate
 from unitless.losses import Loss
 
 
 class Zero(Coordinate):
-    """Always predict 0.
+    """Always predict 0; by Theorem 3 no learner has a smaller worst-case regret.
+
+    It is Algorithm 1 with wealth eps = 0, which makes every weight 0, while h and s2, the sums of a
+    certificate, are still kept. Its regret is at most |u|_S sqrt(T) (section 4.1 of the paper).
 
     >>> Zero().learn_one({"height": 1.8}, 1)
     0.0
     """
 
-    name: ClassVar[str] = "zero"
-    invariance: ClassVar[Any] = "linear"
-    theorem: ClassVar[str | None] = "section 4.1"
+    name = "zero"
+    invariance = "linear"
+    theorem = "section 4.1"
 
     def __init__(self, loss: str | Loss = "logistic", *, intercept: bool = True) -> None:
         super().__init__(loss, intercept=intercept)

@@ -1,34 +1,22 @@
 """Convert learners to a name with parameters, and create fresh learners from these."""
 
-import inspect
 import math
 from typing import Any
 
 from unitless import learners
 from unitless.learners.base import Learner
+from unitless.learners.declared import parameters_of
+from unitless.learners.learner_group import MultiOutput
 from unitless.learners.one_vs_rest import OneVsRest
 
 Spec = dict[str, Any]
-"""{"name": ..., "parameters": {...}}, and "each": ... for one learner per class."""
-ENDLESS = {"inf": math.inf, "-inf": -math.inf}
+"""{"name": ..., "parameters": {...}}, and "each": ... for one learner per class or target."""
+INFINITE = {"inf": math.inf, "-inf": -math.inf}
 """Numbers that JSON cannot represent."""
 OLD_NAMES: dict[str, str] = {"one_a_class": OneVsRest.name}
 """Names of learners in files of 0.1.0."""
-
-
-def parameters_of(learner: Learner) -> dict[str, Any]:
-    """The arguments that make a learner like this one.
-
-    >>> from unitless.learners import Coordinate
-    >>> parameters_of(Coordinate("hinge", alpha=2.0))
-    {'loss': 'hinge', 'alpha': 2.0, 'wealth': 1.0, 'd': None, 'intercept': True}
-    """
-    given = {name: getattr(learner, name) for name in inspect.signature(type(learner)).parameters}
-    if "loss" in given:
-        given["loss"] = learner.loss.name
-    if "classes" in given and learner.loss.name != "softmax":
-        given["classes"] = 0
-    return given
+OLD_VIEWS = {"auto": "smooth"}
+"""Views of a Blend in files of 0.1.0, which had no trees."""
 
 
 def spec_of(learner: Learner) -> Spec:
@@ -38,20 +26,21 @@ def spec_of(learner: Learner) -> Spec:
     >>> spec_of(OneVsRest(Full, classes=3))["each"]
     'full'
     """
+    spec: Spec = {"name": learner.name}
     if isinstance(learner, OneVsRest):
-        own = {"classes": learner.classes, "intercept": learner.intercept, **learner.parameters}
-        return {"name": OneVsRest.name, "each": learner.kind.name, "parameters": _plain(own)}
-    if learners.REGISTRY.get(learner.name, "").rpartition(".")[2] != type(learner).__name__:
+        given = {"classes": learner.classes, "intercept": learner.intercept, **learner.parameters}
+        spec["each"] = learner.kind.name
+    elif isinstance(learner, MultiOutput):
+        given = {}
+        spec["each"] = [spec_of(each) for each in learner.learners]
+    elif learners.REGISTRY.get(learner.name, "").rpartition(".")[2] != type(learner).__name__:
         raise ValueError(f"{type(learner).__name__} is not a registered learner: register it first")
-    return {"name": learner.name, "parameters": _plain(parameters_of(learner))}
-
-
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    endless = {number: text for text, number in ENDLESS.items()}
-    return {
-        name: endless.get(value, value) if isinstance(value, float) else value
-        for name, value in parameters.items()
-    }
+    else:
+        given = parameters_of(learner)
+    for name, value in given.items():
+        if isinstance(value, float) and math.isinf(value):
+            given[name] = str(value)
+    return spec | {"parameters": given}
 
 
 def made(spec: Spec, size: int) -> Learner:
@@ -61,22 +50,23 @@ def made(spec: Spec, size: int) -> Learner:
     'hinge'
     """
     name = str(OLD_NAMES.get(spec["name"], spec["name"]))
-    given = {key: ENDLESS.get(value, value) for key, value in spec["parameters"].items()}
+    given = {key: INFINITE.get(value, value) for key, value in spec["parameters"].items()}
+    if "views" in given:
+        given["views"] = OLD_VIEWS.get(given["views"], given["views"])
     _refuse_large(name, given, size)
+    if name == MultiOutput.name:
+        return MultiOutput([made(each, size) for each in spec["each"]])
     if name == OneVsRest.name:
-        each = learners.get(spec["each"])
         _refuse_large(spec["each"], given, size)
-        return OneVsRest(each, **given)
+        return OneVsRest(learners.get(spec["each"]), **given)
     return learners.get(name)(**given)
 
 
 def _refuse_large(name: str, given: dict[str, Any], size: int) -> None:
     """A learner is never larger than the file that holds all of its arrays."""
-    at_least = {"classes": 8 * (12 if name == "blend" else 1), "m": 8}
-    if name == OneVsRest.name:
-        at_least["classes"] = 200  # names and bytes of each one's arrays
-    for parameter, bytes_each in at_least.items():
+    at_least = {"blend": 96, OneVsRest.name: 200}  # bytes per class
+    for parameter, bytes_each in (("classes", at_least.get(name, 8)), ("m", 8)):
         count = given.get(parameter, 0)
-        square = parameter == "m" and name == "fd_son"
-        if isinstance(count, float | int) and bytes_each * count * (count if square else 1) > size:
+        times = count if parameter == "m" and name == "fd_son" else 1
+        if isinstance(count, float | int) and bytes_each * count * times > size:
             raise ValueError(f"{parameter} = {count} needs a longer file than this one")

@@ -1,56 +1,38 @@
 """`save` and `load`: a learner, an estimator or a `Model` as a header and arrays.
 
 The header has the name and the parameters of the learner, the columns, names and classes; `states`
-restores what was learned. See docs/model-format.md.
+restores what was learned. See docs/reference/model-format.md.
 """
 
-import os
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless import __version__
 from unitless.blend.blend import Blend
 from unitless.encoders import DictEncoder, FrameEncoder
+from unitless.labels import ClassWeights
 from unitless.learners.base import Learner
 from unitless.model import Model
+from unitless.model.model import Task
 from unitless.persistence import container
-from unitless.persistence.checks import columns_of
-from unitless.persistence.container import ModelFileError
-from unitless.persistence.json_names import as_json, from_json, labels_as_json, labels_from_json
+from unitless.persistence.container import FORMAT, Arrays, ModelFileError, Pathlike
+from unitless.persistence.json_names import as_json, from_json
+from unitless.persistence.old_files import ESTIMATORS, fields_of_estimator
 from unitless.persistence.parameters import made, spec_of
 from unitless.persistence.states import remembered, restore
 
-FORMAT = 1
-"""Number of the format; files with a higher number need a newer package."""
-
-Path = str | os.PathLike[str]
-Arrays = dict[str, NDArray[Any]]
-ESTIMATORS = ("OnlineClassifier", "OnlineRegressor")
-FITTED = ("model_", "classes_", "feature_names_in_", "n_features_in_")
-"""Of an estimator's learned attributes, those that are kept; `progressive_` belongs to a call."""
+TASKS = get_args(Task)
+APART = ("learner", "position", "lock")
+"""Fields of a `Model` that the header has elsewhere or not at all."""
 
 
-def save(
-    model: Any,
-    path: Path,
-    *,
-    position: dict[str, Any] | None = None,
-    extra: Arrays | None = None,
-    notes: dict[str, Any] | None = None,
-) -> None:
-    """Save a learner, an `OnlineClassifier`, an `OnlineRegressor` or a `Model`.
+def save(model: Any, path: Pathlike, **more: Any) -> None:
+    """Save a learner, an estimator, a River model or a `Model`; `more` is that of `as_bytes`.
 
     The file is written beside the target, flushed to disk and renamed: at every moment the
     path names either the old file or the complete new one.
-
-    Parameters
-    ----------
-    position : dict, optional
-        Where the stream is: any JSON. `header(path)["position"]` gives it back.
-    extra, notes
-        Arrays of float64, int64 or int32, and JSON, that go with the model.
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate
@@ -62,7 +44,7 @@ def save(
     >>> again.predict_one({"height": 1.7}) == learner.predict_one({"height": 1.7})
     True
     """
-    container.replace(path, as_bytes(model, position=position, extra=extra, notes=notes))
+    container.replace(path, as_bytes(model, **more))
 
 
 def as_bytes(
@@ -72,133 +54,108 @@ def as_bytes(
     extra: Arrays | None = None,
     notes: dict[str, Any] | None = None,
 ) -> bytes:
-    """What `save` writes."""
-    if isinstance(model, Model) and model.estimator is not None:
-        model = model.to_sklearn()
-    arrays: Arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
-    kind, own = _described(model, arrays)
-    learner = model if isinstance(model, Learner) else own.pop("fitted")
-    spec, (found, facts) = spec_of(learner), remembered(learner)
-    arrays |= {f"learner.{name}": array for name, array in found.items()}
-    written = {
+    """What `save` writes.
+
+    Parameters
+    ----------
+    position : dict, optional
+        Where the stream is: any JSON. `header(path)["position"]` gives it back.
+    extra, notes
+        Arrays of float64, int64 or int32, and JSON, that go with the model.
+    """
+    arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
+    bare = isinstance(model, Learner)
+    model = Model.of(model)
+    learner = model.learner
+    sums = learner.sums()
+    certificate = None
+    if sums is not None:
+        certificate = {"trials": sums.trials, "A": sums.A if np.isfinite(sums.A) else None}
+    packed = _packed(learner, "learner.", arrays)
+    header = {
         "format": FORMAT,
         "package": __version__,
-        "kind": kind,
-        "learner": spec,
-        "facts": facts,
-        "names": [as_json(name) for name in learner.names.columns],
-        **_summary(learner),
-        "position": getattr(model, "position", None) if position is None else position,
+        "kind": "learner" if bare else "stream",
+        "learner": packed["spec"],
+        "facts": packed["facts"],
+        "names": packed["names"],
+        "certificate": certificate,
+        "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
+        "position": model.position or None if position is None else position,
         "notes": notes or {},
-        "model": own,
+        "model": {} if bare else _fields(model, arrays),
     }
-    return container.packed(written, arrays)
+    return container.packed(header, arrays)
 
 
-def _summary(learner: Learner) -> dict[str, Any]:
-    """A summary for readers of the header; the arrays contain it as well."""
-    sums = learner.sums()
-    kept = None if sums is None else {"trials": sums.trials, "A": _finite(sums.A)}
-    carried = learner.mixture_weights() if isinstance(learner, Blend) else None
-    return {"certificate": kept, "blend": carried}
+def _packed(learner: Learner, prefix: str, arrays: Arrays) -> dict[str, Any]:
+    """What the header says of a learner; its arrays are added to `arrays`."""
+    found, facts = remembered(learner)
+    arrays |= {prefix + name: array for name, array in found.items()}
+    names = [as_json(name) for name in learner.names.columns]
+    return {"spec": spec_of(learner), "facts": facts, "names": names}
 
 
-def _finite(number: float) -> float | None:
-    return float(number) if np.isfinite(number) else None
-
-
-def _described(model: Any, arrays: Arrays) -> tuple[str, dict[str, Any]]:
-    """The kind of model, and what its header says beside the learner, which is under "fitted"."""
-    if isinstance(model, Learner):
-        return "learner", {}
-    if type(model).__name__ not in ESTIMATORS:
-        return "stream", _stream(Model.of(model))
-    if not hasattr(model, "model_"):
-        raise ValueError(f"this {type(model).__name__} has learned nothing yet: fit it first")
-    return type(model).__name__, _estimator(model, arrays)
-
-
-def _stream(model: Model) -> dict[str, Any]:
-    apart = ("learner", "position", "estimator", "lock")
-    own = {name: value for name, value in vars(model).items() if name not in apart}
+def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
+    """The fields of a model as JSON, without what the header has elsewhere."""
+    own = {name: value for name, value in vars(model).items() if name not in APART}
     own["labels"] = [as_json(label) for label in model.labels]
     own["columns"] = None if model.columns is None else model.columns.state()
-    return own | {"fitted": model.learner}
+    if model.class_weights is not None:
+        weights = vars(model.class_weights)
+        own["class_weights"] = weights | {"given": _pairs(model.class_weights.given)}
+    if model.parameters is not None:
+        parameters = dict(model.parameters)
+        if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
+            parameters["learner"] = _packed(parameters["learner"], "given.", arrays)
+        parameters["interactions"] = list(parameters["interactions"])
+        if "class_weight" in parameters:
+            parameters["class_weight"] = _pairs(parameters["class_weight"])
+        if not isinstance(parameters["random_state"], int | None):
+            raise ValueError("random_state: a model file keeps a whole number or None")
+        own["parameters"] = parameters
+    return own
 
 
-def _estimator(model: Any, arrays: Arrays) -> dict[str, Any]:
-    parameters = model.get_params(deep=False)
-    if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
-        given = parameters["learner"]
-        found, facts = remembered(given)
-        arrays |= {f"given.{name}": array for name, array in found.items()}
-        names = [as_json(name) for name in given.names.columns]
-        parameters["learner"] = {"spec": spec_of(given), "facts": facts, "names": names}
-    parameters["interactions"] = list(parameters["interactions"])
-    if not isinstance(parameters["random_state"], int | None):
-        raise ValueError("random_state: a model file keeps a whole number or None")
-    fitted = {name: getattr(model, name) for name in FITTED if hasattr(model, name)}
-    own: dict[str, Any] = {"parameters": parameters, "n_features_in": int(fitted["n_features_in_"])}
-    if model.model_.columns is not None:
-        own["columns"] = model.model_.columns.state()
-    if "classes_" in fitted:
-        own["classes"] = labels_as_json(fitted["classes_"])
-    if "feature_names_in_" in fitted:
-        own["feature_names_in"] = [str(name) for name in fitted["feature_names_in_"]]
-    return own | {"fitted": model.model_.learner}
+def _pairs(given: Any) -> Any:
+    """The weights of classes: [class, weight] of each, "balanced" or None."""
+    if not hasattr(given, "items"):
+        return given
+    return [[as_json(label), float(weight)] for label, weight in given.items()]
 
 
-def header(path: Path) -> dict[str, Any]:
-    """The header of a model file, as in docs/model-format.md."""
-    return _read(path)[0]
+def _from_pairs(found: Any) -> Any:
+    if not isinstance(found, list):
+        return found
+    return {from_json(label): float(weight) for label, weight in found}
 
 
-def extra(path: Path) -> Arrays:
+def header(path: Pathlike) -> dict[str, Any]:
+    """The header of a model file, as in docs/reference/model-format.md."""
+    return container.read(path)[0]
+
+
+def extra(path: Pathlike) -> Arrays:
     """The arrays that were saved beside the model."""
-    start = "extra."
-    return {k.removeprefix(start): a for k, a in _read(path)[1].items() if k.startswith(start)}
+    return _under("extra.", container.read(path)[1])
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    return _known(path, *container.read(path))
-
-
-def _known(path: Path, written: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
-    """The same, if the format is supported."""
-    number = written.get("format")
-    if not isinstance(number, int) or number < 1:
-        raise ModelFileError(path, "its header has no format number")
-    if number > FORMAT:
-        raise ModelFileError(
-            path,
-            f"it has format {number}, and this version of the package ({__version__}) reads up to "
-            f"{FORMAT}: update unitless",
-        )
-    return written, arrays
-
-
-def load(path: Path) -> Any:
-    """Load the model of a file, bit-for-bit as it was saved.
+def load(path: Pathlike) -> Any:
+    """Load the model of a file, bit-for-bit as it was saved: a bare learner, or a `Model`.
 
     Raises
     ------
     ModelFileError
         If the file is not a complete model. Nothing in a file is ever executed.
     """
-    written, arrays = _read(path)
-    return _rebuilt(path, written, arrays, os.path.getsize(path))
+    return from_bytes(path, Path(path).read_bytes())
 
 
-def from_bytes(path: Path, data: bytes) -> Any:
+def from_bytes(path: Pathlike, data: bytes) -> Any:
     """The model from the result of `as_bytes`; errors name the path."""
-    return _rebuilt(path, *_known(path, *container.unpacked(path, data)), len(data))
-
-
-def _rebuilt(path: Path, written: dict[str, Any], arrays: Arrays, size: int) -> Any:
+    written, arrays = container.unpacked(path, data)
     try:
-        return _loaded(written, arrays, size)
-    except ModelFileError:
-        raise
+        return _loaded(written, arrays, len(data))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
         raise ModelFileError(path, f"its header is not that of a model ({error!r})") from None
     except ValueError as error:
@@ -206,66 +163,48 @@ def _rebuilt(path: Path, written: dict[str, Any], arrays: Arrays, size: int) -> 
 
 
 def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
-    spec, facts, names = written["learner"], written["facts"], written["names"]
-    learner = _learner(spec, facts, names, _under("learner.", arrays), size)
-    kind, own = written["kind"], written["model"]
+    packed = {"spec": written["learner"], "facts": written["facts"], "names": written["names"]}
+    learner = _unpacked(packed, _under("learner.", arrays), size)
+    kind = written["kind"]
     if kind == "learner":
         return learner
-    if kind == "stream":
-        return _loaded_stream(own, learner, written["position"])
-    if kind not in ESTIMATORS:
+    if kind not in ("stream", *ESTIMATORS):
         raise ValueError(f"a model of the kind {kind!r} is not known")
-    return _loaded_estimator(kind, own, learner, arrays, size)
+    own = dict(written["model"])
+    if kind in ESTIMATORS:
+        own = fields_of_estimator(own, learner)
+    parameters = own.get("parameters")
+    if parameters is not None:
+        if isinstance(parameters["learner"], dict):
+            given = _under("given.", arrays)
+            parameters["learner"] = _unpacked(parameters["learner"], given, size)
+        if "class_weight" in parameters:
+            parameters["class_weight"] = _from_pairs(parameters["class_weight"])
+    if own.get("class_weights") is not None:
+        weights = own["class_weights"]
+        own["class_weights"] = ClassWeights(**weights | {"given": _from_pairs(weights["given"])})
+    if own["task"] not in TASKS:
+        raise ValueError(f"the task {own['task']!r} is not known")
+    if not isinstance(own["rows"], int):
+        raise ValueError("the number of rows is missing")
+    if own.pop("names", None):  # of VW text in 0.1.0
+        learner.names = DictEncoder({name: k for k, name in enumerate(written["model"]["names"])})
+    own["labels"] = [from_json(label) for label in own["labels"]]
+    if own["columns"] is not None:
+        own["columns"] = FrameEncoder.from_state(own["columns"])
+    return Model(learner=learner, position=dict(written["position"] or {}), **own)
 
 
 def _under(start: str, arrays: Arrays) -> Arrays:
     return {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
 
 
-def _learner(
-    spec: dict[str, Any], facts: dict[str, Any], names: list[Any], arrays: Arrays, size: int
-) -> Learner:
-    learner = made(spec, size)
-    restore(learner, arrays, facts)
+def _unpacked(packed: dict[str, Any], arrays: Arrays, size: int) -> Learner:
+    learner = made(packed["spec"], size)
+    restore(learner, arrays, packed["facts"])
+    names = packed["names"]
     known = {from_json(name): k for k, name in enumerate(names)}
-    if len(known) != len(names) or (known and len(known) > columns_of(learner)):
-        raise ValueError(f"{len(names)} names do not fit {columns_of(learner)} columns")
+    if len(known) != len(names) or len(known) > learner._columns:
+        raise ValueError(f"{len(names)} names do not fit {learner._columns} columns")
     learner.names = DictEncoder(known)
     return learner
-
-
-def _loaded_stream(own: dict[str, Any], learner: Learner, position: Any) -> Model:
-    given = dict(own)
-    if given["task"] not in ("binary", "multiclass", "regression"):
-        raise ValueError(f"the task {given['task']!r} is not known")
-    given["labels"] = [from_json(label) for label in given["labels"]]
-    if given["columns"] is not None:
-        given["columns"] = FrameEncoder.from_state(given["columns"])
-    if not all(isinstance(given[name], int) for name in ("rows",)):
-        raise ValueError("the number of rows is missing")
-    return Model(learner=learner, position=dict(position or {}), **given)
-
-
-def _loaded_estimator(
-    kind: str, own: dict[str, Any], learner: Learner, arrays: Arrays, size: int
-) -> Any:
-    import unitless
-
-    parameters = dict(own["parameters"])
-    if isinstance(parameters["learner"], dict):
-        given = parameters["learner"]
-        found = _under("given.", arrays)
-        parameters["learner"] = _learner(given["spec"], given["facts"], given["names"], found, size)
-    estimator = getattr(unitless, kind)(**parameters)
-    estimator.n_features_in_ = int(own["n_features_in"])
-    task: Any = "regression"
-    labels: list[Any] = []
-    if "classes" in own:
-        estimator.classes_ = labels_from_json(own["classes"])
-        labels = estimator.classes_.tolist()
-        task = "multiclass" if len(labels) > 2 else "binary"
-    if "feature_names_in" in own:
-        estimator.feature_names_in_ = np.array(own["feature_names_in"], dtype=object)
-    columns = FrameEncoder.from_state(own["columns"]) if "columns" in own else None
-    estimator.model_ = Model(task, learner, labels, columns=columns)
-    return estimator

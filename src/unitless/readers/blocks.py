@@ -1,11 +1,14 @@
-"""What readers return and raise, `Block` and `ReadError`, and the options they share."""
+"""What readers return and raise, `FileBlock` and `ReadError`, and the options they share."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from unitless.readers.encodings import canonical
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,16 +17,23 @@ if TYPE_CHECKING:
 
     from unitless.rows import Rows
 
+KIND = re.compile(
+    r"number( 1[,. \']?234[.,]5( \S)?)?|boolean|string|category|date(time)?|date .*%.*"
+)
+"""Kinds of columns; number_cells.py and date_cells.py say what follows the word."""
+
 NUMBER = "a number was expected"
+BOOLEAN = "true or false was expected"
+DATE = "a date was expected"
 FINITE = "a finite number was expected"
-NOT_UTF8 = "its bytes are not UTF-8"
+NOT_UTF8 = "its bytes are not UTF-8 (--encoding names another encoding)"
 WEIGHT = "an importance is a finite number of at least 0"
 
 LONGEST_TEXT = 60
 """Characters of an offending text that an error shows."""
 
 Position = dict[str, Any]
-"""A place in a file at which reading can continue: plain JSON, see `Block.position`."""
+"""A place in a file at which reading can continue: plain JSON, see `FileBlock.position`."""
 
 
 class ReadError(ValueError):
@@ -32,8 +42,6 @@ class ReadError(ValueError):
     >>> error = ReadError("a number was expected", file="x.csv", line=3, column="age", text="old")
     >>> print(error)
     x.csv, line 3, column 'age': a number was expected: 'old'
-    >>> error.line, error.column, error.text
-    (3, 'age', 'old')
     """
 
     def __init__(
@@ -45,7 +53,11 @@ class ReadError(ValueError):
         column: str | int | None = None,
         text: str | None = None,
     ) -> None:
-        self.why, self.file, self.line, self.column, self.text = why, file, line, column, text
+        self.why = why
+        self.file = file
+        self.line = line
+        self.column = column
+        self.text = text
         place = file if line is None else f"{file}, line {line}"
         if column is not None:
             place += f", column {column!r}"
@@ -53,11 +65,10 @@ class ReadError(ValueError):
 
     def of_file(self, file: str) -> ReadError:
         """The same error with the name of another file."""
-        return ReadError(self.why, file=file, line=self.line, column=self.column, text=self.text)
+        return ReadError(**{**vars(self), "file": file})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        place = {k: getattr(self, k) for k in ("file", "line", "column", "text")}
-        return partial(ReadError, self.why, **place), ()
+        return partial(ReadError, **vars(self)), ()
 
 
 def shown(text: str) -> str:
@@ -82,32 +93,98 @@ def is_pattern(name: str) -> bool:
     return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
-class Options(NamedTuple):
-    """How to read; `open_blocks` explains each."""
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to read a file.
+
+    Parameters
+    ----------
+    target, weight
+        Tables: the columns that hold the labels and the importances; they are not in the frames.
+    labels
+        JSON lines: columns that stay in the frames, and in which what is absent is missing, not 0.
+    header, separator, quote
+        CSV: whether the first line names the columns (otherwise c1, c2, ...); the separator, by
+        default detected; the quote, None for none, by default detected.
+    encoding
+        Text: a codec of Python. By default UTF-8; that of a table is detected in its first block.
+    decimal, thousands
+        CSV: the decimal sign and the thousands separator of all numbers ("" for none), which are
+        otherwise detected for each column.
+    types
+        Tables: kinds of columns that are not to be detected: "number", "boolean", "string",
+        "category" (not text), "date", "datetime" or "date %d.%m.%Y".
+    na
+        CSV: cells that are missing besides the usual ones (`unitless.readers.cells`).
+    coerce
+        Other tables than CSV: a cell that does not fit its column is missing and counted, not an
+        error.
+    strict
+        CSV: a cell that does not fit its column of numbers, dates or booleans makes its line bad;
+        by default it is missing and counted.
+    skip_bad
+        How many bad lines are skipped and counted; one more is an error.
+    names
+        VW text: names that already have columns, for instance those of a model.
+    block_bytes
+        Approximate size of a block in the file (in memory for Parquet and Arrow).
+    read_ahead
+        Whether another thread reads the next block while the caller works on this one.
+    exact
+        Tables: columns of whole numbers that float64 cannot hold stay integers in the frames.
+    """
 
     target: str | None = None
     weight: str | None = None
+    labels: Sequence[str] = ()
     header: bool = True
     separator: str | None = None
     quote: str | None = "auto"
-    types: Mapping[str, str] = {}
+    encoding: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    na: Sequence[str] = ()
     coerce: bool = False
+    strict: bool = False
     skip_bad: int = 0
     names: Sequence[str] = ()
-    block_bytes: int = 1 << 23
-    labels: Sequence[str] = ()
-    read_ahead: bool = False
+    block_bytes: Any = None
+    read_ahead: bool = True
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        quote = None if self.quote == "auto" else self.quote
+        for what, char in (("separator", self.separator), ("quote", quote)):
+            if char is not None and (len(char) != 1 or not char.isascii() or char in "\r\n"):
+                raise ValueError(f"{what} {char!r}: it is one character, and plain ASCII")
+        if self.encoding is not None:
+            canonical(self.encoding)
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"decimal {self.decimal!r}: it is a point or a comma")
+        if self.thousands not in (None, "", ",", ".", " ", "'"):
+            raise ValueError(
+                f"thousands {self.thousands!r}: it is a comma, a point, a space, ' or none"
+            )
+        if self.thousands and self.thousands == self.decimal:
+            raise ValueError("the decimal sign and the thousands separator are the same")
+        if self.skip_bad < 0:
+            raise ValueError(f"skip_bad = {self.skip_bad}: a number of lines is at least 0")
+        for name, kind in self.types.items():
+            if not KIND.fullmatch(kind):
+                one_of = "number, boolean, string, category, date, datetime or date FORMAT"
+                raise ValueError(f"column {name!r}: a type is {one_of}, not {kind!r}")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FileBlock:
     """Consecutive rows of a file.
 
     ========= ==========================================================================
     field     meaning
     ========= ==========================================================================
-    frame     tables: the features, a polars DataFrame of Float64, String and Boolean
-              columns, where null and NaN are missing; None for svmlight and VW text
+    frame     tables: the features, a polars DataFrame of Float64, String, Boolean, Date and
+              Datetime columns, where null and NaN are missing; None for svmlight and VW text
     rows      svmlight, VW text: the features, sparse `Rows`, with targets and weights;
               None for tables
     targets   label of each row: float64, NaN where it is missing; or strings or booleans,
@@ -119,8 +196,11 @@ class Block:
     lines     line of the file on which each row begins, from 1 (Parquet, Arrow: its row)
     start     the place where the block begins, as in `position`
     position  the place after the block: JSON, for `open_blocks(resume=...)`;
-              its counts `rows`, `skipped` and `coerced` are those of the file so far
-    done      share of the file read so far, or None if its size is not known
+              its counts `rows`, `skipped` and `coerced` are those of the file so far;
+              tables: `columns` has the kind of each column; `odd_cells`, for each column
+              with cells that do not fit, their count, and line and text of the first
+    done      share of the file (or files) read so far, or None if its size is not known
+    file      name of the file
     ========= ==========================================================================
     """
 
@@ -134,6 +214,7 @@ class Block:
     new_names: Sequence[str] = field(default=())
     tags: Sequence[str] | None = None
     done: float | None = None
+    file: str = ""
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -144,7 +225,7 @@ class Block:
             return self.position
         return {**self.start, "skip": self.start.get("skip", 0) + row}
 
-    def tail(self, row: int, names: Sequence[str] = ()) -> Block:
+    def tail(self, row: int, names: Sequence[str] = ()) -> FileBlock:
         """The block without its first `row` rows, with these names before its own new ones."""
         return replace(
             self,
@@ -167,15 +248,18 @@ class NumberedNames(Sequence[str]):
     ('7', 1000000, ['0', '1'])
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, prefix: str = "") -> None:
         self.numbers = range(count)
+        self.prefix = prefix
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def __getitem__(self, which: Any) -> Any:
         found = self.numbers[which]
-        return str(found) if isinstance(found, int) else list(map(str, found))
+        if isinstance(found, int):
+            return f"{self.prefix}{found}"
+        return [f"{self.prefix}{number}" for number in found]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -193,7 +277,8 @@ class Bad(NamedTuple):
 def allowed(bad: Sequence[Bad], skipped: int, most: int, file: str) -> int:
     """The number of bad lines so far; an error if there are more than allowed."""
     if skipped + len(bad) > most:
-        line, column, text, why = sorted(bad, key=lambda one: one.line)[most - skipped]
+        in_order = sorted(bad, key=lambda one: one.line)
+        line, column, text, why = in_order[most - skipped]
         if most:
             lines = "line before it was" if most == 1 else "lines before it were"
             why += f" (and {most} bad {lines} passed over)"

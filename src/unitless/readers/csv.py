@@ -1,66 +1,78 @@
 """CSV: fields separated by commas, tabs, semicolons, bars or spaces.
 
 The first line is the header unless `header=False`; separator and quotes are detected on the
-first lines unless given. A column is a number if every cell of the first block is one or missing,
-otherwise a string; its type does not change later. Missing values are the empty cell and NA, N/A,
-NaN, null (as written here, in capitals or in lower case). Empty lines are skipped. A line is bad if
-it has too few or too many fields, a cell that does not fit its column, or an infinite number.
+first lines unless given. The cells of the first block decide whether a column holds numbers,
+dates, booleans or strings; `unitless.readers.cells` says how, and which cells are missing. A later
+cell that does not fit is missing and counted. Empty lines are skipped. A line is bad if it has too
+few or too many fields or, with `strict`, a cell that does not fit.
 
-polars parses a whole block. A block with anything unusual in it is split here, cell by cell, and
-polars parses its numbers, so that both ways give the same numbers.
+polars parses a whole block. A block with anything unusual in it is split here, record by record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from unitless.readers import tables
-from unitless.readers.blocks import NOT_UTF8, Bad, Block, Options, Position, ReadError, decoded
-from unitless.readers.csv_scanner import AFTER_QUOTE, UNCLOSED, Records
-from unitless.readers.dialect import Dialect, column_names, detect
-from unitless.readers.source import BYTE_ORDER_MARK, Source, whole_lines
-from unitless.readers.tables import REFUSED, TYPES, Int, Table, is_finite, without_wrong_cells
+from unitless.readers.blocks import (
+    NOT_UTF8,
+    PATTERN,
+    Bad,
+    FileBlock,
+    Options,
+    Position,
+    ReadError,
+    decoded,
+    is_pattern,
+)
+from unitless.readers.cells import MissingCells, kind_of_cells
+from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
+from unitless.readers.date_cells import iso_kind
+from unitless.readers.number_cells import (
+    NumberFormat,
+    NumberSigns,
+    are_numbers,
+    decimal_sign,
+    number_format,
+)
+from unitless.readers.source import Source, whole_lines
+from unitless.readers.tables import (
+    REFUSED,
+    Int,
+    Table,
+    is_finite,
+    too_large,
+    typed,
+    without_wrong_cells,
+)
 from unitless.suggestions import no_such_column
 
-MISSING = ["NA", "na", "N/A", "n/a", "NaN", "NAN", "nan", "null", "NULL", "Null"]
-NOT_NUMBERS = [text for text in MISSING if text.lower() != "nan"]
-"""Those that polars does not parse as a number by itself."""
-
-EATEN = b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd", BYTE_ORDER_MARK
-"""Bytes at the beginning of a text that polars interprets as compressed data or a byte order mark,
-even in `x^2`. `_polars` puts a record before them and removes it afterwards."""
-
 SAMPLE_BYTES = 1 << 16
-"""Bytes in which the header and the types of columns are looked for before the whole block."""
+"""Bytes in which the kinds of columns are guessed, before the whole block is read by the guess."""
 
 
-def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
-    """The rows of a file from a position on.
-
-    >>> import io
-    >>> source = Source(io.BytesIO(b"height,who\\n1.8,ann\\nNA,bob\\n"))
-    >>> for block in blocks(source, Options(), {}):
-    ...     print(block.frame.rows(), block.lines, block.position["columns"])
-    [(1.8, 'ann'), (None, 'bob')] [2 3] {'height': 'number', 'who': 'string'}
-    """
+def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
+    """The rows of a file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, "coerced": 0, **start}
     reader = Reader(source.name, options, start)
-    for chunk in source.chunks(options.block_bytes, reader.whole_records):
+    for chunk in source.chunks(options.block_bytes, reader.cut):
         data = reader.without_header(chunk.data, place["line"])
         line = place["line"] + chunk.data.count(b"\n") - data.count(b"\n")
-        if not reader.dialect.columns:
+        if reader.dialect is None or not reader.columns:
             place = {**place, "offset": chunk.end, "line": line}
             continue
         table = reader.read(data, line + 1)
+        if options.exact:
+            table = reader.exact(table, data, line + 1)
         end = {
             "offset": chunk.end,
             "line": line + data.count(b"\n"),
             "separator": reader.dialect.separator,
             "quote": reader.dialect.quote,
-            "columns": dict(reader.dialect.columns),
+            "columns": reader.columns,
         }
         block = tables.block(table, place, end, source, options)
         place = block.position
@@ -73,245 +85,208 @@ class Reader:
     def __init__(self, file: str, options: Options, start: Position) -> None:
         self.file = file
         self.options = options
-        self.dialect = Dialect("", None)
+        self.dialect: Dialect | None = None
+        self.columns: Mapping[str, str | None] = start.get("columns", {})
+        """Their kinds, None if not yet known."""
         if "separator" in start:
-            self.dialect = Dialect(start["separator"], start["quote"], start["columns"])
+            self.dialect = Dialect(start["separator"], start["quote"])
+        self.signs: NumberSigns | None = None
+        self.missing = MissingCells(options.na)
         self.words_are_missing = False
         """Whether a word like NA was found: looking for such words makes polars slower."""
-        self._scanned: Records | None = None
-        """The records of the next chunk, if they were scanned to find its end."""
 
-    def whole_records(self, data: bytes) -> int:
+    def _dialect(self, data: bytes) -> Dialect:
+        if self.dialect is None:
+            self.dialect = detect(data, self.options.separator, self.options.quote)
+        return self.dialect
+
+    def cut(self, data: bytes) -> int:
         """How many bytes are whole records; see `Source.chunks`."""
         if not whole_lines(data) or data.isspace():
             return whole_lines(data)
-        if not self.dialect.separator:
-            self.dialect = detect(data, self.options)
-        if not self.dialect.has_quotes(data):
-            return whole_lines(data)
-        self._scanned = self.dialect.records(data, final=False)
-        return int(self._scanned.starts[-1])
-
-    # The header
+        return whole_records(data, self._dialect(data))
 
     def without_header(self, data: bytes, line: int) -> bytes:
         """The text after the header, if the header is not yet read; `line` lines came before."""
-        if self.dialect.columns:
+        if self.columns:
             return data
-        at = 0
-        while data.startswith((b"\n", b"\r\n"), at):
-            at = data.index(b"\n", at) + 1
-        line += data.count(b"\n", 0, at)
-        if at == len(data):
+        if data.isspace():
             return b""
-        if not self.dialect.separator:
-            self.dialect = detect(data, self.options)
-        record = self._first_record(data[at:])
-        names = self._names(record, line + 1)
+        header = self.options.header
+        found = (each for each in records(data, self._dialect(data)) if not each.is_blank)
+        first = next(found)
+        typical = first
+        if first.why and not header:
+            typical = next((each for each in found if not each.why), first)
+        try:
+            if typical.why:
+                raise ValueError(typical.why)
+            names = _names([field.decode() for field in typical.fields], header)
+        except ValueError as error:
+            why = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else str(error)
+            why += "; if the first line is not a header, pass header=False" * header
+            raise ReadError(why, file=self.file, line=line + first.line + 1) from None
         for name in self.options.types:
             if name not in names:
                 raise ReadError(no_such_column(name, names), file=self.file)
-        columns = {name: self.options.types.get(name) for name in names}
-        self.dialect = self.dialect._replace(columns=columns)
-        if self.options.header:
-            at += len(record)
-        return data[at:]
-
-    def _first_record(self, data: bytes) -> bytes:
-        """The first record, from a sample if it is whole there: scanning a block takes long."""
-        for size in (SAMPLE_BYTES, len(data)):
-            starts = self.dialect.records(data[:size], final=size >= len(data)).starts
-            if len(starts) > 1:
-                break
-        return data[: starts[1]]
-
-    def _names(self, record: bytes, line: int) -> list[str]:
-        try:
-            fields = [field.decode() for field in self.dialect.split(record)]
-            return column_names(fields, self.options.header)
-        except ValueError as error:
-            why = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else str(error)
-            why += "; if the first line is not a header, pass header=False" * self.options.header
-            raise ReadError(why, file=self.file, line=line) from None
-
-    # Records
+        self.columns = dict.fromkeys(names)
+        return data[first.end if header else first.begin :]
 
     def read(self, data: bytes, line: int) -> Table:
         """The rows of a text whose first line has that number."""
-        records = None
-        if self._is_plain(data):
-            rows = data.count(b"\n")
-            lines = np.arange(line, line + rows)
-        else:
-            records = self._scanned
-            if records is None or records.starts[-1] != len(data):
-                records = self.dialect.records(data)
-            lines = line + records.lines
-        self._scanned = None
-        frame = None
-        if records is None or self._is_simple(data, records):
-            attempt = self._quick if self._settled else self._guessed
-            frame = attempt(data, len(lines))
-        if frame is None:
-            records = records or self.dialect.records(data)
-            return self._careful(data, records, line)
-        return Table(_with_missing(frame), lines, [], 0)
+        lines = regular_lines(data, self._dialect(data), len(self.columns))
+        text = None
+        bad: list[Bad] = []
+        if lines is not None and len(lines):
+            text = self._parsed(data, self._guessed(data))
+            if text is None or not is_finite(text):
+                text = self._parsed(data, ())
+        if lines is None or text is None or text.height != len(lines):
+            text, lines, bad = self._split(data, line)
+        if not len(lines):
+            kinds = {name: kind or "number" for name, kind in self.columns.items()}
+            return Table(typed(text, kinds)[0], lines, bad, 0)
+        table = self._typed(self.missing.without_tokens(text), lines + line)
+        return table._replace(bad=[*bad, *table.bad])
 
-    @property
-    def _settled(self) -> bool:
-        return None not in self.dialect.columns.values()
+    def _guessed(self, data: bytes) -> list[str]:
+        """The columns of plain numbers; new ones are guessed by their first cells."""
+        kinds = self.columns
+        if None in kinds.values():
+            sample = self._parsed(data[: whole_lines(data[:SAMPLE_BYTES])], ())
+            if sample is None:
+                return []
+            kinds = self._kinds(self.missing.without_tokens(sample))
+        return [name for name, kind in kinds.items() if kind == "number"]
 
-    def _is_plain(self, data: bytes) -> bool:
-        """Whether there are no quotes, and as many separators as whole lines have.
+    def _kinds(self, cells: pl.DataFrame) -> Mapping[str, str]:
+        """The kinds of the columns; those of new ones are detected."""
+        if self.signs is None and None in self.columns.values():
+            options = self.options
+            separator = self._dialect(b"").separator
+            usual = options.decimal or decimal_sign(cells, separator)
+            self.signs = NumberSigns(options.decimal, options.thousands, usual)
+        plain = self._plain_numbers(cells)
+        kinds = {}
+        for name, kind in self.columns.items():
+            kinds[name] = kind or ("number" if name in plain else self._kind(cells[name]))
+        return kinds
 
-        polars refuses a line with too many separators, so no line has too few either.
-        """
-        width = len(self.dialect.columns)
-        if width < 2 or self.dialect.has_quotes(data) or _has_lone_return(data):
-            return False
-        text = np.frombuffer(data, dtype=np.uint8)
-        separators = np.count_nonzero(text == ord(self.dialect.separator))
-        return bool(separators == (width - 1) * np.count_nonzero(text == 10))
-
-    def _is_simple(self, data: bytes, records: Records) -> bool:
-        """Whether each record has all fields, and no quote or carriage return is misplaced."""
-        good = (records.fields == len(self.dialect.columns)) & (records.flags == 0)
-        return bool(good.all()) and not _has_lone_return(data) and not _has_empty(data, records)
-
-    def _polars(self, data: bytes) -> pl.DataFrame:
-        """The frame as polars reads it; raises its errors."""
-        columns = {name: TYPES[kind or "number"] for name, kind in self.dialect.columns.items()}
-        if not data:
-            return pl.DataFrame(schema=columns)
-        shielded = data.startswith(EATEN)
-        if shielded:
-            data = ("0" + self.dialect.separator * (len(columns) - 1) + "\n").encode() + data
-        frame = pl.read_csv(
-            data,
-            has_header=False,
-            schema=columns,
-            separator=self.dialect.separator,
-            quote_char=self.dialect.quote if self.dialect.has_quotes(data) else None,
-            null_values=NOT_NUMBERS if self.words_are_missing else None,
+    def _plain_numbers(self, cells: pl.DataFrame) -> set[str]:
+        """New columns in which all of a few cells are plain numbers: all at once, this is fast."""
+        if self.signs is None or self.signs.usual == "," or len(cells) > SAMPLE_BYTES:
+            return set()
+        gaps = zip(
+            cells.null_count(), cells.cast(pl.Float64, strict=False).null_count(), strict=True
         )
-        return frame[1:] if shielded else frame
+        return {one.name for one, two in gaps if one[0] == two[0]} - {*self.options.types}
 
-    def _quick(self, data: bytes, rows: int) -> pl.DataFrame | None:
-        """The frame if polars reads all rows and all numbers are finite, otherwise None."""
+    def _kind(self, cells: pl.Series) -> str:
+        """The kind of a new column, whose cells polars may have read as numbers already."""
+        if cells.dtype != pl.String:
+            return "number"
+        assert self.signs is not None
+        given = self.options.types.get(cells.name)
+        if given is None:
+            kind = kind_of_cells(cells, self.signs)
+            # Classes keep the spelling of the file.
+            is_label = cells.name == self.options.target and not kind.startswith("number")
+            return "string" if is_label else kind
+        if given.startswith("number") and not are_numbers(cells, NumberFormat.of(given)):
+            format = number_format(cells, self.signs)  # another spelling in another file
+            return given if format is None else format.kind
+        return iso_kind(cells) if given == "date" else given
+
+    def _parsed(self, data: bytes, numbers: Sequence[str]) -> pl.DataFrame | None:
+        """The frame as polars reads it, with text in all other columns; None if it cannot."""
+        dialect = self._dialect(data)
+        schema = {name: pl.Float64 if name in numbers else pl.String for name in self.columns}
+        # A record before it, left out again: polars takes some first bytes, even of x^2, for
+        # compressed data or a byte order mark.
+        first = "0" + dialect.separator * (len(schema) - 1) + "\n"
         try:
-            frame = self._polars(data)
+            frame = pl.read_csv(
+                first.encode() + data,
+                has_header=False,
+                schema=schema,
+                separator=dialect.separator,
+                quote_char=dialect.quote if dialect.has_quotes(data) else None,
+                null_values=self.missing.words if self.words_are_missing else None,
+            )
+            return frame[1:]
         except REFUSED:
-            if self.words_are_missing:
+            if self.words_are_missing or not numbers:
                 return None
-            self.words_are_missing = True
-            return self._quick(data, rows)
-        return frame if frame.height == rows and is_finite(frame) else None
+        self.words_are_missing = True
+        return self._parsed(data, numbers)
 
-    def _guessed(self, data: bytes, rows: int) -> pl.DataFrame | None:
-        """The frame if the types of the first records hold for the whole block, otherwise None.
+    def exact(self, table: Table, data: bytes, line: int) -> Table:
+        """The table with integers where float64 cannot hold a whole number."""
+        frame = table.frame
+        large = too_large(frame)
+        if not large:
+            return table
+        text, lines, _ = self._split(data, line)
+        text = text.filter(np.isin(lines + line, table.lines))
+        for name in large:
+            whole = text[name].str.strip_chars().cast(pl.Int64, strict=False)
+            if whole.null_count() == frame[name].null_count():
+                frame = frame.with_columns(whole)
+        return table._replace(frame=frame)
 
-        A column is numeric unless a cell is not: if polars can read every cell as a number, the
-        whole block gives the same types.
-        """
-        if not rows:
-            return None
-        dialect = self.dialect
-        sample = dialect.records(data[:SAMPLE_BYTES], final=len(data) <= SAMPLE_BYTES)
-        self._careful(data[: sample.starts[-1]], sample, 0)
-        if not self._settled:
-            return None
-        frame = self._quick(data, rows)
-        if frame is None:
-            self.dialect = dialect
-        return frame
-
-    def _careful(self, data: bytes, records: Records, line: int) -> Table:
-        """The rows, cell by cell; determines the types of columns that have none yet."""
-        width = len(self.dialect.columns)
+    def _split(self, data: bytes, line: int) -> tuple[pl.DataFrame, Int, list[Bad]]:
+        """The cells as text, the line of each row from 0 on, and bad lines."""
+        width = len(self.columns)
         rows = []
         lines = []
         bad = []
-        starts = records.starts.tolist()
-        for k in range(len(records.lines)):
-            record = data[starts[k] : starts[k + 1]]
-            if record in (b"\n", b"\r\n"):
+        for record in records(data, self._dialect(data)):
+            if record.is_blank:
                 continue
-            number = line + int(records.lines[k])
-            why = _why(int(records.flags[k]), int(records.fields[k]), width)
+            why = record.why
+            if why is None and len(record.fields) != width:
+                why = f"{width} fields were expected, there are {len(record.fields)}"
             if why is None:
                 try:
-                    rows.append([field.decode() for field in self.dialect.split(record)])
-                    lines.append(number)
+                    rows.append([field.decode() for field in record.fields])
+                    lines.append(record.line)
                     continue
                 except UnicodeDecodeError:
                     why = NOT_UTF8
-            shown = decoded(record).rstrip("\r\n")
-            bad.append(Bad(number, None, shown, why))
-        if not rows:
-            return Table(self._polars(b""), np.empty(0, dtype=np.int64), bad, 0)
-        schema = dict.fromkeys(self.dialect.columns, pl.String)
-        text = _with_missing(pl.DataFrame(rows, schema=schema, orient="row"))
-        table = self._typed(text, np.array(lines, dtype=np.int64))
-        return table._replace(bad=[*bad, *table.bad])
+            shown = decoded(data[record.begin : record.end]).rstrip("\r\n")
+            bad.append(Bad(line + record.line, None, shown, why))
+        schema = dict.fromkeys(self.columns, pl.String)
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        return frame, np.array(lines, dtype=np.int64), bad
 
     def _typed(self, text: pl.DataFrame, lines: Int) -> Table:
-        """Numeric columns as numbers, without the rows that do not fit."""
-        known = self.dialect.columns
-        numbers = _numbers(text.select([name for name, kind in known.items() if kind != "string"]))
-        for name, kind in known.items():
-            if kind is None and (numbers[name].is_null() & text[name].is_not_null()).any():
-                numbers = numbers.drop(name)
-        kinds = {name: "number" if name in numbers.columns else "string" for name in known}
-        self.dialect = self.dialect._replace(columns=kinds)
-        wrong = [
-            ((column.is_null() & text[column.name].is_not_null()) | column.is_infinite())
-            .fill_null(False)
-            .alias(column.name)
-            for column in numbers
-        ]
-        frame = text.with_columns(numbers)
-        return without_wrong_cells(frame, lines, pl.DataFrame(wrong), text, self.options.coerce)
+        """Columns of their kinds, without the rows that do not fit; settles new kinds."""
+        kinds = self._kinds(text)
+        frame, wrong = typed(text, kinds)
+        for name, format in self.options.types.items():
+            is_new = self.columns[name] is None and format.startswith("date")
+            if is_new and wrong[name].any() and frame[name].null_count() == len(frame):
+                odd = text[name].filter(wrong[name])[0]
+                why = f"no cell is a date of the form {format[5:] or 'YYYY-MM-DD'}"
+                raise ReadError(why, file=self.file, column=name, text=odd)
+        self.columns = kinds
+        frame = self.missing.without_values(frame)
+        coerce = not self.options.strict
+        return without_wrong_cells(frame, lines, wrong, text, coerce)
 
 
-def _has_lone_return(data: bytes) -> bool:
-    """Whether there is a carriage return that is not part of a line end."""
-    return b"\r" in data and data.count(b"\r") != data.count(b"\r\n")
+def _names(fields: list[str], header: bool) -> list[str]:
+    """The names of the columns; c1, c2, ... where the file gives none.
 
-
-def _has_empty(data: bytes, records: Records) -> bool:
-    """Whether there are empty lines, which polars may read as records."""
-    text = np.frombuffer(data, dtype=np.uint8)
-    sizes = np.diff(records.starts)
-    return bool(((sizes == 1) | ((sizes == 2) & (text[records.starts[:-1]] == 13))).any())
-
-
-def _why(flags: int, fields: int, width: int) -> str | None:
-    """Why a record is bad, if it is."""
-    if flags & UNCLOSED:
-        return "a quote is opened and not closed"
-    if flags & AFTER_QUOTE:
-        return "a separator was expected after a closing quote"
-    return None if fields == width else f"{width} fields were expected, there are {fields}"
-
-
-def _with_missing(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with null where a string means a missing value."""
-    strings = pl.col(pl.String)
-    return frame.with_columns(pl.when(~strings.is_in([*MISSING, ""])).then(strings))
-
-
-def _numbers(text: pl.DataFrame) -> pl.DataFrame:
-    """The cells as numbers, null where polars would not read one in a CSV file.
-
-    >>> _numbers(pl.DataFrame({"a": ["1.5", " 2", "2 ", "x,y", None]})).to_series().to_list()
-    [1.5, 2.0, None, None, None]
+    >>> _names(["age", "", " income"], header=True)
+    ['age', 'c2', 'income']
     """
-    cells = pl.all().str.replace(r'(?s)^.*[",\r\n].*$', "x").fill_null("")
-    written = text.select(pl.lit("0").alias(""), cells).write_csv(
-        include_header=False, quote_style="never"
-    )
-    columns = {f"c{k}": pl.Float64 for k in range(text.width + 1)}
-    frame = pl.read_csv(
-        written.encode(), has_header=False, schema=columns, quote_char=None, ignore_errors=True
-    )
-    return frame.drop("c0").rename(dict(zip(list(columns)[1:], text.columns, strict=True)))
+    names = [name.strip() if header else "" for name in fields]
+    names = [name or f"c{k}" for k, name in enumerate(names, start=1)]
+    for name in names:
+        if is_pattern(name):
+            raise ValueError(f"{name!r}: {PATTERN}")
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the header names {twice!r} more than once")
+    return names

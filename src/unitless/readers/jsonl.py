@@ -1,267 +1,243 @@
-"""JSON lines: one object per line; the members of inner objects become columns `outer.inner`.
+"""JSON lines, one object per line, or a JSON array of objects.
 
-A name is a column of numbers, strings or booleans. Its kind is determined on the first block in
-which it appears (strings if one of its values is a string) and does not change later. An absent
-number is 0, an absent boolean false; a null is missing, and so is an absent target or weight.
-Lists, infinite numbers, keys that occur twice and values that do not fit their column make a line
-bad; a number or boolean fits a column of strings.
-
-polars parses a whole block, several times faster than `json`. The tokens of the text are counted as
-well; if the frame does not have as many of each kind, or anything else is unusual, the block is
-read line by line with `json`.
+Members of inner objects become columns `outer.inner`, numbers of a list columns `name.0`, `name.1`,
+...; a list of strings stays a list. Lists and objects in lists make a line bad, unless its column
+is declared a string: then its JSON is the string. A number or boolean fits a column of strings, and
+a string a column of lists. The kind of a column is determined on the first block in which it
+appears (list or string if one of its values is, date if all are ISO 8601 dates or times) and does
+not change later. An absent number is 0, an absent boolean false; a null is missing, and so is
+an absent target or weight. Infinite numbers, keys that occur twice and values that do not fit their
+column make a line bad.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from types import NoneType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from unitless.readers import tables
+from unitless.readers import json_array, tables
 from unitless.readers.blocks import (
+    DATE,
     FINITE,
     NOT_UTF8,
     PATTERN,
     Bad,
-    Block,
+    FileBlock,
     Options,
     Position,
     ReadError,
     decoded,
     is_pattern,
 )
-from unitless.readers.json_tokens import Tokens, count_tokens
-from unitless.readers.source import Source
-from unitless.readers.tables import REFUSED, TYPES, Int, Table, flat, is_finite, kind_of
+from unitless.readers.date_cells import date_kind, dates_of
+from unitless.readers.source import Source, whole_lines
+from unitless.readers.tables import REFUSED, TYPES, Table, too_large
 
 DEEPEST = 64
-"""Most levels of nested objects; polars overflows its stack at a few hundred."""
+"""Most levels of nested objects."""
 
-UNUSUAL = re.compile(rb'\\u[dD][89a-fA-F]|""\s*:')
-"""Escaped surrogates, and keys without a name."""
-
-ZEROS = {"number": 0.0, "boolean": False, "string": None}
+KINDS = {
+    str: "string",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    list: "list",
+    NoneType: "null",
+}
+ZEROS = {"number": 0, "boolean": False, "string": None, "list": None}
+NESTED = {dict, list}
+TOO_DEEP = f"objects are nested more than {DEEPEST} deep"
+NO_MEMBERS = "an object with members was expected"
+DEEP_LIST = (
+    "a list may hold strings or numbers, and no lists or objects; to leave it out, use --ignore, "
+    "or types={'%s': 'string'}"
+)
 
 Row = dict[str, Any]
 
 
-def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
-    """The rows of a file from a position on.
-
-    >>> import io
-    >>> lines = b'{"size": {"h": 1.8}, "who": "ann"}\\n{"who": "bob"}\\n'
-    >>> for block in blocks(Source(io.BytesIO(lines)), Options(), {}):
-    ...     print(block.frame.columns, block.frame.rows())
-    ['size.h', 'who'] [(1.8, 'ann'), (0.0, 'bob')]
-    """
+def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
+    """The rows of a file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, "coerced": 0, "columns": {}, **start}
-    for chunk in source.chunks(options.block_bytes):
+
+    def cut(data: bytes) -> int:
+        """How many bytes are whole lines, or whole elements of an array."""
+        if place.get("array", json_array.is_array(data)):
+            text = data if "array" in place else json_array.without_bracket(data)
+            return json_array.whole_elements(text)
+        return whole_lines(data)
+
+    for chunk in source.chunks(options.block_bytes, cut):
         kinds = {**options.types, **place["columns"]}
-        labels = options.target, options.weight, *options.labels
-        lines = _Lines(chunk.data, place["line"] + 1, kinds, labels)
-        table = lines.quick() or lines.careful(options.coerce)
-        end = {
-            "offset": chunk.end,
-            "line": place["line"] + chunk.data.count(b"\n"),
-            "columns": lines.kinds,
-        }
+        texts, end = _texts(chunk.data, place)
+        table = _table(texts, place["line"] + 1, kinds, options)
+        end |= {"offset": chunk.end, "columns": kinds}
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block
+    if place.get("array"):
+        why = "the array does not end: the file is damaged or cut short"
+        raise ReadError(why, file=source.name)
 
 
-def _has_brace(frame: pl.DataFrame) -> bool:
-    """Whether a string begins with a brace.
+def _texts(data: bytes, place: Position) -> tuple[list[bytes], Position]:
+    """The text of each object, and what it changes in the position.
 
-    Where a column has both strings and objects, polars makes strings of the objects.
+    `array` is whether an array is open. Its objects count as lines.
     """
-    begins = pl.col(pl.String).str.starts_with("{").any()
-    return any(frame.select(begins).row(0)) if pl.String in frame.dtypes else False
-
-
-class _Lines:
-    """Turns a block of lines into a table; adds the kinds of new names to `kinds`."""
-
-    def __init__(
-        self, data: bytes, first: int, kinds: dict[str, str], labels: tuple[str | None, ...]
-    ) -> None:
-        self.data = data
-        self.kinds = kinds
-        self.labels = labels
+    is_array = place.get("array", json_array.is_array(data))
+    if not is_array:
         texts = data.split(b"\n")[:-1]
-        filled = [k for k, text in enumerate(texts) if text.strip()]
-        self.texts = [texts[k] for k in filled]
-        self.lines: Int = np.array(filled, dtype=np.int64) + first
-        self.bad: list[Bad] = []
-        self.coerced = 0
+        begun = {} if data.isspace() else {"array": False}
+        return texts, {"line": place["line"] + len(texts), **begun}
+    if "array" not in place:
+        data = json_array.without_bracket(data)
+    texts, is_closed = json_array.elements(data)
+    return texts, {"line": place["line"] + len(texts), "array": not is_closed}
 
-    # All lines at once
 
-    def quick(self) -> Table | None:
-        """The table as polars reads it, or None if `json` might read it differently."""
-        tokens = Tokens(*count_tokens(np.frombuffer(self.data, dtype=np.uint8)))
-        if not self.texts or tokens.depth > DEEPEST or tokens.lists or UNUSUAL.search(self.data):
-            return None
+def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Options) -> Table:
+    """The table of objects, of which the first is on that line; gives new names a kind."""
+    rows: list[Row] = []
+    lines: list[int] = []
+    bad: list[Bad] = []
+    as_text = {name for name, kind in options.types.items() if kind in ("string", "category")}
+    for line, text in enumerate(texts, start=first):
+        if text.strip():
+            try:
+                rows.append(_parsed(text, as_text))
+                lines.append(line)
+            except _Problem as problem:
+                bad.append(Bad(line, *problem.args))
+    known = {*kinds}
+    labels = options.target, options.weight, *options.labels
+    _add_kinds(kinds, rows, labels)
+    columns = {}
+    wrong: list[tuple[int, Bad]] = []
+    for name, own in kinds.items():
+        kind = own if own in ZEROS else "string"
+        absent = None if name in labels else ZEROS[kind]
+        cells = [row.get(name, absent) for row in rows]
+        column = _fitting(cells, kind)
+        if column is None:
+            for row, cell, why in _made_to_fit(cells, kind):
+                wrong.append((row, Bad(lines[row], name, cell, why)))
+            column = pl.Series(cells, dtype=TYPES[kind])
+        if options.exact and kind == "number":
+            column = _exact(cells, column)
+        if own == "string" and name not in known and name not in labels:
+            own = date_kind(column) or own
+            kinds[name] = own
+        if own.startswith("date"):
+            spelled = column
+            column, is_odd = dates_of(spelled, own)
+            for row in is_odd.arg_true():
+                wrong.append((row, Bad(lines[row], name, spelled[row], DATE)))
+        columns[name] = column
+    frame = pl.DataFrame(columns)
+    where = np.array(lines, dtype=np.int64)
+    if options.coerce:
+        return Table(frame, where, bad, len(wrong))
+    refused = dict(reversed(wrong))  # of several bad cells of a row, the first is reported
+    kept = np.ones(len(rows), dtype=bool)
+    kept[list(refused)] = False
+    return Table(frame.filter(kept), where[kept], [*bad, *refused.values()], 0)
+
+
+def _add_kinds(kinds: dict[str, str], rows: list[Row], labels: tuple[Any, ...]) -> None:
+    """Give a kind to each name that has none: a label is never a list."""
+    names = dict.fromkeys(itertools.chain.from_iterable(rows))
+    outer = {name[:at] for name in (*kinds, *names) for at in _dots(name)}
+    for name in names:
+        if name not in kinds:
+            values = (KINDS[type(row[name])] for row in rows if name in row)
+            found = [kind for kind in dict.fromkeys(values) if kind != "null"]
+            if "list" in found and name not in labels:
+                kinds[name] = "list"
+            elif "string" in found or "list" in found:
+                kinds[name] = "string"
+            elif found or name not in outer:  # otherwise a null instead of an object
+                kinds[name] = [*found, "number"][0]
+
+
+def _dots(name: str) -> Iterator[int]:
+    return (at for at, char in enumerate(name) if char == ".")
+
+
+def _fitting(cells: list[Any], kind: str) -> pl.Series | None:
+    """The cells as a column, or None if some do not fit as they are."""
+    found = {KINDS[each] for each in {*map(type, cells)}}
+    if not found <= {kind, "null"}:
+        return None
+    try:
+        column = pl.Series(cells, dtype=TYPES[kind])
+    except (OverflowError, TypeError, *REFUSED):  # an integer of very many digits
+        return None
+    return None if kind == "number" and column.is_infinite().any() else column
+
+
+def _exact(cells: list[Any], column: pl.Series) -> pl.Series:
+    """Whole numbers as integers, if float64 cannot hold one of them."""
+    is_whole = {*map(type, cells)} <= {int, NoneType}
+    if not is_whole or not too_large(column.to_frame()):
+        return column
+    try:
+        return pl.Series(cells, dtype=pl.Int64)
+    except (OverflowError, TypeError, *REFUSED):
+        return column
+
+
+def _made_to_fit(cells: list[Any], kind: str) -> Iterator[tuple[int, str, str]]:
+    """Change cells to what a column of that kind holds: (row, text, why) of those that do not fit.
+
+    They become missing.
+    """
+    for row, value in enumerate(cells):
         try:
-            frame = flat(pl.read_ndjson(self.data, infer_schema_length=None), "a block")
-        except (*REFUSED, ReadError):
-            return None
-        if not self._agrees(frame, tokens) or not self._settles(frame):
-            return None
-        columns = [
-            (pl.col(name) if name in frame.columns else pl.lit(None)).cast(TYPES[kind]).alias(name)
-            for name, kind in self.kinds.items()
-        ]
-        frame = frame.select(columns)
-        if not tokens.nulls:  # so every null of the frame is absent
-            zeros = ((name, self._zero(name)) for name in self.kinds)
-            frame = frame.with_columns(
-                pl.col(name).fill_null(zero) for name, zero in zeros if zero is not None
-            )
-        return Table(frame, self.lines, [], 0)
-
-    def _agrees(self, frame: pl.DataFrame, tokens: Tokens) -> bool:
-        """Whether the frame has all values of the text, and nulls are all written or all absent.
-
-        Each key has a value: a cell, a null or an object.
-        """
-        cells = dict.fromkeys(("number", "string", "boolean", "null", "other"), 0)
-        for column in frame:
-            cells[kind_of(column.dtype)] += column.len() - column.null_count()
-        nulls = sum(frame.null_count().row(0)) if frame.width else 0
-        rows = len(self.texts)
-        held = sum(cells.values())
-        return (
-            frame.height == rows
-            and cells["string"] == tokens.strings - tokens.keys
-            and cells["boolean"] == tokens.booleans
-            and tokens.keys == held + tokens.nulls + (tokens.objects - rows)
-            and (tokens.nulls == 0 or self._writes_all(frame, tokens, nulls))
-            and not any(map(is_pattern, frame.columns))
-            and not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item()
-            and not (tokens.objects > rows and _has_brace(frame))
-            and is_finite(frame)
-        )
-
-    def _writes_all(self, frame: pl.DataFrame, tokens: Tokens, nulls: int) -> bool:
-        """Whether each line has all names and no inner objects: then every null is missing."""
-        flat_lines = tokens.objects == len(self.texts)
-        return flat_lines and tokens.nulls == nulls and {*frame.columns} >= {*self.kinds}
-
-    def _settles(self, frame: pl.DataFrame) -> bool:
-        """Whether all columns fit their kinds; gives new columns a kind. A null fits any kind."""
-        kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
-        for name, kind in kinds.items():
-            if kind == "other" or (kind != "null" and self.kinds.get(name, kind) != kind):
-                return False
-        for name in self._in_order_of_appearance(frame):
-            self.kinds[name] = "number" if kinds[name] == "null" else kinds[name]
-        return True
-
-    def _in_order_of_appearance(self, frame: pl.DataFrame) -> list[str]:
-        """The new names; polars does not keep their order."""
-        new = [name for name in frame.columns if name not in self.kinds]
-        rows = {int(frame[name].is_not_null().arg_max() or 0) for name in new}
-        found = [name for row in sorted(rows) for name in _parsed(self.texts[row])]
-        return [name for name in dict.fromkeys(found) if name in new]
-
-    def _zero(self, name: str) -> float | bool | None:
-        """The value of an absent name."""
-        return None if name in self.labels else ZEROS[self.kinds[name]]
-
-    # Line by line
-
-    def careful(self, coerce: bool) -> Table:
-        """The table, line by line; bad lines are left out and listed."""
-        rows: dict[int, Row] = {}
-        for line, text in zip(self.lines.tolist(), self.texts, strict=True):
-            try:
-                rows[line] = _parsed(text)
-            except _Problem as problem:
-                self.bad.append(Bad(line, *problem.args))
-        self._settle(rows.values())
-        for line, row in list(rows.items()):
-            try:
-                rows[line] = self._fitted(row, coerce)
-            except _Problem as problem:
-                del rows[line]
-                self.bad.append(Bad(line, *problem.args))
-        columns = {}
-        for name, kind in self.kinds.items():
-            cells = [row.get(name, self._zero(name)) for row in rows.values()]
-            columns[name] = pl.Series(cells, dtype=TYPES[kind])
-        lines = np.array(list(rows), dtype=np.int64)
-        return Table(pl.DataFrame(columns), lines, self.bad, self.coerced)
-
-    def _settle(self, rows: Iterable[Row]) -> None:
-        """Give a kind to each name that has none: strings if one of its values is a string."""
-        new: dict[str, dict[str, None]] = {}
-        for row in rows:
-            for name, value in row.items():
-                if name not in self.kinds:
-                    new.setdefault(name, {})[_value_kind(value)] = None
-        outer = {name[:at] for name in (*self.kinds, *new) for at in _dots(name)}
-        for name, found in new.items():
-            kinds = [kind for kind in found if kind != "null"]
-            if kinds or name not in outer:  # otherwise a null instead of an object
-                self.kinds[name] = "string" if "string" in kinds else [*kinds, "number"][0]
-
-    def _fitted(self, row: Row, coerce: bool) -> Row:
-        """The row's members as their columns hold them."""
-        fitted: Row = {}
-        for name, value in row.items():
-            if name not in self.kinds:
-                continue
-            try:
-                fitted[name] = _fit(value, self.kinds[name], name)
-            except _Problem:
-                if not coerce:
-                    raise
-                fitted[name] = None
-                self.coerced += 1
-        return fitted
+            cells[row] = _fit(value, kind)
+        except _Problem as problem:
+            cells[row] = None
+            yield row, *problem.args
 
 
 class _Problem(ValueError):
-    """Column, text, why."""
+    """What is wrong with a line (column, text, why), a member (column, why), a cell (text, why)."""
 
 
-class _Twice(ValueError):
-    """The key that comes twice."""
-
-
-def _parsed(text: bytes) -> Row:
+def _parsed(text: bytes, as_text: set[str]) -> Row:
     """The members of the object on a line."""
-    shown = decoded(text).strip()
     try:
-        found = json.loads(text.decode(), object_pairs_hook=_unique)
-    except _Twice as twice:
-        raise _Problem(str(twice), shown, "the key comes twice in an object") from None
+        return _members(text, as_text)
+    except _Problem as problem:
+        column, why = problem.args
     except UnicodeDecodeError:
-        raise _Problem(None, shown, NOT_UTF8) from None
+        column, why = None, NOT_UTF8
     except RecursionError:
-        raise _Problem(None, shown, f"nested more than {DEEPEST} deep") from None
+        column, why = None, TOO_DEEP
     except ValueError as error:
-        raise _Problem(None, shown, f"no JSON object ({error})") from None
+        column, why = None, f"no JSON object ({error})"
+    raise _Problem(column, decoded(text).strip(), why)
+
+
+def _members(text: bytes, as_text: set[str]) -> Row:
+    """Names and values, those of inner objects as outer.inner."""
+    found = DECODER.decode(text.decode())
     if not isinstance(found, dict):
-        raise _Problem(None, shown, "an object with members was expected")
-    row: Row = {}
-    for name, value in _members(found):
-        if name in row:
-            raise _Problem(name, shown, "the name comes twice")
-        if is_pattern(name):
-            raise _Problem(name, shown, PATTERN)
-        if isinstance(value, list) or (isinstance(value, str) and not _is_unicode(value)):
-            why = "a number, string, boolean or object was expected"
-            raise _Problem(name, json.dumps(value), why)
-        row[name] = value
+        raise _Problem(None, NO_MEMBERS)
+    unusual = b"*" in text or b"^" in text or b"\\u" in text
+    row = found
+    if unusual or not NESTED.isdisjoint(map(type, found.values())):
+        row = {}
+        _flatten(found, row, as_text)
     if not row:
-        raise _Problem(None, shown, "an object with members was expected")
+        raise _Problem(None, NO_MEMBERS)
     return row
 
 
@@ -270,28 +246,64 @@ def _unique(pairs: list[tuple[str, Any]]) -> Row:
     row = dict(pairs)
     if len(row) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise _Twice(next(key for key in keys if keys.count(key) > 1))
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _Problem(twice, "the key comes twice in an object")
     return row
 
 
-def _members(found: Row, outer: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
-    """Names and values, those of inner objects as outer.inner."""
+DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+
+
+def _flatten(found: Row, row: Row, as_text: set[str], outer: str = "", depth: int = 1) -> None:
+    """Add the members of an object to the row, if a table can hold them."""
     if depth > DEEPEST:
-        raise _Problem(None, outer, f"objects are nested more than {DEEPEST} deep")
-    for name, value in found.items():
+        raise _Problem(None, TOO_DEEP)
+    for key, value in found.items():
+        name = outer + key
+        if name in as_text and type(value) in NESTED:
+            value = json.dumps(value, ensure_ascii=False)
         if isinstance(value, dict):
-            yield from _members(value, f"{outer}{name}.", depth + 1)
+            _flatten(value, row, as_text, f"{name}.", depth + 1)
+        elif isinstance(value, list):
+            for part, each in _listed(name, value).items():
+                _add(row, part, each)
         else:
-            yield outer + name, value
+            _add(row, name, value)
 
 
-def _value_kind(value: Any) -> str:
-    return {bool: "boolean", str: "string", type(None): "null"}.get(type(value), "number")
+def _listed(name: str, values: list[Any]) -> Row:
+    """A list with a string as a list of strings, another one as columns name.0, name.1, ..."""
+    kinds = {*map(type, values)}
+    if not NESTED.isdisjoint(kinds):
+        raise _Problem(name, DEEP_LIST % name)
+    if str in kinds:
+        return {name: [_fit(value, "string") for value in values if value is not None]}
+    return {f"{name}.{k}": value for k, value in enumerate(values)}
 
 
-def _fit(value: Any, kind: str, name: str) -> Any:
+def _add(row: Row, name: str, value: Any) -> None:
+    if name in row:
+        raise _Problem(name, "the name comes twice")
+    if is_pattern(name):
+        raise _Problem(name, PATTERN)
+    texts = value if isinstance(value, list) else [value]
+    if not all(map(_is_unicode, texts)):
+        raise _Problem(name, "its text is not Unicode: half of a surrogate pair is alone")
+    row[name] = value
+
+
+def _is_unicode(value: Any) -> bool:
+    """Whether it is no text in which half of a surrogate pair is alone."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _fit(value: Any, kind: str) -> Any:
     """The value as a column of that kind holds it."""
-    own = _value_kind(value)
+    own = KINDS[type(value)]
     if own == "null":
         return None
     if own == "number":
@@ -300,19 +312,13 @@ def _fit(value: Any, kind: str, name: str) -> Any:
         except OverflowError:
             value = math.inf
         if math.isinf(value):
-            raise _Problem(name, str(value), FINITE)
+            raise _Problem(str(value), FINITE)
     if own == kind:
         return value
-    if kind != "string":
-        raise _Problem(name, json.dumps(value), f"a {kind} was expected")
+    if kind == "list" and own == "string":
+        return [value]
+    if kind != "string" or own == "list":
+        raise _Problem(json.dumps(value), f"a {kind} was expected")
     if own == "number" and value.is_integer():
         return str(int(value))
     return None if value != value else json.dumps(value)
-
-
-def _dots(name: str) -> Iterator[int]:
-    return (at for at, char in enumerate(name) if char == ".")
-
-
-def _is_unicode(value: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in value)

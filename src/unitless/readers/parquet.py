@@ -1,10 +1,11 @@
 """Parquet and Arrow IPC (Feather): columns as they are stored, in batches.
 
-Numbers of any width become Float64; strings, categories, dates and times become String; booleans
-stay; members of structs become columns `outer.inner`. A row with an infinite number is bad; errors
-give its number as the line. Columns of lists, bytes or objects, and dates outside of the years 1 to
-9999, are refused. One row group (Parquet) or a few batches (Arrow) are in memory at a time. A
-stream or a compressed file is copied to a temporary file.
+Numbers of any width become Float64; strings and categories become String; booleans, dates and
+timestamps (without their time zone) stay; members of structs become columns `outer.inner`. A row
+with an infinite number is bad; errors give its number as the line. Columns of lists, bytes, objects
+or times of day, and dates outside of the years 1 to 9999, are refused. One row group (Parquet) or a
+few batches (Arrow) are in memory at a time. A stream or a compressed file is copied to a temporary
+file.
 
 A position to start from may contain `until`: the row after which reading ends.
 """
@@ -17,56 +18,51 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import numpy as np
 import polars as pl
 from polars import selectors
 
 from unitless.readers import tables
-from unitless.readers.blocks import PATTERN, Block, Options, Position, ReadError, is_pattern
+from unitless.readers.blocks import PATTERN, FileBlock, Options, Position, ReadError, is_pattern
 from unitless.readers.source import Source
 from unitless.readers.tables import (
     REFUSED,
     TYPES,
-    Table,
     flat,
     is_finite,
     kind_of,
+    typed,
     without_wrong_cells,
 )
 
 EPOCH = date(1970, 1, 1)
 FIRST_DAY = (date.min - EPOCH).days
 LAST_DAY = (date.max - EPOCH).days
-OUT_OF_RANGE = "its dates are not all in the years 1 to 9999"
+LAST_ZONED_DAY = (date(2099, 12, 30) - EPOCH).days
+"""polars knows no summer time after 2099; times of a zone are up to a day away."""
+OUT_OF_RANGE = "its dates are not all in the years 1 to 9999, or 1 to 2099 with a time zone"
+LEAVE_OUT = "; to leave it out, use --ignore, or types={'%s': 'string'}"
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 """One day in each unit of time."""
 
 
-def blocks(source: Source, options: Options, start: Position) -> Iterator[Block]:
-    """The rows of a file from a position on.
-
-    >>> import io
-    >>> file = io.BytesIO()
-    >>> pl.DataFrame({"height": [1, 2], "who": ["ann", "bob"]}).write_parquet(file)
-    >>> file.seek(0)
-    0
-    >>> for block in blocks(Source(file), Options(), {}):
-    ...     print(block.frame.rows(), block.lines)
-    [(1.0, 'ann'), (2.0, 'bob')] [1 2]
-    """
+def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
+    """The rows of a file from a position on."""
     place = {"line": 0, "rows": 0, "skipped": 0, "coerced": 0, **start}
     with _on_disk(source) as path:
         until = place.pop("until", None)
         total, batches = _scanned(source.name, path, place["line"], until, options)
         for batch in batches:
-            frame = plain_frame(batch, source.name)
-            lines = np.arange(place["line"] + 1, place["line"] + 1 + frame.height)
-            table = Table(frame, lines, [], 0)
+            text = plain_frame(batch, source.name, options)
+            lines = place["line"] + 1 + np.arange(text.height)
+            frame, wrong = typed(text, options.types)
             if not is_finite(frame):
                 infinite = frame.select(selectors.float().is_infinite().fill_null(False))
-                table = without_wrong_cells(frame, lines, infinite, frame, options.coerce)
-            end = {"line": place["line"] + frame.height}
+                wrong = infinite.with_columns(wrong)
+            table = without_wrong_cells(frame, lines, wrong, text, options.coerce)
+            end = {"line": place["line"] + frame.height, "columns": {**options.types}}
             block = tables.block(table, place, end, source, options)
             place = block.position
             yield replace(block, done=place["line"] / total)
@@ -116,32 +112,60 @@ def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
         raise ReadError(f"the file is damaged ({error})", file=file) from None
 
 
-def plain_frame(batch: pl.DataFrame, file: str) -> pl.DataFrame:
-    """The batch with columns of numbers, strings and booleans, or a ReadError with the column."""
-    return pl.DataFrame({column.name: _plain(column, file) for column in flat(batch, file)})
+def plain_frame(batch: pl.DataFrame, file: str, options: Options) -> pl.DataFrame:
+    """The batch with columns of numbers, strings, booleans and dates, or a ReadError.
+
+    With `exact`, integers stay integers. A column that cannot be read and is declared a string is
+    missing.
+    """
+    unread = [name for name, kind in options.types.items() if kind == "string"]
+    columns = {}
+    for column in flat(batch, file):
+        name = column.name
+        try:
+            columns[name] = _plain(column, options)
+        except (ValueError, *REFUSED) as error:
+            if name not in unread:
+                why = str(error) + LEAVE_OUT % name
+                raise ReadError(why, file=file, column=name) from None
+            columns[name] = pl.repeat(None, len(column), dtype=pl.String, eager=True)
+    return pl.DataFrame(columns)  # of a list, polars would rename a column without a name
 
 
-def _plain(column: pl.Series, file: str) -> pl.Series:
-    name = column.name
-    if is_pattern(name):
-        raise ReadError(PATTERN, file=file, column=name)
+def _plain(column: pl.Series, options: Options) -> pl.Series:
+    if is_pattern(column.name):
+        raise ValueError(PATTERN)
     kind = kind_of(column.dtype)
-    if kind == "other":
-        why = f"columns of {column.dtype} cannot be read: leave it out of the file"
-        raise ReadError(why, file=file, column=name)
+    # polars reads times of day that are not between 0 and 24 h as missing, or as other times.
+    if kind == "other" or column.dtype == pl.Time:
+        raise ValueError(f"columns of {column.dtype} cannot be read")
     if not _has_calendar_days(column):
-        raise ReadError(OUT_OF_RANGE, file=file, column=name)
-    try:
-        return column.cast(TYPES.get(kind, pl.Float64))
-    except REFUSED as error:
-        raise ReadError(f"polars cannot read it ({error})", file=file, column=name) from None
+        raise ValueError(OUT_OF_RANGE)
+    is_label = kind == "date" and column.name == options.target
+    if is_label or options.types.get(column.name) in ("string", "category"):
+        return column.cast(pl.String)
+    if options.exact and column.dtype.is_integer():
+        return column
+    if kind == "date":
+        return column if column.dtype == pl.Date else _local(column)
+    return column.cast(TYPES.get(kind, pl.Float64))
+
+
+def _local(stamps: pl.Series) -> pl.Series:
+    """Timestamps in the local time of their time zone."""
+    return stamps.dt.replace_time_zone(None).cast(pl.Datetime("us"))
 
 
 def _has_calendar_days(column: pl.Series) -> bool:
     """Whether dates are in the years 1 to 9999; polars fails on others or writes wrong text."""
-    if column.dtype not in (pl.Date, pl.Datetime) or column.null_count() == column.len():
+    if column.dtype not in (pl.Date, pl.Datetime):
         return True
-    day = 1 if column.dtype == pl.Date else DAY[column.dtype.time_unit]  # type: ignore[attr-defined]
-    numbers = column.to_physical()
-    low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
-    return FIRST_DAY * day <= low and high < (LAST_DAY + 1) * day
+    if column.null_count() == column.len():
+        return True
+    dtype: Any = column.dtype
+    day = 1 if dtype == pl.Date else DAY[dtype.time_unit]
+    first, last = FIRST_DAY, LAST_DAY
+    if getattr(dtype, "time_zone", None) is not None:
+        first, last = FIRST_DAY + 1, LAST_ZONED_DAY
+    numbers: Any = column.to_physical()
+    return bool(first * day <= numbers.min() and numbers.max() < (last + 1) * day)

@@ -20,22 +20,22 @@ def prefetch(items: Generator[Item, None, None]) -> Iterator[Item]:
     ['a', 'b', 'c']
     """
     ready: queue.Queue[tuple[bool, Any]] = queue.Queue(maxsize=1)
-    stop = threading.Event()
+    stopped = threading.Event()
 
-    def put(more: bool, item: Any) -> bool:
-        while not stop.is_set():
+    def put(more: bool, item: Any) -> None:
+        while not stopped.is_set():
             try:
                 ready.put((more, item), timeout=0.1)
-                return True
+                return
             except queue.Full:
                 pass
-        return False
 
     def work() -> None:
         try:
             for item in items:
-                if not put(True, item):
-                    return
+                put(True, item)
+                if stopped.is_set():
+                    break
             put(False, None)
         except BaseException as error:
             put(False, error)
@@ -46,13 +46,10 @@ def prefetch(items: Generator[Item, None, None]) -> Iterator[Item]:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
-        while True:
-            more, item = ready.get()
-            if not more:
-                break
-            yield item
-        if item is not None:
-            raise item
+        while (found := ready.get())[0]:
+            yield found[1]
+        if found[1] is not None:
+            raise found[1]
     finally:
-        stop.set()
+        stopped.set()
         thread.join(PATIENCE)

@@ -8,41 +8,51 @@ gives the same chunks as before. If a pipe pauses, a chunk is what has arrived s
 from __future__ import annotations
 
 import bz2
-import gzip
-import io
 import itertools
 import lzma
 import os
 import select
+import shutil
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+from unitless.readers.archives import EMPTY_ZIP, HEAD, ZIP, open_zip, refuse_unreadable
 from unitless.readers.blocks import ReadError
+from unitless.readers.encodings import UTF8, as_utf8, canonical, encoding_of
 
 LONGEST_LINE = 1 << 26
 """Bytes of the longest line: this bounds the memory that a file without newlines takes."""
 
-ZSTANDARD_PIECE = 4096
-"""Bytes of a Zstandard file decompressed at a time: at most 128 MB come out of them."""
+PIECE = 1 << 17
+COMPRESSED_PIECE = 4096
+"""Bytes read at a time. At most 128 MB come out of a compressed piece."""
 
 FIRST_PAUSE = 1.0
 PAUSE = 0.1
 """Seconds without a byte after which a pipe counts as paused, at its beginning and later."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-GZIP = b"\x1f\x8b"
-ZSTANDARD = b"\x28\xb5\x2f\xfd"
-BZIP2 = tuple(b"BZh%d" % level for level in range(1, 10))
-XZ = b"\xfd7zX"
-HEAD = 4
+FIRST = 4
 """Bytes by which compression is recognised."""
 
-DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)
-"""What decompression raises for a damaged file; an OSError then has no errno."""
-
 File = str | os.PathLike[str] | BinaryIO
+
+
+def _zstandard() -> Any:
+    from zstandard import ZstdDecompressor
+
+    return ZstdDecompressor().decompressobj()
+
+
+DECOMPRESSORS: dict[bytes, Callable[[], Any]] = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+    b"\x28\xb5\x2f\xfd": _zstandard,
+    **{b"BZh%d" % level: bz2.BZ2Decompressor for level in range(1, 10)},
+    b"\xfd7zX": lzma.LZMADecompressor,
+}
 
 
 class Chunk(NamedTuple):
@@ -59,63 +69,85 @@ class Chunk(NamedTuple):
 class Source:
     """A file that is read once, from beginning to end.
 
+    >>> import gzip, io
     >>> source = Source(io.BytesIO(gzip.compress(b"two\\nlines")))
     >>> [chunk.data for chunk in source.chunks(5)]
     [b'two\\n', b'lines\\n']
     """
 
-    def __init__(self, file: File, settle: int = 100) -> None:
+    def __init__(self, file: File, settle: int = 100, encoding: str | None = UTF8) -> None:
+        self.encoding = None if encoding is None else canonical(encoding)
+        """None until it is detected in the first chunk."""
         self.raw: Any
+        self.owned = False
+        """Whether this object opened the file."""
         self.settle = settle
         """Minimum number of lines of the first chunk, however slowly they arrive."""
         self.pauses = False
         """Whether it is a pipe from which nothing has arrived for a while."""
         self.path: str | None = None
+        self.member: str | None = None
+        """The name of the file inside a zip archive."""
         if file == "-":
             self.name = "standard input"
             self.raw = sys.stdin.buffer
         elif isinstance(file, str | os.PathLike):
             self.name = self.path = os.fspath(file)
             self.raw = open(file, "rb")  # noqa: SIM115
+            self.owned = True
         else:
             self.name = str(getattr(file, "name", "the stream"))
             self.raw = file
         self.seekable = self.raw.seekable() and self.raw.tell() == 0
         self.size = self.raw.seek(0, os.SEEK_END) if self.seekable else None
-        self.offset = 0
+        if self.seekable:
+            self.raw.seek(0)
         self.pipe = None if self.seekable else _descriptor(self.raw)
         if file == "-" and self.pipe is not None:
             # Unbuffered: a waiting thread would hold the buffer's lock, and Python could not exit.
             self.raw = open(self.pipe, "rb", buffering=0, closefd=False)  # noqa: SIM115
+        self.offset = 0
         self._open()
+        if self.encoding is not None:
+            self._transcode(self.encoding)
 
     def _open(self) -> None:
-        """Open the stream of uncompressed bytes at its beginning."""
+        """Read the first bytes, and prepare to decompress what follows."""
+        head = b""
+        while len(head) < FIRST and (more := self.raw.read(FIRST - len(head))):
+            head += more
+        start = next((DECOMPRESSORS[each] for each in DECOMPRESSORS if head.startswith(each)), None)
+        is_zip = head in (ZIP, EMPTY_ZIP)
+        self.plain = start is None and not is_zip
+        self._left = head if self.plain else b""
+        self._pieces = _pieces(self.raw, PIECE)
+        if self.plain:
+            return
+        self.pipe = None
+        if start is not None:
+            rest = _pieces(self.raw, COMPRESSED_PIECE)
+            self._pieces = _decompressed(itertools.chain([head], rest), start)
+        else:
+            self._make_seekable(head)
+            self.member, self._pieces = open_zip(self.raw, self.name)
+
+    def _make_seekable(self, head: bytes) -> None:
+        """Go back to the beginning, after copying a pipe to a temporary file."""
         if self.seekable:
             self.raw.seek(0)
-            head = self.raw.read(HEAD)
-            self.raw.seek(0)
-            whole = self.raw
-        else:
-            head = b""
-            while len(head) < HEAD and (more := self.raw.read(HEAD - len(head))):
-                head += more
-            whole = _Joined(_from_start(head, self.raw))
-        self.plain = False
-        if head.startswith(GZIP):
-            self.stream: Any = gzip.GzipFile(fileobj=_buffered(whole))
-        elif head.startswith(ZSTANDARD):
-            self.stream = _Joined(_zstandard(_buffered(whole)))
-        elif head.startswith(BZIP2):
-            self.stream = bz2.BZ2File(_buffered(whole))
-        elif head.startswith(XZ):
-            self.stream = lzma.LZMAFile(_buffered(whole))  # noqa: SIM115
-        else:
-            self.stream = whole
-            self.plain = True
-        if not self.plain:
-            self.pipe = None
-        self._read_some = getattr(self.stream, "read1", self.stream.read)
+            return
+        copy = tempfile.TemporaryFile()  # noqa: SIM115
+        copy.write(head)
+        shutil.copyfileobj(self.raw, copy)
+        self.raw = copy
+        self.owned = True
+
+    def _transcode(self, encoding: str) -> None:
+        """From now on, give the text in UTF-8, and count its bytes."""
+        if encoding != UTF8:
+            self.plain = False
+            self._pieces = as_utf8(itertools.chain([self._left], self._pieces), encoding)
+            self._left = b""
 
     def close(self) -> None:
         """Close the file, unless it is standard input."""
@@ -124,42 +156,47 @@ class Source:
 
     def __del__(self) -> None:
         """Close a file that was opened and never read."""
-        if getattr(self, "path", None) is not None and hasattr(self, "raw"):
+        if self.owned:
             self.raw.close()
 
     def done(self) -> float | None:
         """The share of the file that has been read, if its size is known."""
-        return self.raw.tell() / self.size if self.size else None
+        if not self.size:
+            return None
+        return (self.offset if self.plain else self.raw.tell()) / self.size
 
     def read(self, size: int, wait: bool = True) -> bytes:
         """That many bytes; fewer only at the end of the file, or when a pipe pauses.
 
         With `wait` it waits however long a pause is.
         """
-        pieces = []
+        pieces = [self._left]
+        length = len(self._left)
         self.pauses = False
-        while size > 0 and not self.pauses:
-            piece = self._some(size)
+        while length < size and not self.pauses:
+            try:
+                piece = next(self._pieces, b"")
+            except EOFError as error:
+                why = f"the compressed file is damaged or cut short ({error})"
+                raise ReadError(why, file=self.name) from None
+            except UnicodeDecodeError as error:
+                why = f"its bytes are not {self.encoding} ({error.reason}): use --encoding"
+                raise ReadError(why, file=self.name) from None
             if not piece:
                 break
             pieces.append(piece)
-            size -= len(piece)
-            self.offset += len(piece)
+            length += len(piece)
             self.pauses = not wait and self._idle()
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-    def _some(self, size: int) -> bytes:
-        try:
-            return self._read_some(size) or b""
-        except DAMAGED as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            why = f"the compressed file is damaged or cut short ({error})"
-            raise ReadError(why, file=self.name) from None
+        data = b"".join(pieces)
+        if self.offset == 0:
+            refuse_unreadable(data[:HEAD], self.name)
+        self._left = data[size:]
+        self.offset += min(size, length)
+        return data[:size]
 
     def _idle(self) -> bool:
         """Whether nothing arrives from the pipe for a while."""
-        if self.pipe is None or self.offset <= HEAD:
+        if self.pipe is None:
             return False
         patience = FIRST_PAUSE if self.settle > 1 else PAUSE
         return not select.select([self.pipe], [], [], patience)[0]
@@ -168,6 +205,7 @@ class Source:
         """Skip to that byte of the uncompressed file."""
         if self.plain and self.size is not None and offset <= self.size:
             self.offset = self.raw.seek(offset)
+            self._left = b""
         while self.offset < offset:
             if not self.read(min(1 << 20, offset - self.offset)):
                 raise ReadError(
@@ -188,50 +226,49 @@ class Source:
         window = size
         while True:
             held += self.read(window - len(held), wait=False)
+            # A pause that comes too early does not end the first chunk.
+            early = self.pauses and held.count(b"\n") < self.settle
+            if self.encoding is None and not early:
+                self.encoding = encoding_of(held)
+                if self.encoding != UTF8:
+                    self._left = held + self._left
+                    self.offset = offset
+                    self._transcode(self.encoding)
+                    held = b""
+                    continue
             if len(held) < window and not self.pauses:
                 break
-            whole = self._whole(held[:window], cut)
+            whole = 0 if early else cut(held[:window])
             if whole:
                 self.settle = 0
-                yield _chunk(held[:whole], offset, offset + whole)
+                yield _chunk(held[:whole], offset)
                 offset += whole
                 held = held[whole:]
                 window = size
-            elif self.pauses:
-                continue
-            elif window >= LONGEST_LINE:
-                raise ReadError(
-                    f"the line or quoted field at byte {offset} is longer than "
-                    f"{LONGEST_LINE >> 20} MB: is this a text file, are its quotes closed?",
-                    file=self.name,
-                )
-            else:
+            elif not self.pauses:
+                if window >= LONGEST_LINE:
+                    raise ReadError(
+                        f"the line or quoted field at byte {offset} is longer than "
+                        f"{LONGEST_LINE >> 20} MB: is this a text file, are its quotes closed?",
+                        file=self.name,
+                    )
                 window *= 2
         if held:
-            yield _chunk(held, offset, offset + len(held))
-
-    def _whole(self, held: bytes, cut: Callable[[bytes], int]) -> int:
-        """How many of the bytes held are whole lines; 0 if a pause comes too early."""
-        if self.pauses and held.count(b"\n") < self.settle:
-            return 0
-        return cut(held)
+            yield _chunk(held, offset)
 
 
 def whole_lines(data: bytes) -> int:
-    """How many bytes are whole lines.
-
-    >>> whole_lines(b"one\\ntw")
-    4
-    """
+    """How many bytes are whole lines."""
     return data.rfind(b"\n") + 1
 
 
-def _chunk(data: bytes, offset: int, end: int) -> Chunk:
+def _chunk(data: bytes, offset: int) -> Chunk:
+    end = offset + len(data)
     if not data.endswith(b"\n"):
         data += b"\n"
     if offset == 0 and data.startswith(BYTE_ORDER_MARK):
-        mark = len(BYTE_ORDER_MARK)
-        return Chunk(data[mark:], mark, end)
+        offset = len(BYTE_ORDER_MARK)
+        data = data[offset:]
     return Chunk(data, offset, end)
 
 
@@ -244,50 +281,26 @@ def _descriptor(raw: Any) -> int | None:
         return None
 
 
-class _Joined(io.RawIOBase):
-    """Pieces of bytes as one stream."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.pieces = pieces
-        self.left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, view: Any) -> int:
-        while not self.left:
-            piece = next(self.pieces, None)
-            if piece is None:
-                return 0
-            self.left = memoryview(piece)
-        size = min(len(view), len(self.left))
-        view[:size] = self.left[:size]
-        self.left = self.left[size:]
-        return size
-
-
-def _buffered(raw: Any) -> Any:
-    return io.BufferedReader(raw, 1 << 17) if isinstance(raw, _Joined) else raw
-
-
-def _from_start(head: bytes, raw: Any) -> Iterator[bytes]:
-    """The pieces of a stream that cannot seek; its first bytes have been read already."""
+def _pieces(raw: Any, size: int) -> Iterator[bytes]:
+    """What is left of a stream, as it arrives."""
     read = getattr(raw, "read1", raw.read)
-    return itertools.chain([head], iter(lambda: read(1 << 17), b""))
+    return iter(lambda: read(size), b"")
 
 
-def _zstandard(raw: Any) -> Iterator[bytes]:
-    """Decompressed frames; a frame cut short is an error."""
-    from zstandard import ZstdDecompressor, ZstdError
-
-    data = raw.read(ZSTANDARD_PIECE)
+def _decompressed(pieces: Iterator[bytes], start: Callable[[], Any]) -> Iterator[bytes]:
+    """The uncompressed bytes of one or more frames; damage is an EOFError."""
+    data = next(pieces, b"")
     while data:
-        frame = ZstdDecompressor().decompressobj()
+        frame = start()
         while not frame.eof:
+            data = data or next(pieces, b"")
+            if not data:
+                raise EOFError("it has no end")
             try:
-                yield frame.decompress(data)
-            except ZstdError as error:
+                found = frame.decompress(data)
+            except Exception as error:  # each library has its own
                 raise EOFError(str(error)) from None
-            data = frame.unused_data or raw.read(ZSTANDARD_PIECE)
-            if not data and not frame.eof:
-                raise EOFError("its last frame has no end")
+            data = frame.unused_data
+            if found:
+                yield found
+        data = data or next(pieces, b"")

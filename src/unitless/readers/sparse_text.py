@@ -1,17 +1,16 @@
 """What the readers of sparse text (svmlight, VW) share: chunks -> kernels -> blocks.
 
-A kernel parses a chunk line by line into arrays. It stops at a line that it cannot finish: a bad
-line, or one with a number that Python has to compute (a hard number, see `numbers`). `_read` notes
-the bad line or computes the numbers and calls the kernel again, which overwrites what the
-unfinished line has written. Names get their columns afterwards, in the order of the file, while
-another thread parses the next chunk.
+A kernel parses a chunk line by line into arrays. It returns at a line that it cannot finish: a bad
+line, or one with numbers that Python has to compute (see `numbers`). `_read` notes the bad line or
+computes the numbers and calls the kernel again, which overwrites what the unfinished line wrote.
+Names get their columns afterwards, while another thread parses the next chunk.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Iterator
-from typing import Any, ClassVar, NamedTuple, Protocol
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +22,13 @@ from unitless.readers.blocks import (
     NUMBER,
     WEIGHT,
     Bad,
-    Block,
+    FileBlock,
     Options,
     Position,
     allowed,
     decoded,
 )
-from unitless.readers.numbers import HARD, INFINITE, NO, read_number
+from unitless.readers.numbers import HARD, NOT_FINITE, NOT_NUMBER, OK, read_number
 from unitless.readers.prefetch import prefetch
 from unitless.readers.source import Source
 from unitless.rows import Rows
@@ -38,21 +37,13 @@ AT, LINE, ROW, PLACE, ASKED, ANSWERED = range(6)
 """State of a kernel: its place in the text, lines and rows read, the place of a bad token, how many
 hard numbers the line has, and how many of them Python has computed."""
 
-DONE, ASK, NOT_NUMBER, NOT_FINITE, NOT_WEIGHT, CONTROL, OWN = range(7)
-"""Where a kernel returns: at the end of the text; at a line with hard numbers; at a bad line, for
-one of these reasons or, from `OWN` on, for a reason of the format."""
+NOT_WEIGHT, OWN = HARD + 1, HARD + 2
+"""A kernel returns OK at the end of the text, HARD at a line with hard numbers, and otherwise the
+reason why a line is bad, from OWN on a reason of the format."""
 
-REASONS = {
-    NOT_NUMBER: NUMBER,
-    NOT_FINITE: FINITE,
-    NOT_WEIGHT: WEIGHT,
-    CONTROL: "control characters are not allowed",
-}
-
+REASONS = {NOT_NUMBER: NUMBER, NOT_FINITE: FINITE, NOT_WEIGHT: WEIGHT}
 SUM = "the values of a name that comes more than once add up to no finite number"
-
-HARD_NUMBERS = 64
-"""Hard numbers of a line for which there is space at first."""
+CONTROL = "control characters are not allowed"
 
 
 class Arrays(NamedTuple):
@@ -64,6 +55,7 @@ class Arrays(NamedTuple):
     starts  row i owns values[starts[i] : starts[i + 1]]
     marks   label and importance of each row
     spans   of each row: its line, counted from 0 in the chunk; where its tag starts, ends
+    hard    of each hard number of a line: where it starts and ends, its value
     prints  VW text: the fingerprint of each value's name
     tokens  VW text: where namespace and name start and end, the number if it has no name
     ======= ===========================================================================
@@ -74,12 +66,84 @@ class Arrays(NamedTuple):
     starts: NDArray[np.int64]
     marks: NDArray[np.float64]
     spans: NDArray[np.int64]
+    hard: NDArray[np.float64]
     prints: NDArray[np.uint64]
     tokens: NDArray[np.int32]
 
 
+class SparseFormat(NamedTuple):
+    """A format: its kernel, and what to do with its columns."""
+
+    parse: Callable[..., int]
+    """(text, state, arrays) -> status; runs the kernel from state[AT] on."""
+    finish: Callable[[bytes, Arrays, int], tuple[int, list[str]]]
+    """(text, arrays, rows) -> the number of columns so far, and the names that are new."""
+    reasons: Mapping[int, str]
+    """Why a line is bad, from `OWN` on."""
+    named: bool
+    """Whether columns have names instead of numbers."""
+
+
+@inlined
+def number_at(text, at, state, hard):
+    """Read a number: (status, value, the place after it).
+
+    A hard number is listed in `hard` for Python, or taken from there once Python has computed it.
+    """
+    status, value, after = read_number(text, at)
+    if status != HARD:
+        return status, value, after
+    k = state[ASKED]
+    state[ASKED] = k + 1
+    hard[k, 0] = at
+    hard[k, 1] = after
+    if k < state[ANSWERED]:
+        value = hard[k, 2]
+    return (NOT_FINITE if np.isinf(value) else OK), value, after
+
+
+@inlined
+def skip_blanks(text, at):
+    """The place after blanks, tabs and the carriage return of a line end."""
+    while text[at] == 32 or text[at] == 9 or (text[at] == 13 and text[at + 1] == 10):
+        at += 1
+    return at
+
+
+@inlined
+def start_row(state, arrays, label):
+    """Begin a row without tag, of importance 1."""
+    row = state[ROW]
+    marks, spans = arrays[3], arrays[4]
+    marks[row, 0] = label
+    marks[row, 1] = 1.0
+    spans[row, 0] = state[LINE]
+    spans[row, 1] = 0
+    spans[row, 2] = 0
+
+
+@inlined
+def finish_line(text, at, state, starts, status, filled):
+    """Move to the next line, unless Python has to compute numbers of this one; the status.
+
+    `at` is a place in the line, `filled` the number of values after the row, or -1 for no row.
+    """
+    if status == OK and state[ASKED] > state[ANSWERED]:
+        return HARD
+    state[ASKED] = 0
+    state[ANSWERED] = 0
+    while text[at] != 10:
+        at += 1
+    state[AT] = at + 1
+    state[LINE] += 1
+    if status == OK and filled >= 0:
+        state[ROW] += 1
+        starts[state[ROW]] = filled
+    return status
+
+
 class Parsed(NamedTuple):
-    """A parsed chunk: its text, the arrays, the number of lines and rows, and bad lines."""
+    """A parsed chunk: its text and place, the arrays, the number of lines and rows, bad lines."""
 
     data: bytes
     end: int
@@ -90,116 +154,76 @@ class Parsed(NamedTuple):
     bad: list[Bad]
 
 
-class Parser(Protocol):
-    """The parser of one format."""
-
-    columns_are_named: ClassVar[bool]
-    """Whether columns have names instead of numbers."""
-    reasons: ClassVar[dict[int, str]]
-    """Why a line is bad, from `OWN` on."""
-
-    @property
-    def columns(self) -> int:
-        """Columns so far."""
-
-    def parse(self, text: Any, state: Any, hard: Any, arrays: Any) -> int:
-        """Run the kernel from state[AT] on; returns its status."""
-
-    def finish(self, data: bytes, arrays: Arrays, rows: int) -> tuple[int, list[str], list[int]]:
-        """Assign the columns of a chunk: (values, new names, rows that cannot be used)."""
-
-
-@inlined
-def number_at(text, at, state, hard):
-    """Read a number: (status, value, the place after it).
-
-    A hard number is listed in `hard` for Python, or taken from there once Python has computed it.
-    """
-    kind, value, after = read_number(text, at)
-    if kind == NO:
-        return NOT_NUMBER, value, after
-    if kind == INFINITE:
-        return NOT_FINITE, value, after
-    if kind == HARD:
-        k = state[ASKED]
-        state[ASKED] = k + 1
-        if k < state[ANSWERED]:
-            value = hard[k, 2]
-        elif k < len(hard):
-            hard[k, 0] = at
-            hard[k, 1] = after
-    return DONE, value, after
-
-
-@inlined
-def skip_line(text, at):
-    """The place after the line."""
-    while text[at] != 10:
-        at += 1
-    return at + 1
-
-
-@inlined
-def finish_line(text, state, starts, status, filled, after):
-    """Move to the next line, unless Python has to compute numbers of this one; the status.
-
-    `filled` is the number of values after the row, or -1 if the line holds no row.
-    """
-    if status == DONE and state[ASKED] > state[ANSWERED]:
-        return ASK
-    state[ANSWERED] = 0
-    state[AT] = after if status == DONE else skip_line(text, state[AT])
-    state[LINE] += 1
-    if status == DONE and filled >= 0:
-        state[ROW] += 1
-        starts[state[ROW]] = filled
-    return status
-
-
-def blocks(source: Source, options: Options, start: Position, parser: Parser) -> Iterator[Block]:
+def blocks(
+    source: Source, options: Options, start: Position, parser: SparseFormat
+) -> Iterator[FileBlock]:
     """The rows of the file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
     chunks: Iterator[Parsed] = _parsed(source, options, parser)
     if options.read_ahead and source.pipe is None:
         chunks = prefetch(_parsed(source, options, parser))
     for chunk in chunks:
-        begin = place
-        values, new_names, unusable = parser.finish(chunk.data, chunk.arrays, chunk.rows)
-        refused = [Bad(int(chunk.arrays.spans[row, 0]), None, None, SUM) for row in unusable]
-        bad = [one._replace(line=one.line + begin["line"] + 1) for one in (*chunk.bad, *refused)]
-        kept = np.ones(chunk.rows, dtype=bool)
-        kept[unusable] = False
-        place = {
-            **begin,
+        columns, new_names = parser.finish(chunk.data, chunk.arrays, chunk.rows)
+        block = _block(chunk, columns, new_names)
+        infinite = chunk.arrays.marks[: chunk.rows, 1] < 0
+        sums = chunk.arrays.spans[: chunk.rows, 0][infinite].tolist()
+        bad = [*chunk.bad, *(Bad(line, None, None, SUM) for line in sums)]
+        bad = [one._replace(line=one.line + place["line"] + 1) for one in bad]
+        end = {
+            **place,
             "offset": chunk.end,
-            "line": begin["line"] + chunk.lines,
-            "rows": begin["rows"] + chunk.rows - len(unusable),
-            "skipped": allowed(bad, begin["skipped"], options.skip_bad, source.name),
-            "columns": parser.columns,
+            "line": place["line"] + chunk.lines,
+            "rows": place["rows"] + len(block),
+            "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
+            "columns": columns,
         }
-        yield _block(chunk, values, kept, new_names, begin, place)
+        yield replace(block, lines=block.lines + (place["line"] + 1), start=place, position=end)
+        place = end
 
 
-def _parsed(source: Source, options: Options, parser: Parser) -> Generator[Parsed, None, None]:
-    """The chunks of the file; the arrays of a chunk are used again four chunks later."""
-    rooms = deque([_room(0, 0, parser.columns_are_named)] * 4)
+def _parsed(
+    source: Source, options: Options, parser: SparseFormat
+) -> Generator[Parsed, None, None]:
+    """The chunks of the file."""
     for chunk in source.chunks(options.block_bytes):
-        data, bad = chunk.data, list[Bad]()
-        if parser.columns_are_named:
+        data = chunk.data
+        bad: list[Bad] = []
+        if parser.named:
             data, bad = _decodable(data)
-        rooms.rotate()
-        rooms[0] = _large_enough(rooms[0], data, parser.columns_are_named)
-        lines, rows, more = _read(data, parser, rooms[0], options.skip_bad)
-        yield Parsed(data, chunk.end, source.done(), rooms[0], lines, rows, [*bad, *more])
+        arrays = _room(len(data) // 2 + 1, parser.named)
+        lines, rows, more = _read(data, parser, arrays, options.skip_bad)
+        yield Parsed(data, chunk.end, source.done(), arrays, lines, rows, [*bad, *more])
+
+
+def _block(chunk: Parsed, columns: int, new_names: list[str]) -> FileBlock:
+    """The rows without infinite sums."""
+    arrays = chunk.arrays
+    kept = arrays.marks[: chunk.rows, 1] >= 0  # the other rows have no values
+    values = arrays.starts[chunk.rows]
+    labels, weights = arrays.marks[: chunk.rows][kept].T.copy()
+    lines, tag_from, tag_to = arrays.spans[: chunk.rows][kept].T
+    rows = Rows(
+        arrays.values[:values],
+        arrays.indices[:values],
+        arrays.starts[: chunk.rows + 1][np.concatenate([[True], kept])],
+        columns,
+        labels,
+        weights if (weights != 1).any() else None,
+    )
+    tags = None
+    if (tag_from < tag_to).any():
+        pairs = zip(tag_from.tolist(), tag_to.tolist(), strict=True)
+        tags = [decoded(chunk.data[start:stop]) for start, stop in pairs]
+    return FileBlock(
+        None, rows, lines, {}, {}, rows.targets, rows.weights, new_names, tags, chunk.done
+    )
 
 
 def _decodable(data: bytes) -> tuple[bytes, list[Bad]]:
     """The text with empty lines instead of those that are not UTF-8, and a list of these."""
-    try:
-        data.decode()
+    if data.isascii():
         return data, []
-    except UnicodeDecodeError:
-        lines = data.split(b"\n")
+    lines = data.split(b"\n")
     bad = []
     for number, line in enumerate(lines):
         try:
@@ -210,104 +234,53 @@ def _decodable(data: bytes) -> tuple[bytes, list[Bad]]:
     return b"\n".join(lines), bad
 
 
-def _room(values: int, rows: int, named: bool) -> Arrays:
-    names = values if named else 0
+def _room(size: int, named: bool) -> Arrays:
+    """Arrays for a text of twice that many bytes: a value and a blank have two."""
+    names = size if named else 0
     return Arrays(
-        np.empty(values),
-        np.empty(values, dtype=np.int32),
-        np.zeros(rows + 1, dtype=np.int64),
-        np.empty((rows, 2)),
-        np.empty((rows, 3), dtype=np.int64),
+        np.empty(size),
+        np.empty(size, dtype=np.int32),
+        np.zeros(size + 1, dtype=np.int64),
+        np.empty((size, 2)),
+        np.empty((size, 3), dtype=np.int64),
+        np.empty((size, 3)),
         np.empty((names, 2), dtype=np.uint64),
         np.empty((names, 5), dtype=np.int32),
     )
 
 
-def _large_enough(room: Arrays, data: bytes, named: bool) -> Arrays:
-    """Arrays for the chunk: the old ones if they suffice, because new memory is slow."""
-    values = len(data) // 2 + 1  # a token and a blank have two bytes
-    rows = int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == 10))
-    if len(room.values) < values or len(room.spans) < rows:
-        return _room(values + values // 4, rows + rows // 4, named)
-    return room
-
-
-def _read(data: bytes, parser: Parser, room: Arrays, most: int) -> tuple[int, int, list[Bad]]:
+def _read(
+    data: bytes, parser: SparseFormat, arrays: Arrays, most: int
+) -> tuple[int, int, list[Bad]]:
     """Parse a chunk into the arrays: (lines, rows, bad lines); stops at too many bad lines."""
     text = np.frombuffer(data, dtype=np.uint8)
     state = np.zeros(6, dtype=np.int64)
-    hard = np.empty((HARD_NUMBERS, 3))
+    hard = arrays.hard
     bad: list[Bad] = []
     while len(bad) <= most:
-        status = parser.parse(text, state, hard, tuple(room))
-        if status == DONE:
+        status = parser.parse(text, state, tuple(arrays))
+        if status == OK:
             break
-        if status == ASK:
-            hard = _answered(data, state, hard)
+        if status == HARD:
+            for k in range(state[ASKED]):
+                begin, end = hard[k, :2].astype(int)
+                hard[k, 2] = float(data[begin:end])
+            state[ANSWERED] = state[ASKED]
+            state[ASKED] = 0
         else:
             why = REASONS.get(status) or parser.reasons[status]
-            bad.append(_bad(data, int(state[PLACE]), int(state[LINE]) - 1, why))
+            line = int(state[LINE]) - 1
+            bad.append(_bad(data, int(state[PLACE]), line, why))
     return int(state[LINE]), int(state[ROW]), bad
-
-
-def _answered(data: bytes, state: NDArray[np.int64], hard: NDArray[np.float64]) -> Any:
-    """Compute the hard numbers of a line; returns a larger array if they do not fit."""
-    asked = int(state[ASKED])
-    if asked > len(hard):
-        state[ANSWERED] = 0
-        return np.empty((2 * asked, 3))
-    for k in range(asked):
-        hard[k, 2] = float(data[int(hard[k, 0]) : int(hard[k, 1])])
-    state[ANSWERED] = asked
-    return hard
 
 
 def _bad(data: bytes, place: int, line: int, why: str) -> Bad:
     """The bad line, with the token at a place."""
+    if data[place] < 32 and data[place] != 10:
+        why = CONTROL
     begin = data.rfind(b"\n", 0, place) + 1
     stop = place + (data[place] not in b"\n ")
     while data[stop] > 32:
         stop += 1
     column = len(decoded(data[begin:place])) + 1
     return Bad(line, column, decoded(data[place:stop]), why)
-
-
-def _block(
-    chunk: Parsed,
-    values: int,
-    kept: NDArray[np.bool_],
-    new_names: list[str],
-    begin: Position,
-    end: Position,
-) -> Block:
-    """The rows that are kept, as copies: a later chunk overwrites the arrays.
-
-    The other rows have no values.
-    """
-    arrays = chunk.arrays
-    labels, weights = arrays.marks[: chunk.rows][kept].T.copy()
-    lines, tag_from, tag_to = arrays.spans[: chunk.rows][kept].T
-    rows = Rows(
-        arrays.values[:values].copy(),
-        arrays.indices[:values].copy(),
-        arrays.starts[: chunk.rows + 1][np.concatenate([[True], kept])],
-        end["columns"],
-        labels,
-        weights if (weights != 1).any() else None,
-    )
-    tags = None
-    if (tag_from < tag_to).any():
-        pairs = zip(tag_from.tolist(), tag_to.tolist(), strict=True)
-        tags = [decoded(chunk.data[start:stop]) for start, stop in pairs]
-    return Block(
-        frame=None,
-        rows=rows,
-        lines=lines + (begin["line"] + 1),
-        start=begin,
-        position=end,
-        targets=rows.targets,
-        weights=rows.weights,
-        new_names=new_names,
-        tags=tags,
-        done=chunk.done,
-    )

@@ -1,12 +1,12 @@
 """What the readers of tables (CSV, JSON lines, Parquet, Arrow) share: a frame -> a block.
 
-Frames have columns of Float64, String and Boolean.
+Frames have columns of Float64, String, Boolean, Date and Datetime.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,39 +15,65 @@ from numpy.typing import NDArray
 from polars import selectors
 
 from unitless.readers.blocks import (
+    BOOLEAN,
+    DATE,
     FINITE,
+    LONGEST_TEXT,
     NUMBER,
+    PATTERN,
     WEIGHT,
     Bad,
-    Block,
+    FileBlock,
     Options,
     Position,
     ReadError,
     allowed,
+    is_pattern,
 )
+from unitless.readers.cells import booleans_of
+from unitless.readers.date_cells import dates_of
+from unitless.readers.encodings import UTF8
+from unitless.readers.number_cells import NumberFormat, numbers_of
 from unitless.readers.source import Source
 from unitless.suggestions import no_such_column
 
 Int = NDArray[np.int64]
 
-TYPES = {"number": pl.Float64, "string": pl.String, "boolean": pl.Boolean}
+TYPES: dict[str, Any] = {
+    "number": pl.Float64,
+    "string": pl.String,
+    "boolean": pl.Boolean,
+    "list": pl.List(pl.String),
+}
+"""The types of columns by kind."""
+EXPECTED = {pl.Boolean: BOOLEAN, pl.Float64: NUMBER, pl.Date: DATE, pl.Datetime: DATE}
+
 REFUSED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 """What polars raises for a file it cannot read."""
 
 
+OddCells = tuple[int, int, str]
+
+
 class Table(NamedTuple):
-    """A frame, the line of each of its rows, bad lines, and how many cells were made missing."""
+    """A frame, the line of each of its rows, bad lines, and how many cells were made missing.
+
+    `odd` has, for each column of such cells, their count, and line and text of the first.
+    """
 
     frame: pl.DataFrame
     lines: Int
     bad: list[Bad]
     coerced: int
+    odd: Mapping[str, OddCells] = {}
 
 
 def kind_of(dtype: pl.DataType) -> str:
-    """The kind of a column: number, string, boolean, null (nulls only) or other."""
+    """The kind of a column: number, string, boolean, date, null (nulls only) or other."""
     if dtype.is_numeric():
         return "number"
+    if dtype in (pl.Date, pl.Datetime):
+        return "date"
     if dtype.is_temporal() or dtype in (pl.String, pl.Categorical, pl.Enum):
         return "string"
     if dtype == pl.Boolean:
@@ -61,40 +87,58 @@ def flat(frame: pl.DataFrame, file: str) -> pl.DataFrame:
     >>> flat(pl.DataFrame({"a": [{"b": 1, "c": {"d": 2}}]}), "x.parquet").columns
     ['a.b', 'a.c.d']
     """
-    columns: dict[str, pl.Series] = {}
-    paths: dict[str, tuple[str, ...]] = {}
-    for path, column in _leaves(list(frame), ()):
-        name = ".".join(path)
-        if name in columns:
-            one, other = (" > ".join(map(repr, each)) for each in (paths[name], path))
-            why = f"{one} and {other} would both be the column {name!r}: rename one"
-            raise ReadError(why, file=file, column=name)
-        columns[name] = column.alias(name)
-        paths[name] = path
-    return pl.DataFrame(columns)
+    while structs := {name: kind for name, kind in frame.schema.items() if kind == pl.Struct}:
+        pattern = next(filter(is_pattern, structs), None)
+        if pattern is not None:
+            raise ReadError(PATTERN, file=file, column=pattern)
+        names = [name for name in frame.columns if name not in structs]
+        for name, kind in structs.items():
+            names += [f"{name}.{field.name}" for field in kind.fields]  # type: ignore[attr-defined]
+        for name in names:
+            if names.count(name) > 1:
+                why = f"two columns would be called {name!r}: rename one"
+                raise ReadError(why, file=file, column=name)
+        frame = frame.unnest(*structs, separator=".")
+    return frame
 
 
-def _leaves(
-    columns: Iterable[pl.Series], outer: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], pl.Series]]:
-    """The columns that are no structs, with the names that lead to them.
+LARGEST_WHOLE = 2.0**53
+"""Up to here, float64 has every whole number."""
 
-    polars reads {} as a struct with a nameless member of nulls, which is left out.
-    """
-    for column in columns:
-        path = (*outer, column.name)
-        if isinstance(column.dtype, pl.Struct):
-            yield from _leaves(column.struct.unnest(), path)
-        elif column.name or column.dtype != pl.Null or not outer:
-            yield path, column
+
+def too_large(frame: pl.DataFrame) -> list[str]:
+    """Columns with a number that may be a whole number which float64 cannot hold."""
+    largest = frame.select(selectors.float().abs().max())
+    return [name for name in largest.columns if (largest[name][0] or 0) >= LARGEST_WHOLE]
 
 
 def is_finite(frame: pl.DataFrame) -> bool:
     """Whether no number is infinite; finite sums answer this fast."""
     sums = frame.select(selectors.float().sum())
-    if sums.width == 0 or all(map(math.isfinite, filter(None, sums.row(0)))):
+    if sums.width == 0:
         return True
-    return not any(frame.select(selectors.float().is_infinite().any()).row(0))
+    if all(map(math.isfinite, filter(None, sums.row(0)))):
+        return True
+    infinite = frame.select(selectors.float().is_infinite().any())
+    return not any(infinite.row(0))
+
+
+def typed(text: pl.DataFrame, kinds: Mapping[str, Any]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The columns of text as their kinds say; and which of their cells do not fit."""
+    columns = []
+    wrong = {}
+    for name, kind in kinds.items():
+        if name not in text or text[name].dtype != pl.String or kind in ("string", "category"):
+            continue
+        if kind == "boolean":
+            column, wrong[name] = booleans_of(text[name])
+        elif kind.startswith("date"):
+            column, wrong[name] = dates_of(text[name], kind)
+        else:
+            column, is_odd = numbers_of(text[name], NumberFormat.of(kind))
+            wrong[name] = is_odd | column.is_infinite().fill_null(False)
+        columns.append(column)
+    return text.with_columns(columns), pl.DataFrame(wrong)
 
 
 def without_wrong_cells(
@@ -108,23 +152,36 @@ def without_wrong_cells(
     if not wrong.width:
         return Table(frame, lines, [], 0)
     if coerce:
-        cleaned = [pl.when(~wrong[name]).then(pl.col(name)).alias(name) for name in wrong.columns]
-        count = sum(wrong.sum().row(0))
-        return Table(frame.with_columns(cleaned), lines, [], count)
+        odd = {}
+        for name in wrong.columns:
+            count = int(wrong[name].sum())
+            if count == 0:
+                continue
+            row = int(wrong[name].arg_max())  # type: ignore[arg-type]
+            cell = str(text[name][row])[: LONGEST_TEXT + 1]
+            odd[name] = (count, int(lines[row]), cell)
+            right = pl.when(~wrong[name]).then(pl.col(name))
+            frame = frame.with_columns(right.alias(name))
+        return Table(frame, lines, [], sum(count for count, *_ in odd.values()), odd)
     refused = wrong.select(pl.any_horizontal(pl.all())).to_series().to_numpy()
     bad = []
     for row in np.flatnonzero(refused).tolist():
         name = next(name for name in wrong.columns if wrong[name][row])
-        why = NUMBER if frame[name][row] is None else FINITE
+        why = FINITE
+        if frame[name][row] is None:
+            why = EXPECTED[frame[name].dtype.base_type()]
         bad.append(Bad(int(lines[row]), name, str(text[name][row]), why))
     return Table(frame.filter(~refused), lines[~refused], bad, 0)
 
 
-def block(table: Table, begin: Position, end: Position, source: Source, options: Options) -> Block:
+def block(
+    table: Table, begin: Position, end: Position, source: Source, options: Options
+) -> FileBlock:
     """The table as a block, target and weight apart from the features.
 
     `begin` is the position before the block; `end` has what is different after it, except counts.
     """
+    allowed(table.bad, begin["skipped"], options.skip_bad, source.name)  # before what follows of it
     for name in (options.target, options.weight):
         if name is not None and name not in table.frame.columns:
             raise ReadError(no_such_column(name, table.frame.columns), file=source.name)
@@ -138,7 +195,12 @@ def block(table: Table, begin: Position, end: Position, source: Source, options:
         "skipped": allowed(table.bad, begin["skipped"], options.skip_bad, source.name),
         "coerced": begin["coerced"] + table.coerced,
     }
-    return Block(
+    if source.encoding not in (None, UTF8):
+        place["encoding"] = source.encoding
+    if table.odd:
+        files = begin.get("files", [])[-1:]
+        place["odd_cells"] = _added(begin.get("odd_cells", {}), table.odd, files)
+    return FileBlock(
         frame=frame.drop([name for name in (target, options.weight) if name is not None]),
         rows=None,
         lines=table.lines,
@@ -148,6 +210,17 @@ def block(table: Table, begin: Position, end: Position, source: Source, options:
         weights=weights,
         done=source.done(),
     )
+
+
+def _added(
+    before: Mapping[str, Any], odd: Mapping[str, OddCells], files: list[str]
+) -> dict[str, Any]:
+    """The odd cells so far, as JSON: [count, line of the first, its text, its file if several]."""
+    found = dict(before)
+    for name, (count, line, text) in odd.items():
+        earlier, *first = found.get(name, [0, line, text, *files])
+        found[name] = [earlier + count, *first]
+    return found
 
 
 def _labels(column: pl.Series) -> NDArray[Any]:
@@ -175,4 +248,5 @@ def _weighed(table: Table, name: str | None, file: str) -> tuple[Table, NDArray[
     ]
     frame = table.frame.filter(good)
     lines = table.lines[good]
-    return table._replace(frame=frame, lines=lines, bad=[*table.bad, *bad]), weights[good]
+    table = table._replace(frame=frame, lines=lines, bad=[*table.bad, *bad])
+    return table, weights[good]

@@ -1,7 +1,7 @@
 """The certificate of a Blend, which follows from those of its members.
 
 The loss of the Blend is at most that of any member plus an overhead that the mixture computes
-(`unitless.blend.mixture_bound`). With Algorithms 1 and 2 among the members, the regret(u) of the
+(`unitless.blend.mixture`). With Algorithms 1 and 2 among the members, the regret(u) of the
 Blend is at most
 
     the bound of the member's theorem + the overhead                            in advance
@@ -17,11 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unitless.blend.blend import Blend
-from unitless.blend.mixture_bound import Guarantee
+from unitless.blend.mixture import Guarantee
 from unitless.learners.base import Learner, Weights
-from unitless.regret.certificate_types import Certificate, RegretBounds
+from unitless.losses import HINGE, LOGISTIC, SOFTMAX
+from unitless.regret.certificate_types import TITLE, Certificate, RegretBounds, html_table
+from unitless.regret.damped import ROUNDING, paid
 
-__all__ = ["BlendCertificate", "MemberCertificate", "certify_blend"]
+CLIPPED = {LOGISTIC: "", SOFTMAX: "", HINGE: "clipped to [-1, 1]"}
+"""What the losses in the guarantees are about; other losses clip to the range of the targets."""
 
 
 class MemberCertificate(NamedTuple):
@@ -44,10 +47,28 @@ class BlendCertificate(NamedTuple):
     members: dict[str, Guarantee]
     """By member: the loss of the Blend is at most the member's plus the overhead."""
     by_member: list[MemberCertificate]
+    clipped: str
+    """How the forecasts of the members are clipped before they are mixed; empty if they are not."""
+
+    @property
+    def _head(self) -> str:
+        return f"blend, {self.loss_name} loss: {self.trials} trials, total loss {self.loss:.5g}"
+
+    def _repr_html_(self) -> str:
+        title = ("member", "its loss", "blend ahead by", "never behind by", "trials")
+        rows = [
+            (name, kept.member_loss, kept.member_loss - kept.loss, kept.overhead, str(kept.last))
+            for name, kept in self.members.items()
+        ]
+        tables = [html_table(self._head, title, rows)]
+        for made in self.by_member:
+            head = f"{made.theorem}, from {made.member} (trials 1 to {made.trials})"
+            tables.append(html_table(head, TITLE, made.bounds))
+        return "".join(tables)
 
     def __str__(self) -> str:
         lines = [
-            f"blend, {self.loss_name} loss: {self.trials} trials, total loss {self.loss:.5g}",
+            self._head,
             f"{'member':<28}{'its loss':>12}{'blend ahead by':>16}{'never behind by':>17}"
             f"{'trials':>9}",
         ]
@@ -57,6 +78,8 @@ class BlendCertificate(NamedTuple):
                 f"{name:<28}{kept.member_loss:>12.5g}{ahead:>16.5g}{kept.overhead:>17.4g}"
                 f"{kept.last:>9}"
             )
+        if self.clipped:
+            lines.append(f"losses of members are those of their forecasts {self.clipped}")
         for made in self.by_member:
             lines.append(f"{made.theorem}, from {made.member} (trials 1 to {made.trials})")
             lines.append(f"{'regret against':<28}{'certified':>12}{'sharp':>16}{'theorem':>17}")
@@ -89,7 +112,8 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     any_kept = next(iter(kept.values()))
     trials = max(each.last for each in kept.values())
     total = next((each.loss for each in kept.values() if each.last == trials), any_kept.loss)
-    return BlendCertificate(blend.loss.name, trials, total, kept, by_member)
+    clipped = CLIPPED.get(blend.loss.code, "clipped to the range of the targets seen before")
+    return BlendCertificate(blend.loss.name, trials, total, kept, by_member, clipped)
 
 
 def _member_certificate(
@@ -99,7 +123,11 @@ def _member_certificate(
 
     made = certificate(learner, u, ball=ball)
     assert isinstance(made, Certificate)
-    difference = kept.loss - kept.member_loss
+    sums = learner.sums()
+    assert sums is not None
+    member_loss = paid(sums)
+    difference = kept.loss - (kept.member_loss if member_loss is None else member_loss)
+    difference += ROUNDING * kept.last * kept.loss
     bounds = [
         line._replace(
             certificate=line.certificate + difference,

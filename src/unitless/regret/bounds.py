@@ -1,7 +1,7 @@
 """Upper bounds on the regret, one function per theorem, evaluated on the data seen.
 
 Kotlowski, "Scale-Invariant Unconstrained Online Learning" (2017), with the errata of
-docs/theory.md. All hold for a loss with Lipschitz constant 1; for constant L a learner works
+theory.md. All hold for a loss with Lipschitz constant 1; for constant L a learner works
 with loss / L, so multiply by L. Every horizon T counts the trials so far (weight > 0), and every
 bound holds at each T, not only at the last. With sample weights v read v x for x.
 
@@ -15,24 +15,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless.learners.base import Float
 from unitless.regret.penalties import lambert, log_of, penalty
-
-__all__ = [
-    "SHARP_ALPHA",
-    "additive",
-    "gradient_descent",
-    "kappa",
-    "luo",
-    "luo_quantities",
-    "theorem_1",
-    "theorem_1_bounded",
-    "theorem_1_sharp",
-    "theorem_2",
-    "theorem_2_luo",
-    "theorem_2_sharp",
-    "theorem_2_sharpest",
-    "zero",
-]
 
 SHARP_ALPHA = 1.177397641
 """From this alpha on `additive` does not need kappa: the middle case of appendix A is negative."""
@@ -120,6 +104,17 @@ def gradient_descent(U: float, X: float, T: int) -> float:
     return U * X * math.sqrt(T)
 
 
+def ross(a: ArrayLike) -> float:
+    """Ross et al. (2013): gradient descent per coordinate, tuned in hindsight: sum |u_i| s_i.
+
+    With rates |u_i| / s_i, for g of +-1, no choice of rates gives a smaller bound (section 3).
+
+    >>> ross([1.0, 0.5])
+    1.5
+    """
+    return float(np.sum(np.abs(a)))
+
+
 def theorem_2(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
     """Theorem 2, corrected: Algorithm 2 against any u, norm = |u|_S, gamma = Gamma_T.
 
@@ -154,6 +149,30 @@ def theorem_2_sharpest(norm: float, *, gamma: float, alpha: float, wealth: float
     return float(lambert(norm, alpha, gamma / (2 * alpha) - math.log(wealth))) + wealth
 
 
+def theorem_2_per_coordinate(
+    a: ArrayLike,
+    *,
+    gammas: ArrayLike,
+    d: int,
+    alpha: float,
+    wealth: float = 1.0,
+    growing: bool = False,
+    sharp: bool = True,
+) -> float:
+    """Algorithm 2 per coordinate: the sum of the d = 1 bounds, each with wealth / d.
+
+    `a` has one entry a_i = |u_i| s_i for each coordinate with s_i > 0, and `gammas` its Gamma_i.
+    With d counted as features appear (`growing`), coordinate number k starts with wealth / k, so
+    that the additive term is wealth (1 + log d). `sharp` uses `lambert`, otherwise `penalty`.
+
+    >>> round(theorem_2_per_coordinate([1.0, 0.5], gammas=[2.0, 1.0], d=2, alpha=9 / 8), 2)
+    1.96
+    """
+    log_beta = math.log(d) + np.asarray(gammas, dtype=np.float64) / (2 * alpha) - math.log(wealth)
+    f = lambert(a, alpha, log_beta) if sharp else penalty(a, alpha, log_beta)
+    return float(np.sum(f)) + wealth * (1 + math.log(d) if growing else 1.0)
+
+
 def luo(rank: int, total: float, smallest: float) -> float:
     """Lemma 6 (Luo et al. 2016, Theorem 4): sum x'S_t^+x, hence Gamma_T, is at most this.
 
@@ -181,26 +200,44 @@ def theorem_2_luo(
     return theorem_2(norm, gamma=luo(rank, total, smallest), alpha=alpha, wealth=wealth)
 
 
-def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:
-    """(rank, total, smallest) of `luo` for the rows of X.
+def ridge_gamma(d: int, total: float, ridge: float) -> float:
+    """The footnote after Theorem 2: Algorithm 2 with ridge I + S has Gamma_T of at most this.
 
-    While the range of S_t does not change, its eigenvalues only grow, so that S_t is examined
-    only where the rank grows.
+    d log(1 + total / (d ridge)) with total = sum |x_t|^2 (Cesa-Bianchi and Lugosi 2006, Theorem
+    11.7): linear in d where `luo` is quadratic, and no longer scale-invariant. That variant is
+    Algorithm 2 after d rows sqrt(ridge) e_i of slope 0.
 
-    >>> luo_quantities([[1.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
-    (2, 14.0, 1.0)
+    >>> round(ridge_gamma(2, 300.0, 1.0), 2)
+    10.03
     """
-    X = np.asarray(X, dtype=np.float64)
-    basis = np.zeros((0, X.shape[1]))
+    return d * math.log1p(total / (d * ridge))
+
+
+def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:
+    """(rank, total, smallest) of `luo` for the rows of X, each column divided by its norm.
+
+    Gamma_T does not depend on units but `luo` does; columns of norm 1 avoid the worst. While the
+    range of S_t does not change, its eigenvalues only grow, so that S_t is examined only where the
+    rank grows.
+
+    >>> rank, total, smallest = luo_quantities([[3e-60, 0.0], [4e-60, 0.0], [0.0, 7.0]])
+    >>> print(rank, round(total, 12), round(smallest, 12))
+    2 2.0 0.36
+    """
+    values = np.asarray(X, dtype=np.float64)
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    scaled = values[:, largest > 0] / largest[largest > 0]
+    Z: Float = np.asarray(scaled / np.linalg.norm(scaled, axis=0), dtype=np.float64)
+    basis = np.zeros((0, Z.shape[1]))
     smallest = math.inf
-    for t, x in enumerate(X):
+    for t, x in enumerate(Z):
         rest = x - basis.T @ (basis @ x)
         rest -= basis.T @ (basis @ rest)
-        if np.linalg.norm(rest) > X.shape[1] * 2**-50 * np.linalg.norm(x):
+        if np.linalg.norm(rest) > Z.shape[1] * 2**-50 * np.linalg.norm(x):
             basis = np.vstack([basis, rest / np.linalg.norm(rest)])
-            values = np.linalg.svd(X[: t + 1], compute_uv=False)
-            smallest = min(smallest, float(values[len(basis) - 1]) ** 2)
-    return len(basis), float(np.sum(X * X)), smallest
+            singular = np.linalg.svd(Z[: t + 1], compute_uv=False)
+            smallest = min(smallest, float(singular[len(basis) - 1]) ** 2)
+    return len(basis), float(np.sum(Z * Z)), smallest
 
 
 def zero(norm: float, T: int) -> float:

@@ -1,37 +1,49 @@
 """Regret certificates: upper bounds on a learner's regret, computed while it runs in O(d).
 
 By convexity regret(u) <= A + h.u for every u, with A = sum v g p and h = -sum v g x, which the
-learner keeps anyway (docs/theory.md). So the worst u of a ball is known in closed form:
+learner keeps anyway; and for every lambda in [0, 1] it is at most level(lambda) + lambda h.u
+(`damped`, docs/explanation/theory.md). The smallest of these is certified; it never exceeds the
+loss paid. The largest h.u of a ball is known in closed form:
 
     ============ ======================= ==========================
-    ball         comparators             largest regret
+    ball         comparators             largest h.u
     ============ ======================= ==========================
-    box          |u_i| s_i <= B          A + B sum |h_i| / s_i
-    simplex      sum |u_i| s_i <= B      A + B max |h_i| / s_i
-    ellipsoid    |u|_S <= B              A + B |h|_{S^+} (Full only)
+    box          |u_i| s_i <= B          B sum |h_i| / s_i
+    simplex      sum |u_i| s_i <= B      B max |h_i| / s_i
+    ellipsoid    |u|_S <= B              B |h|_{S^+} (Full only)
     ============ ======================= ==========================
 
-If a theorem holds for the learner, its bound, known in advance, is listed beside them.
+All numbers are rounded up, by more than all roundings together can amount to. If a theorem holds
+for the learner, its bound, known in advance, is listed beside them.
 """
 
 import inspect
 import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from unitless.blend.blend import Blend
-from unitless.learners.base import Learner, Sums, Weights
+from unitless.learners.base import Float, Learner, Sums, Weights
+from unitless.learners.triangular_factor import ACTIVE, RANK
+from unitless.regret import bounds
 from unitless.regret.blend_certificate import BlendCertificate, certify_blend
 from unitless.regret.certificate_types import Certificate, RegretBounds
 from unitless.regret.comparator import best_comparator
+from unitless.regret.damped import damped
 from unitless.regret.design import predictions
-from unitless.regret.theorem_bounds import Size, size_of, theorem_bounds
 from unitless.rows import Rows
 
-__all__ = ["certificate"]
 
-Float = NDArray[np.float64]
+class Size(NamedTuple):
+    """How large a comparator is, in numbers without a unit."""
+
+    a: Float
+    """|u_i| s_i of the coordinates with s_i > 0."""
+    norm: float
+    """|u|_S, or its upper bound sum |u_i| s_i where S is not kept."""
 
 
 def certificate(
@@ -58,6 +70,8 @@ def certificate(
     ball : float
         The radius B of the balls; it has no unit, because |u_i| s_i has none.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.learners import Coordinate
     >>> from unitless.rows import as_rows
@@ -67,7 +81,7 @@ def certificate(
     >>> scores = learner.learn(rows)
     >>> made = certificate(learner, rows=rows)
     >>> print(f"{made.best.regret:.1f} <= {made.best.certificate:.1f} <= {made.best.sharp:.1f}")
-    247.4 <= 903.8 <= 4828.3
+    247.4 <= 370.0 <= 4828.3
     >>> print(certificate(learner))
     coordinate, logistic loss: 569 trials, 3 dimensions (Theorem 1)
     regret against                true   certified       sharp     theorem
@@ -124,12 +138,15 @@ def _against(
             f"{name}: weights of shape {u.features.shape}, but the learner has seen "
             f"{len(sums.s) - 1} columns: give one weight per column"
         )
-    terms = sums.z * (sums.s * np.append(u.intercept, u.features))
+    sizes = sums.s * np.append(u.intercept, u.features)
+    product = float(np.sum(sums.z * sizes))
+    bound = damped(learner.loss, sums)
+    certified = bound.least(product, float(np.sum(bound.errors * np.abs(sizes))))
     regret = None
     if rows is not None and paid is not None:
         regret = paid - _total(learner, rows, predictions(rows, u))
-    by_theorem = theorem_bounds(learner, sums, size_of(u, learner, sums))
-    return RegretBounds(name, regret, sums.A + float(np.sum(terms)), *by_theorem)
+    by_theorem = _theorem_bounds(learner, sums, _size(u, learner, sums))
+    return RegretBounds(name, regret, certified, *by_theorem)
 
 
 def _balls(
@@ -138,24 +155,53 @@ def _balls(
     """The bounds for the worst u in the box, in the simplex and in the ellipsoid."""
     if not 0 <= B < math.inf:
         raise ValueError(f"ball = {B}: a ball has a finite radius >= 0")
-    z = np.abs(sums.z[sums.s > 0])
+    seen = sums.s > 0
+    bound = damped(learner.loss, sums)
+    z = np.abs(sums.z[seen])
+    errors = bound.errors[seen]
     corner = Size(np.full(len(z), B), B * len(z))
-    vertex = Size(np.where(np.arange(len(z)) == 0, B, 0.0), B)
+    # among the vertices the bound is largest where Gamma_i is
+    gammas = learner.gammas()[seen] if hasattr(learner, "gammas") else z
+    heaviest = int(np.argmax(gammas)) if len(z) else 0
+    vertex = Size(np.where(np.arange(len(z)) == heaviest, B, 0.0), B)
 
-    def worst(name: str, largest: float, size: Size) -> RegretBounds:
-        return RegretBounds(name, None, sums.A + B * largest, *theorem_bounds(learner, sums, size))
+    def worst(name: str, largest: float, error: float, size: Size) -> RegretBounds:
+        certified = bound.least(B * largest, B * error)
+        return RegretBounds(name, None, certified, *_theorem_bounds(learner, sums, size))
 
-    box = worst(f"any |u_i| s_i <= {B:g}", float(np.sum(z)), corner)
-    simplex = worst(f"any sum |u_i| s_i <= {B:g}", float(np.max(z, initial=0.0)), vertex)
+    total = float(np.sum(z))
+    largest = float(np.max(z, initial=0.0))
+    box = worst(f"any |u_i| s_i <= {B:g}", total, float(np.sum(errors)), corner)
+    simplex = worst(
+        f"any sum |u_i| s_i <= {B:g}", largest, float(np.max(errors, initial=0.0)), vertex
+    )
     if not hasattr(learner, "norm_h"):
         return box, simplex, None
-    return box, simplex, worst(f"any |u|_S <= {B:g}", learner.norm_h(), vertex)
+    sizes, dependent = _sizes_in_ellipsoid(learner.state)
+    name = f"any |u|_S <= {B:g}" + (f" (0 on {dependent} dependent)" if dependent else "")
+    error = float(np.max(errors, initial=0.0) * np.sum(sizes))
+    return box, simplex, worst(name, learner.norm_h(), error, vertex)
+
+
+def _sizes_in_ellipsoid(state: Any) -> tuple[Float, int]:
+    """The largest |u_i| s_i of the pivots where |u|_S <= 1, and the number of other features.
+
+    A feature that depends on the pivots up to rounding may have any weight in the ellipsoid: the
+    certificate covers those u that do not use it.
+    """
+    from scipy.linalg import solve_triangular
+
+    rank = int(state.totals[RANK])
+    inverse = solve_triangular(state.R[:rank, :rank], np.eye(rank))
+    sizes = np.sqrt(state.squares[:rank]) * np.linalg.norm(inverse, axis=1)
+    return sizes, int(state.totals[ACTIVE]) - rank
 
 
 def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) -> float:
     """The loss of the learner on the rows, from its scores or by learning the rows again."""
     if scores is None:
-        again = _new(learner)
+        names = inspect.signature(type(learner)).parameters
+        again = type(learner)(**{name: getattr(learner, name) for name in names})
         scores = again.learn(rows)
         repeated = again.sums()
         assert repeated is not None
@@ -167,14 +213,73 @@ def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) ->
     return _total(learner, rows, np.asarray(scores, dtype=np.float64))
 
 
-def _new(learner: Learner) -> Learner:
-    """A learner with the same parameters that has learned nothing."""
-    names = inspect.signature(type(learner)).parameters
-    return type(learner)(**{name: getattr(learner, name) for name in names})
-
-
 def _total(learner: Learner, rows: Rows, p: Float) -> float:
     """sum v loss(y, p)."""
     assert rows.targets is not None
     each = learner.loss.value(rows.targets, p)
     return float(np.sum(each if rows.weights is None else rows.weights * each))
+
+
+def _size(u: Weights, learner: Learner, sums: Sums) -> Size:
+    """The size of u on the data this learner has seen."""
+    w = np.append(u.intercept, u.features)
+    a = np.abs(w) * sums.s
+    norm = float(np.sum(a))
+    state = learner.state
+    if hasattr(state, "R"):  # |u|_S = |R u|; R has the units and the order of the learner
+        taken = state.coordinates[state.coordinates >= 0]
+        scaled = w[taken] / learner._units[taken] if len(learner._units) else w[taken]
+        terms = np.sum(state.R[:, : len(taken)] * scaled, axis=1)
+        norm = float(np.sqrt(np.sum(terms * terms)))
+    return Size(a[sums.s > 0], norm)
+
+
+def _theorem_bounds(
+    learner: Learner, sums: Sums, size: Size
+) -> tuple[float, float] | tuple[None, None]:
+    """The bound of the learner's theorem, for comparators of that size: sharpest, and as printed.
+
+    A theorem speaks of loss / L, so its bound is multiplied by L.
+    """
+    theorem = THEOREMS.get(learner.theorem or "")
+    if theorem is None:
+        return None, None
+    sharp, printed = theorem(learner, sums, size)
+    lipschitz = learner.loss.lipschitz
+    return lipschitz * sharp, lipschitz * printed
+
+
+def _theorem_1(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
+    data = {
+        "d": max(learner.d or sums.dimension, 1),
+        "T": sums.trials,
+        "alpha": learner.alpha,
+        "wealth": learner.wealth,
+    }
+    sharp = bounds.theorem_1_sharp(size.a, growing=learner.d is None, **data)
+    return sharp, bounds.theorem_1(size.a, **data)
+
+
+def _theorem_2(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
+    data = {"gamma": learner.gamma(), "alpha": learner.alpha, "wealth": learner.wealth}
+    return bounds.theorem_2_sharpest(size.norm, **data), bounds.theorem_2(size.norm, **data)
+
+
+def _theorem_2_per_coordinate(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
+    data = {
+        "gammas": learner.gammas()[sums.s > 0],
+        "d": max(learner.d or sums.dimension, 1),
+        "alpha": learner.alpha,
+        "wealth": learner.wealth,
+        "growing": learner.d is None,
+    }
+    sharp = bounds.theorem_2_per_coordinate(size.a, **data)
+    return sharp, bounds.theorem_2_per_coordinate(size.a, sharp=False, **data)
+
+
+THEOREMS: dict[str, Callable[[Any, Sums, Size], tuple[float, float]]] = {
+    "Theorem 1": _theorem_1,
+    "Theorem 2": _theorem_2,
+    "Theorem 2 per coordinate": _theorem_2_per_coordinate,
+    "section 4.1": lambda learner, sums, size: (bounds.zero(size.norm, sums.trials),) * 2,
+}

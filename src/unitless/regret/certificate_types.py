@@ -1,10 +1,12 @@
 """The numbers of a certificate, with their names, and the table they print as."""
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, NamedTuple
 
 from unitless.regret.comparator import Comparator
 
-__all__ = ["Certificate", "RegretBounds"]
+TITLE = ("regret against", "true", "certified", "sharp", "theorem")
 
 
 class RegretBounds(NamedTuple):
@@ -17,7 +19,7 @@ class RegretBounds(NamedTuple):
     regret: float | None
     """The regret itself, if the rows were given."""
     certificate: float
-    """A + h.u: exact for linear losses, an upper bound for convex ones."""
+    """From the sums of the learner: exact for linear losses, up to rounding."""
     sharp: float | None
     """The theorem in its sharpest form."""
     theorem: float | None
@@ -52,20 +54,38 @@ class Certificate(NamedTuple):
         lines = (self.origin, self.given, self.best, self.simplex, self.box, self.ellipsoid)
         return [line for line in lines if line is not None]
 
-    def __str__(self) -> str:
-        head = (
-            f"{self.learner}, {self.loss} loss: {self.trials} trials, {self.dimension} dimensions"
-        )
+    @property
+    def members(self) -> dict[str, Any]:
+        """None: only the certificate of a Blend has members (`BlendCertificate`)."""
+        return {}
+
+    @property
+    def _head(self) -> str:
         theorem = self.theorem or "no theorem holds for this learner; its certificate does"
+        counts = f"{self.trials} trials, {self.dimension} dimensions"
+        return f"{self.learner}, {self.loss} loss: {counts} ({theorem})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._head, TITLE, self.bounds)
+
+    def __str__(self) -> str:
         width = max(len(line.comparator) for line in self.bounds)
-        title = ("regret against", "true", "certified", "sharp", "theorem")
-        table: list[tuple[str | float | None, ...]] = [title, *self.bounds]
+        table: list[tuple[str | float | None, ...]] = [TITLE, *self.bounds]
         lines = [
             f"{name:<{width}}" + "".join(f"  {_cell(number):>10}" for number in numbers)
             for name, *numbers in table
         ]
         foot = [f"hindsight: {self.hindsight}"] if self.hindsight else []
-        return "\n".join([f"{head} ({theorem})", *lines, *foot])
+        return "\n".join([self._head, *lines, *foot])
+
+
+def html_table(caption: str, title: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as notebooks show it."""
+    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in title)}</tr>"]
+    for row in rows:
+        cells = "".join(f"<td>{escape(_cell(cell))}</td>" for cell in row)
+        lines.append(f"<tr>{cells}</tr>")
+    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
 def _cell(number: float | str | None) -> str:

@@ -11,12 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from unitless.learners.base import Weights
+from unitless.learners.base import Float, Weights
 from unitless.rows import Rows
 
-__all__ = ["Design", "design", "matrix", "predictions"]
-
-Float = NDArray[np.float64]
 Matrix = Any  # a dense array or a SciPy sparse array
 
 LARGEST_DENSE = 30_000_000
@@ -32,6 +29,8 @@ class Design(NamedTuple):
     order: NDArray[np.intp]
     exponents: NDArray[np.int64]
     norms: Float
+    columns: Matrix
+    """All columns that are not 0, each of norm 1."""
 
     def weights(self, w: Float) -> Weights:
         """The weights by feature (0 for a feature that depends linearly on others)."""
@@ -41,6 +40,11 @@ class Design(NamedTuple):
         u[self.order] = w if self.R is None else solve_triangular(self.R, w)
         u = np.ldexp(np.divide(u, self.norms, out=u, where=self.norms > 0), -self.exponents)
         return Weights(float(u[0]), u[1:])
+
+    def size(self, weights: Weights) -> float:
+        """sum |u_i| s_i, which has no unit."""
+        u = np.append(weights.intercept, weights.features)
+        return float(np.sum(np.abs(np.ldexp(u, self.exponents)) * self.norms))
 
 
 def predictions(rows: Rows, weights: Weights) -> Float:
@@ -76,19 +80,15 @@ def design(X: Matrix, *, intercept: bool) -> Design:
     seen = np.flatnonzero(norms)
     columns = scaled[:, seen] * (1 / norms[seen])
     if not isinstance(columns, np.ndarray):
-        return Design(columns.tocsr(), None, seen, exponents, norms)
+        return Design(columns.tocsr(), None, seen, exponents, norms, columns.tocsr())
     from scipy.linalg import qr  # slow to import, and certificates do not need it
 
     Q, R, pivots = qr(columns, mode="economic", pivoting=True)
-    rank = _rank(np.abs(np.diag(R)), max(columns.shape))
-    return Design(Q[:, :rank], R[:rank, :rank], seen[pivots[:rank]], exponents, norms)
-
-
-def _rank(diagonal: Float, size: int) -> int:
-    """How many of the decreasing entries exceed rounding errors, as in NumPy's matrix_rank."""
-    if diagonal.size == 0:
-        return 0
-    return int(np.sum(diagonal > diagonal[0] * size * np.finfo(np.float64).eps))
+    diagonal = np.abs(np.diag(R))  # decreasing; rounding errors as in NumPy's matrix_rank
+    noise = max(columns.shape) * np.finfo(np.float64).eps
+    rank = int(np.sum(diagonal > noise * diagonal.max(initial=0.0)))
+    order = seen[pivots[:rank]]
+    return Design(Q[:, :rank], R[:rank, :rank], order, exponents, norms, columns)
 
 
 def _with_constant(X: Matrix, intercept: bool) -> Matrix:

@@ -6,22 +6,22 @@ over rows with weights v and predictions p = Z w,
     sum v loss >= (Z'(v g)).w - sum v conjugate(y, g)   for every w,
 
 so that derivatives g with Z'(v g) = 0 bound the loss of all weights from below. At the optimum the
-bound is the loss itself. Rounding leaves Z'(v g) close to 0, hence the bound on |w|.
+bound is the loss itself. Rounding leaves Z'(v g) close to 0, hence a bound on the weights: with the
+columns of the data scaled to norm 1, in C, u enters as sum |u_i| s_i times max |C'(v g)|.
 """
 
 import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from unitless import losses
+from unitless.learners.base import Float
 from unitless.losses import Loss
 
-__all__ = ["conjugate", "domain", "lower_bound"]
-
-Float = NDArray[np.float64]
+CURVATURE = {losses.SMOOTHED_HINGE: 0.5, losses.HUBER: 0.5, losses.SQUARED: 0.25}
+"""The conjugate of these losses, and with 0 of the others but the logistic, is g y + c g^2."""
 
 
 def domain(loss: Loss, y: Float) -> tuple[Float, Float]:
@@ -34,9 +34,11 @@ def domain(loss: Loss, y: Float) -> tuple[Float, Float]:
         return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
     if loss.targets == "slopes":
         return y, y
-    low, high = -loss.lipschitz, loss.lipschitz
+    low = -loss.lipschitz
+    high = loss.lipschitz
     if loss.code == losses.QUANTILE:
-        low, high = -loss.parameter, 1 - loss.parameter
+        low = -loss.parameter
+        high = 1 - loss.parameter
     return np.full_like(y, low), np.full_like(y, high)
 
 
@@ -51,16 +53,24 @@ def conjugate(loss: Loss, y: Float, g: Float) -> Float:
         return np.asarray(xlogy(q, q) + xlogy(1 - q, 1 - q))
     if loss.code == losses.LINEAR:
         return np.zeros_like(y)
-    curvature = {losses.SMOOTHED_HINGE: 0.5, losses.HUBER: 0.5, losses.SQUARED: 0.25}
-    return g * y + curvature.get(loss.code, 0.0) * g * g
+    return g * y + CURVATURE.get(loss.code, 0.0) * g * g
 
 
-def lower_bound(loss: Loss, Z: Any, y: Float, v: Float, g: Float, radius: float) -> float:
-    """No w with |w| <= radius has a smaller loss; from g or better derivatives near g."""
+def lower_bound(loss: Loss, Z: Any, C: Any, y: Float, v: Float, g: Float, radius: float) -> float:
+    """No u with sum |u_i| s_i <= radius has a smaller loss; from g or better derivatives near g.
+
+    C has all columns of the data, scaled to norm 1, and Z a basis of (nearly) the same space, in
+    which derivatives are improved. The bound is rounded down.
+    """
     low, high = domain(loss, y)
+    rounding = 4 * len(y) * 2.0**-53
 
     def bound(g: Float) -> float:
-        return float(-np.sum(v * conjugate(loss, y, g)) - radius * np.linalg.norm(Z.T @ (v * g)))
+        terms = v * conjugate(loss, y, g)
+        slopes = v * g
+        residual = np.max(np.abs(C.T @ slopes), initial=0.0)
+        residual += rounding * np.linalg.norm(slopes)
+        return float(-np.sum(terms) - rounding * np.sum(np.abs(terms)) - radius * residual)
 
     g = np.clip(g, low, high)
     best = bound(g)

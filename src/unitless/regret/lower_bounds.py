@@ -7,12 +7,10 @@ The games that prove them are in `unitless.regret.adversaries`.
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-__all__ = ["streeter_mcmahan", "streeter_mcmahan_shape", "theorem_3"]
-
-Float = NDArray[np.float64]
+from unitless.learners.base import Float
 
 
 def theorem_3(norm: float, T: int, c: float = 1.0) -> float:
@@ -27,6 +25,19 @@ def theorem_3(norm: float, T: int, c: float = 1.0) -> float:
     return norm * math.sqrt(T * c / (1 + c))
 
 
+def luo(C: float, d: int, T: int) -> float:
+    """Luo et al. (2016), Theorem 1: regret C sqrt(d T / 2) against some u with |u.x_t| <= C.
+
+    Show each unit vector T / d times and choose the signs of the gradients by fair coins. On
+    average every learner gains 0, and u_i = +-C gains C E|sum of T / d signs|, which is at least
+    C sqrt(T / (2 d)), per coordinate. `T` is at least d.
+
+    >>> luo(1.0, d=8, T=400)
+    40.0
+    """
+    return C * math.sqrt(d * T / 2)
+
+
 def streeter_mcmahan(u: ArrayLike, T: int, wealth: float = 1.0) -> Float:
     """Lemma 1 without its Omega: d = 1, x = 1, any learner whose regret against 0 is <= wealth.
 
@@ -39,13 +50,16 @@ def streeter_mcmahan(u: ArrayLike, T: int, wealth: float = 1.0) -> Float:
     """
     size = np.abs(np.asarray(u, dtype=np.float64))
     heads = np.arange(T + 1.0)
-    log_chance = gammaln(T + 1) - gammaln(heads + 1) - gammaln(T - heads + 1) - T * math.log(2)
+    log_arrangements = gammaln(T + 1) - gammaln(heads + 1) - gammaln(T - heads + 1)
+    log_chance = log_arrangements - T * math.log(2)
     tail = np.cumsum(np.exp(log_chance[::-1]))  # P(h >= T - 2k)
     # E max(0, h - m) is linear between the values m = T, T - 2, .. of h; below -T it is -m.
     excess = np.concatenate([[0.0], 2 * np.cumsum(tail)[:-1]])
     need = np.divide(wealth, size, out=np.full(size.shape, np.inf), where=size > 0)
-    m = np.where(need < T, np.interp(need, excess, T - 2 * heads), -need)
-    return wealth + np.where(size > 0, size * np.where(size > 0, m, 0.0), -wealth)
+    inside = np.interp(need, excess, T - 2 * heads)
+    m = np.where(need < T, inside, -need)
+    m[size == 0] = 0.0
+    return np.where(size > 0, wealth + size * m, 0.0)
 
 
 def streeter_mcmahan_shape(u: ArrayLike, T: int) -> Float:

@@ -7,12 +7,10 @@ beta = e^(Gamma / (2 alpha)).
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import wrightomega
 
-__all__ = ["conjugate_bound", "lambert", "penalty"]
-
-Float = NDArray[np.float64]
+from unitless.learners.base import Float
 
 
 def log_of(x: ArrayLike) -> Float:
@@ -21,17 +19,18 @@ def log_of(x: ArrayLike) -> Float:
     return np.log(values, out=np.full(values.shape, -np.inf), where=values > 0)
 
 
-def penalty(a: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
+def penalty(a: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
     """The paper's f(a) = a sqrt(alpha log(1 + alpha beta^2 a^2)), equation (2).
 
     >>> print(penalty([0.0, 1.0, 1e200], alpha=1.2))
     [0.00000000e+000 9.72701821e-001 3.32484531e+201]
     """
-    inside = np.logaddexp(0.0, math.log(alpha) + 2 * (log_beta + log_of(a)))
+    log_product = np.asarray(log_beta) + log_of(a)
+    inside = np.logaddexp(0.0, math.log(alpha) + 2 * log_product)
     return np.asarray(np.abs(a) * np.sqrt(alpha * inside))
 
 
-def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
+def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
     """Lemma 2: the conjugate of `penalty` is at most exp(theta^2 / (2 alpha)) / beta.
 
     The conjugate is at most 0.21895 times that (erratum 15); `lambert` is exact.
@@ -39,10 +38,10 @@ def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: float = 0.0) -> Fl
     >>> conjugate_bound([0.0, 2.0], alpha=1.2).round(4)
     array([1.    , 5.2945])
     """
-    return np.exp(np.square(theta) / (2 * alpha) - log_beta)
+    return np.exp(np.square(theta) / (2 * alpha) - np.asarray(log_beta))
 
 
-def lambert(a: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
+def lambert(a: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
     """The conjugate of exp(theta^2 / (2 alpha)) / beta: the exact replacement of `penalty`.
 
     sup over theta of a theta - exp(theta^2 / (2 alpha)) / beta
@@ -52,8 +51,11 @@ def lambert(a: ArrayLike, alpha: float, log_beta: float = 0.0) -> Float:
     [-1.00000000e+000 -5.00762991e-001  3.30889562e+201]
     """
     a = np.abs(np.asarray(a, dtype=np.float64))
-    w = wrightomega(math.log(alpha) + 2 * (log_beta + log_of(a)))
+    log_beta = np.asarray(log_beta)
+    log_product = log_beta + log_of(a)
+    w = wrightomega(math.log(alpha) + 2 * log_product)
     # a sqrt(alpha / W) = e^(W/2) / beta: the right side is exact where W has underflowed.
     small = np.exp(np.minimum(w, 1.0) / 2 - log_beta)
-    lost = np.where(w > 1, a * np.sqrt(alpha / np.maximum(w, 1.0)), small)
+    large = a * np.sqrt(alpha / np.maximum(w, 1.0))
+    lost = np.where(w > 1, large, small)
     return np.asarray(a * np.sqrt(alpha * w) - lost)

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack
 
-__all__ = ["Separation", "separation"]
-
-Float = NDArray[np.float64]
+from unitless.learners.base import Float
 
 SURE = 1e-5
 """A row with a larger derivative is not separable: margin m there would cost at least m SURE."""
@@ -36,16 +34,12 @@ def separation(Z: Any, y: Float, w: Float, slopes: Float) -> Separation:
     if least > SURE * np.max(margins, initial=0.0):  # w itself is the direction
         return Separation(np.ones(len(y), dtype=bool), w / least)
     none = Separation(np.zeros(len(y), dtype=bool), np.zeros(Z.shape[1]))
-    if _rank(Z[np.abs(slopes) > SURE]) == Z.shape[1]:
-        return (
-            none  # a direction is 0 on rows that are not separable, and here they span everything
-        )
+    # A direction is 0 on rows that are not separable: there is none if they span everything.
+    inseparable = Z[np.abs(slopes) > SURE]
+    if isinstance(Z, np.ndarray) and np.linalg.matrix_rank(inseparable) == Z.shape[1]:
+        return none
     found = _by_linear_programme(Z, y)
     return found if _holds(found, Z, y) else none
-
-
-def _rank(Z: Any) -> int:
-    return int(np.linalg.matrix_rank(Z)) if isinstance(Z, np.ndarray) else -1
 
 
 def _by_linear_programme(Z: Any, y: Float) -> Separation:
@@ -58,6 +52,7 @@ def _by_linear_programme(Z: Any, y: Float) -> Separation:
     n, k = Z.shape
     signed = (Z.T * y) if isinstance(Z, np.ndarray) else Z.T.multiply(y).tocsr()
     both = np.hstack([signed, signed]) if isinstance(Z, np.ndarray) else hstack([signed, signed])
+    none = Separation(np.zeros(n, dtype=bool), np.zeros(k))
     for method in ("highs", "highs-ipm"):
         solved = linprog(
             np.repeat([-1.0, 0.0], n),
@@ -67,10 +62,9 @@ def _by_linear_programme(Z: Any, y: Float) -> Separation:
             method=method,
         )
         if solved.x is not None:
-            break
-    else:
-        raise RuntimeError(f"HiGHS cannot decide whether the rows are separable: {solved.message}")
-    return Separation(solved.x[:n] + solved.x[n:] < 0.5, -np.asarray(solved.eqlin.marginals))
+            rows = solved.x[:n] + solved.x[n:] < 0.5
+            return Separation(rows, -np.asarray(solved.eqlin.marginals))
+    return none  # undecided: the gap says how much better other weights could be
 
 
 def _holds(found: Separation, Z: Any, y: Float) -> bool:

@@ -8,15 +8,14 @@ to import and certificates do not need them.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless import losses
+from unitless.learners.base import Float
 from unitless.losses import Loss
 from unitless.regret.duality import domain
 
-__all__ = ["minimised"]
-
-Float = NDArray[np.float64]
+UNEVEN = 1e4
+"""If some rows are this many times larger than others, a linear programme is also tried scaled."""
 
 LARGEST_HESSIAN = 500
 """Up to this number of weights the second derivatives are kept as a matrix."""
@@ -84,19 +83,64 @@ def _by_linear_programme(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float,
     """The dual: maximise -sum v g y subject to Z'(v g) = 0. Its dual solution is the weights.
 
     For these three losses the conjugate is g y (with labels of +-1 for hinge). The unknown is
-    v g rather than g, so that sample weights do not enter the matrix.
+    v g rather than g, so that sample weights do not enter the matrix. Beside an outlier the other
+    rows can lie below the tolerance of the solver: then rows and columns are scaled first. Where
+    the solver gives up, w = 0 is returned, and duality says how good that is.
     """
+    w = np.zeros(Z.shape[1])
+    best = (w, loss.derivative(y, Z @ w))
+    least = float(np.sum(v * loss.value(y, Z @ w)))
+    rows, columns = _equilibrated(Z)
+    scalings = [(np.ones(len(y)), np.ones(Z.shape[1]))]
+    if np.max(rows, initial=1.0) > UNEVEN * np.min(rows, initial=1.0):
+        scalings.append((rows, columns))
+    for factors in scalings:
+        found = _solve_dual(loss, Z, y, v, factors)
+        if found is None:
+            continue
+        paid = float(np.sum(v * loss.value(y, Z @ found[0])))
+        if paid <= least:
+            least = paid
+            best = found
+    return best
+
+
+def _solve_dual(
+    loss: Loss, Z: Any, y: Float, v: Float, factors: tuple[Float, Float]
+) -> tuple[Float, Float] | None:
+    """(w, g) by HiGHS, with rows and columns multiplied by factors; None if it gives up."""
     from scipy.optimize import linprog
 
+    rows, columns = factors
     scale = np.max(np.abs(y), initial=0.0) or 1.0
     low, high = domain(loss, y)
+    A = Z * rows[:, None] * columns if isinstance(Z, np.ndarray) else Z
     solved = linprog(
-        y / scale,
-        A_eq=Z.T,
+        y * rows / scale,
+        A_eq=A.T,
         b_eq=np.zeros(Z.shape[1]),
-        bounds=np.column_stack([v * low, v * high]),
+        bounds=np.column_stack([v * low / rows, v * high / rows]),
         method="highs",
     )
     if solved.x is None:
-        raise RuntimeError(f"HiGHS found no best comparator: {solved.message}")
-    return np.asarray(solved.eqlin.marginals * scale), np.asarray(solved.x) / v
+        return None
+    w = np.asarray(solved.eqlin.marginals * scale * columns)
+    return w, np.asarray(solved.x) * rows / v
+
+
+def _equilibrated(Z: Any) -> tuple[Float, Float]:
+    """Factors of rows and columns, powers of two, that bring most entries of Z near 1."""
+    rows = np.ones(Z.shape[0])
+    columns = np.ones(Z.shape[1])
+    if not isinstance(Z, np.ndarray):  # large sparse data: columns are of norm 1 already
+        return rows, columns
+    sizes = np.abs(Z)
+    for _ in range(3):
+        scaled = sizes * rows[:, None] * columns
+        logs = np.log2(scaled, out=np.zeros_like(scaled), where=scaled > 0)
+        counts = np.maximum(np.count_nonzero(scaled, axis=0), 1)
+        columns /= np.exp2(np.round(logs.sum(axis=0) / counts))
+        largest = (sizes * rows[:, None] * columns).max(axis=1, initial=0.0)
+        exponents = np.frexp(largest)[1]
+        rows = np.ldexp(rows, -np.where(largest > 0, exponents, 0))
+    return rows, columns

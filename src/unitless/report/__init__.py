@@ -1,5 +1,6 @@
-"""Reports: one self-contained HTML page with figures, made from a results file."""
+"""Reports: one self-contained HTML page with interactive figures, made from results files."""
 
+from unitless.report.checks import unit_slider, units_and_comparison
 from unitless.report.page import page, write_page
 
-__all__ = ["page", "write_page"]
+__all__ = ["page", "unit_slider", "units_and_comparison", "write_page"]

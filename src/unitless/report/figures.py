@@ -1,175 +1,224 @@
-"""The figures of a report, made from a results file: (title, chart, caption).
-
-A figure is None if the results have no data for it.
-"""
-
-from typing import Any
+"""The figures of a report, made from a results file."""
 
 from unitless.evaluation.explanations import what_scores_are
-from unitless.report.charts import Line, area_chart, bar_chart, line_chart, short, square_chart
+from unitless.report.charts import (
+    Figure,
+    Results,
+    Spec,
+    axis,
+    chart,
+    colour,
+    number_axis,
+    over_rows,
+    tall,
+    wider,
+    with_diagonal,
+)
+from unitless.report.class_figures import calibration, classes, confusion, precision_recall, roc
 
-Results = dict[str, Any]
-Figure = tuple[str, str, str] | None
+LOG_RATIO = 100
+"""If losses differ by a larger factor, their axis is logarithmic."""
+MIN_ROWS = 8
+"""Averages over fewer rows are not shown: they would hide the others."""
 SHOWN_MEMBERS = 7
-"""Number of members of a blend that are shown; the others are added up."""
 
 
-def learning_curve(results: Results) -> Figure:
-    """Show the average loss, the loss by window, and that of the best constant."""
-    lines = [line for line in results["lines"] if line["loss"] is not None]
-    chart = line_chart(
-        [
-            Line("loss by window", [(x, y) for x, y in results["curve"]], 3),
-            Line("average so far", [(line["rows"], line["loss"]) for line in lines], 0, dots=True),
-            Line(
-                "best constant so far",
-                [
-                    (line["rows"], line["baseline"])
-                    for line in lines
-                    if line["baseline"] is not None
-                ],
-                1,
-                dashed=True,
-            ),
-        ],
-        "rows",
-        f"{results['loss']} loss",
-    )
+def over_time(results: Results) -> Figure:
+    """Show the loss by window, the average, and those of the baselines."""
+    records = []
+    for rows, loss in wider(results["curve"]):
+        records.append({"rows": rows, "loss": loss, "series": "by window"})
+    last = "last value" if results["task"] == "regression" else "last class"
+    names = {"loss": "average so far", "baseline": "best constant so far", "last": f"{last} so far"}
+    for key, series in names.items():
+        for line in results["lines"]:
+            if line.get(key) is not None and line["rows"] >= MIN_ROWS:
+                records.append({"rows": line["rows"], "loss": line[key], "series": series})
+        final = results["metrics"] if key == "loss" else results.get(key)
+        if final and final.get("loss") is not None:
+            records.append({"rows": results["rows"], "loss": final["loss"], "series": series})
+    if len(results["curve"]) < 2:
+        records = []
+    name = f"{results['loss']} loss"
     text = (
-        f"The {results['loss']} loss of predictions made before each label was used, averaged over "
-        "all rows so far and by window, beside the best constant in hindsight."
+        f"The {name} of predictions made before each label was used. A line that rises late means "
+        "that the data changed; look at the alarms."
     )
-    return ("Learning curve", chart, text) if chart else None
-
-
-def regret(results: Results) -> Figure:
-    """Show the regret per row against the best constant, its certificate and its bound."""
-    true: list[tuple[float, float]] = []
-    series: dict[tuple[str, str | None], list[tuple[float, float]]] = {}
-    for line in results["lines"]:
-        known = line["certified"] or {"claims": [], "rows": 0}
-        if not line["baseline"] or not line["loss"]:  # one class only: no finite constant
-            continue
-        n, weight = line["rows"], line["total"] / line["loss"]
-        true.append((n, line["loss"] - line["baseline"]))
-        for claim in known["claims"]:
-            if claim["against"] == "the best constant" and claim["rows"] == known["rows"]:
-                for what, key in (("certified", "certified"), ("bound", "sharp")):
-                    if claim[key] is not None:
-                        series.setdefault((what, claim["theorem"]), []).append(
-                            (n, claim[key] / weight)
-                        )
-    if not series:
-        return None
-    lines = [Line("true", [p for p in true if p[0] >= 8], 0, dots=True)]
-    theorems = list(dict.fromkeys(theorem for _, theorem in series))
-    for (what, theorem), points in series.items():
-        name = f"{what}, {theorem}" if theorem else what
-        points = [p for p in points if p[0] >= 8]
-        colour = (1, 4, 5)[theorems.index(theorem) % 3]
-        lines.append(Line(name, points, colour, dashed=what == "bound"))
-    chart = line_chart(lines, "rows", "regret per row", zero=True)
-    text = (
-        "Loss per row above that of the best constant: the true regret, the certificate that the "
-        "learner computed during the run, and the bound of its theorem. Each is at most the next."
-    )
-    return ("Regret, certificate, theorem", chart, text) if chart else None
-
-
-def members(results: Results) -> Figure:
-    """Show the difference between the blend and its best member, and the bound on it."""
-    lead, allowed = [], []
-    for line in results["lines"]:
-        known = (line["certified"] or {}).get("members", {})
-        staying = [m for m in known.values() if m["rows"] == line["certified"]["rows"]]
-        if staying and line["rows"] >= 8:
-            best = min(staying, key=lambda m: m["loss"])
-            lead.append((line["rows"], (line["certified"]["loss"] - best["loss"]) / line["rows"]))
-            allowed.append((line["rows"], best["overhead"] / line["rows"]))
-    chart = line_chart(
-        [
-            Line("blend - best member, per row", lead, 0, dots=True),
-            Line("at most", allowed, 1, dashed=True),
-        ],
-        "rows",
-        "loss per row",
-        zero=True,
-    )
-    text = (
-        "Loss of the blend minus that of its best member (below 0, it was better than all of "
-        "them), and the bound on this difference, which is known during the run."
-    )
-    return ("The blend and its best member", chart, text) if chart else None
-
-
-def calibration(results: Results) -> Figure:
-    """Show predicted probabilities against observed frequencies."""
-    points = [(chance, happened, weight) for weight, chance, happened in results["calibration"]]
-    chart = square_chart(points, "probability", "observed frequency")
-    if not chart:
-        return None
-    what = results["labels"][-1] if results["task"] == "binary" else "the predicted class"
-    error = results["metrics"].get("calibration_error")
-    text = f"Observed frequency of {what} by predicted probability; larger dots are more rows."
-    if error is not None:
-        text += f" The mean difference is {error:.3f}."
-    return "Calibration", chart, text
+    return Figure("Loss over time", text, over_rows(records, "loss", name, "series"), True)
 
 
 def weights(results: Results) -> Figure:
-    """Show the effect of one standard deviation, and of one unit, of each feature."""
+    """Show the effect of one standard deviation of each feature."""
     rows = results["weights"][:20]
     by = "per_deviation" if rows and rows[0].get("per_deviation") is not None else "per_unit"
-    bars = [
-        (_named(row), row[by], f"{short(row['per_unit'])}/unit")
-        for row in rows
-        if row.get(by) is not None and row["per_unit"] is not None
-    ]
-    chart = bar_chart(bars)
-    if not chart:
-        return None
+    records = []
+    for row in rows:
+        name = row["feature"] + (f" → {row['class']}" if "class" in row else "")
+        if row.get(by) is not None:
+            record = {"feature": name, "effect": row[by], "per unit": row["per_unit"]}
+            records.append(record | {"sign": "down" if row[by] < 0 else "up"})
     change = "one standard deviation" if by == "per_deviation" else "one unit"
-    text = (
-        f"Bars: the effect of {change} of a feature on {what_scores_are(results)}. Numbers: the "
-        "effect of one unit."
-    )
-    return "Weights by feature", chart, text
+    text = f"Effect of {change} of a feature on {what_scores_are(results)}."
+    names = axis("feature", " ", "nominal", sort=None, axis={"labelLimit": 150})
+    effect = axis("effect")
+    sign = colour("sign", ["up", "down"]) | {"legend": None}
+    spec = chart(records, "bar", False, x=effect, y=names, color=sign)
+    return Figure("Weights by feature", text, tall(spec, len(records)))
 
 
-def _named(row: dict[str, Any]) -> str:
-    return row["feature"] + (f" → {row['class']}" if "class" in row else "")
-
-
-def blend(results: Results) -> Figure:
-    """Show the mixture weights of a blend's members over time."""
-    lines = [line for line in results["lines"] if line.get("blend")]
-    if results["blend"] and lines and lines[-1]["rows"] < results["rows"]:
-        lines = [*lines, {"rows": results["rows"], "blend": results["blend"]}]
+def members(results: Results) -> Figure:
+    """Show the weights of a blend's members over time."""
+    shares = [(line["rows"], line["blend"]) for line in results["lines"] if line.get("blend")]
+    if results["blend"] and shares and shares[-1][0] < results["rows"]:
+        shares.append((results["rows"], results["blend"]))
     most: dict[str, float] = {}
-    for line in lines:
-        for name, share in line["blend"].items():
-            most[name] = max(most.get(name, 0.0), share)
+    for _, share in shares:
+        for name, weight in share.items():
+            most[name] = max(most.get(name, 0.0), weight or 0.0)
     names = sorted(most, key=lambda name: -most[name])[:SHOWN_MEMBERS]
-    shares = [[line["blend"].get(name, 0.0) for name in names] for line in lines]
-    shares = [[*each, max(0.0, 1 - sum(each))] for each in shares]
-    chart = area_chart([*names, "others"], [line["rows"] for line in lines], shares)
-    text = "Share of each member in the prediction of the blend, by number of rows."
-    return ("Blend weights", chart, text) if chart else None
+    records = []
+    for rows, share in shares:
+        for name in names:
+            records.append({"rows": rows, "weight": share.get(name) or 0.0, "member": name})
+    spec = over_rows(records, "weight", "weight", "member") if len(shares) > 1 else None
+    text = "Weight of the members of the Blend in its prediction; those with the largest weights."
+    return Figure("Weights of the members", text, spec, True)
+
+
+def theory(results: Results) -> Figure:
+    """Show the regret against the best constant, and what is known about it during the run."""
+    records = []
+    for line in results["lines"]:
+        certificate = line.get("certified")
+        # With one class only, no constant is finite.
+        if line["rows"] < MIN_ROWS or not line["baseline"] or not line["loss"] or not certificate:
+            continue
+        weight = line["total"] / line["loss"]
+        values = {"true": line["loss"] - line["baseline"]}
+        for claim in certificate["claims"]:
+            if claim["against"] == "the best constant" and claim["rows"] == certificate["rows"]:
+                theorem = claim["theorem"] or "no theorem"
+                for name, key in (("certified", "certified"), ("bound", "sharp")):
+                    if claim[key] is not None:
+                        values[f"{name}, {theorem}"] = claim[key] / weight
+        if len(values) > 1:
+            for name, value in values.items():
+                records.append({"rows": line["rows"], "regret per row": value, "line": name})
+    text = (
+        "Regret is the loss above that of the best constant, which is known only at the end. The "
+        "learner can certify a bound on it at any time, without any assumption about the data: "
+        "the true regret is at most the certified one, which is at most the bound of the theorem."
+    )
+    spec = over_rows(records, "regret per row", "regret per row", "line")
+    return Figure("What is guaranteed", text, spec, True, needs_glossary=True)
 
 
 def comparison(results: Results) -> Figure:
     """Show the losses of several learners, in the units of the file and in others."""
-    found = results.get("comparison") or []
-    bars = []
-    for entry in found:
-        for where, loss in (("", entry["loss"]), (", other units", entry["elsewhere"])):
-            text = "diverged" if loss is None else f"{loss:.4g}"
-            bars.append((entry["learner"] + where, loss or 0.0, text))
-    chart = bar_chart(bars, log=True)
-    rows = (results.get("units") or {}).get("rows", "first")
+    records = []
+    diverged = []
+    for entry in results.get("comparison") or ():
+        for units, key in (("own units", "loss"), ("other units", "elsewhere")):
+            if entry[key] is None:
+                diverged.append(f"{entry['learner']} ({units})")
+            else:
+                records.append({"learner": entry["learner"], "loss": entry[key], "units": units})
+    rows = (results.get("units") or {}).get("rows", 0)
     text = (
-        f"Average loss of several learners, without tuning, on {rows} rows of the file: in its own "
-        "units, and with every feature multiplied by a random power of two from 2^-20 to "
-        "2^20. If losses differ by a factor of more than 100, bars show their logarithms."
+        f"Average loss on {rows:,} rows of the file, without tuning: in its own units, and with "
+        "every feature multiplied by a random power of two from 2^-20 to 2^20."
     )
-    return ("Learners compared", chart, text) if chart else None
+    if diverged:
+        text += f" Diverged: {', '.join(diverged)}."
+    losses = [record["loss"] for record in records]
+    is_log = bool(losses) and 0 < min(losses) < max(losses) / LOG_RATIO
+    x = axis("loss", scale={"type": "log"} if is_log else {"zero": True})
+    names = axis("learner", " ", "nominal", sort=None, axis={"labelLimit": 150, "grid": True})
+    by_units = colour("units", ["own units", "other units"])
+    dots = {"type": "point", "filled": True, "size": 90}
+    apart = axis("units", None, "nominal", sort=None)
+    spec = chart(records, dots, False, x=x, y=names, yOffset=apart, color=by_units)
+    return Figure("Other learners", text, tall(spec, len(records)))
+
+
+def slider(results: Results) -> Figure:
+    """Show predictions in a unit that the reader chooses."""
+    found = results.get("slider")
+    if not found:
+        return Figure("Drag the unit", "", None)
+    records = []
+    for trial in found["trials"]:
+        for learner in ("ours", "gradient descent"):
+            for row, value in zip(found["rows"], trial.get(learner, ()), strict=False):
+                record = {"row": row, "prediction": value, "exponent": trial["exponent"]}
+                records.append(record | {"learner": learner})
+    scale: Spec = {"domain": found["range"], "nice": True}
+    exponents = [trial["exponent"] for trial in found["trials"]]
+    spec = chart(
+        records,
+        {"type": "point", "filled": True, "size": 26, "opacity": 0.8},
+        False,
+        x=axis("row", scale={"zero": False}),
+        y=axis("prediction", scale=scale),
+        color=colour("learner", ["ours", "gradient descent"]),
+    )
+    if spec is not None:
+        bind: Spec = {"input": "range", "min": min(exponents), "max": max(exponents), "step": 2}
+        bind["name"] = "unit: times 2 to the power of "
+        spec["params"] = [{"name": "exponent", "value": 0, "bind": bind}]
+        spec["transform"] = [{"filter": "datum.exponent == exponent"}]
+    text = (
+        f"Multiply {found['feature']!r} by a power of two. The predictions of this model stay, to "
+        "the last bit; those of plain gradient descent on the same rows move (beyond the axis, "
+        "they are drawn at its end)."
+    )
+    return Figure("Drag the unit", text, spec)
+
+
+# Figures of numbers
+
+
+def predicted_against_actual(results: Results) -> Figure:
+    """Show a sample of predictions against the targets."""
+    records = []
+    for row, target, score in results.get("sample") or ():
+        records.append({"row": row, "actual": target, "predicted": score})
+    dots = {"type": "circle", "color": "var(--c0)", "opacity": 0.5, "size": 22}
+    x = number_axis("actual", "actual")
+    y = number_axis("predicted", "predicted")
+    spec = chart(records, dots, x=x, y=y)
+    actual = [record["actual"] for record in records]
+    text = "A sample of the rows. Points on the line were predicted exactly."
+    low = min(actual, default=0.0)
+    diagonal = with_diagonal(spec, low, max(actual, default=1.0))
+    return Figure("Predicted against actual", text, diagonal)
+
+
+def residuals(results: Results) -> Figure:
+    """Show the errors of a sample over time."""
+    records = []
+    for row, target, score in results.get("sample") or ():
+        records.append({"rows": row, "error": score - target, "actual": target})
+    dots = {"type": "circle", "color": "var(--c1)", "opacity": 0.5, "size": 22}
+    x = axis("rows", scale={"zero": False, "nice": False})
+    spec = chart(records, dots, x=x, y=axis("error", "prediction - actual"))
+    text = "Errors of a sample of the rows. They should shrink at the start, then scatter evenly."
+    return Figure("Errors over time", text, spec, True)
+
+
+FIGURES = (
+    over_time,
+    confusion,
+    predicted_against_actual,
+    residuals,
+    roc,
+    precision_recall,
+    calibration,
+    classes,
+    weights,
+    members,
+    comparison,
+    slider,
+    theory,
+)
+"""In the order of the page; those without data are left out."""

@@ -1,121 +1,265 @@
-"""A report as one HTML page without scripts and without external resources."""
+"""A report as one HTML page, which loads nothing from elsewhere."""
 
+import json
 import os
+from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from unitless.evaluation import LABELS
 from unitless.persistence.container import replace
-from unitless.report import figures
+from unitless.report.charts import Figure, Results
+from unitless.report.class_figures import rates
+from unitless.report.figures import FIGURES
+from unitless.report.verdict import verdict
 
-STYLE = Path(__file__).with_name("style.css")
-FIGURES = (
-    figures.learning_curve,
-    figures.regret,
-    figures.members,
-    figures.calibration,
-    figures.weights,
-    figures.blend,
-    figures.comparison,
-)
+FOLDER = Path(__file__).parent
+LIBRARIES = ("vega", "vega-lite", "vega-embed")
+THRESHOLDS = [k / 10 for k in range(1, 10)]
+"""Probabilities of the table of thresholds."""
+GLOSSARY = {
+    "best constant": "the single prediction for all rows that has the smallest loss, in hindsight",
+    "certificate": "a bound on the regret that is computed from this run, and holds for certain",
+    "loss": "the error of a prediction; logistic: minus the logarithm of the probability given to "
+    "the actual class; squared: the squared difference",
+    "progressive": "each row is predicted before its label is used, so every score is for a row "
+    "that was not yet learned",
+    "regret": "the loss of the learner minus that of a fixed model, over all rows so far",
+    "window": "a number of consecutive rows",
+}
+"""The terms of the page; the documentation has more."""
 
 
-def write_page(path: str | os.PathLike[str], results: dict[str, Any]) -> None:
-    """Write the report of a results file."""
-    replace(path, page(results).encode())
+def write_page(path: str | os.PathLike[str], results: Sequence[Results]) -> None:
+    """Write the report of a results file, or the comparison of several."""
+    from unitless.report.runs import comparison_page
+
+    text = page(results[0]) if len(results) == 1 else comparison_page(results)
+    replace(path, text.encode())
 
 
-def page(results: dict[str, Any]) -> str:
-    """Return the report as HTML.
+def page(results: Results) -> str:
+    """Return the report of one run as HTML."""
+    figures = [figure for draw in FIGURES if (figure := draw(results)).spec is not None]
+    sections = (
+        _metrics(results),
+        boxes(figures),
+        _noticed(results),
+        _thresholds(results),
+        _worst(results),
+        _columns(results),
+        _units(results),
+        _weights(results),
+        _glossary(),
+    )
+    source = escape(str(results["source"] or "a stream"))
+    return filled(source, verdict(results), _facts(results), "".join(sections), figures)
 
-    >>> nothing = {"source": "a<b", "task": "binary", "learner": "blend", "loss": "logistic"}
-    >>> nothing |= {"rows": 0, "lines": [], "curve": [], "calibration": [], "weights": []}
-    >>> nothing |= {"metrics": {}, "baseline": None, "blend": None, "target": "y", "features": 0}
-    >>> text = page(nothing | {"unlabelled": 0, "package": "0.1.0"})
-    >>> "a&lt;b" in text, "<script" in text
-    (True, False)
+
+def filled(
+    title: str, sentences: Sequence[str], facts: str, body: str, figures: Sequence[Figure]
+) -> str:
+    """Return the page with these parts; title, facts and body are HTML already."""
+    first, *others = map(escape, sentences)
+    specs = json.dumps([figure._asdict() for figure in figures], allow_nan=False)
+    return Template(_read("page.html")).substitute(
+        title=title,
+        style=_read("style.css"),
+        verdict=f"<b>{first}</b>{' '.join(others)}",
+        facts=facts,
+        body=body,
+        # Text of the data must not end the script.
+        figures=specs.replace("<", "\\u003c"),
+        vega="\n".join(_read(f"vega/{name}.min.js") for name in LIBRARIES),
+        script=_read("report.js"),
+        footer="Made by Unitless. Each row was predicted before its label was used.",
+    )
+
+
+@cache
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+# Parts
+
+
+def boxes(figures: Iterable[Figure]) -> str:
+    """Return a box per figure, which the script fills."""
+    made = []
+    for figure in figures:
+        log = ""
+        if figure.rows_axis:
+            log = '<label><input type="checkbox" name="log"> logarithmic</label> '
+        buttons = '<button name="svg">SVG</button> <button name="csv">CSV</button>'
+        text = escape(figure.text)
+        if figure.needs_glossary:
+            text += ' <a href="#glossary">Glossary</a>'
+        made.append(
+            f'<figure><span class="tools">{log}{buttons}</span><h2>{escape(figure.title)}</h2>'
+            f'<div class="chart"></div><figcaption>{text}</figcaption></figure>'
+        )
+    return f'<div class="figures">{"".join(made)}</div>'
+
+
+def section(title: str, content: str) -> str:
+    """Return a section; empty without content."""
+    return f"<section><h2>{title}</h2>{content}</section>" if content else ""
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table; numbers are aligned to the right. Empty without rows."""
+    if not rows:
+        return ""
+    kinds = []
+    for column in zip(*rows, strict=True):
+        has_text = any(isinstance(cell, str) and cell for cell in column)
+        kinds.append("" if has_text else ' class="number"')
+    pairs = zip(headings, kinds, strict=True)
+    head = "".join(f"<th{kind}>{escape(heading)}</th>" for heading, kind in pairs)
+    lines = []
+    for row in rows:
+        cells = zip(row, kinds, strict=True)
+        line = "".join(f"<td{kind}>{escape(shown(cell))}</td>" for cell, kind in cells)
+        lines.append(f"<tr>{line}</tr>")
+    whole = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+    return f'<div class="wide"><table>{whole}</table></div>'
+
+
+def shown(cell: Any) -> str:
+    """Format a cell.
+
+    >>> [shown(cell) for cell in (None, 12345, 0.123456, "text")]
+    ['', '12,345', '0.1235', 'text']
     """
-    made = [figure for draw in FIGURES if (figure := draw(results)) is not None]
-    title = f"{escape(str(results['source'] or 'a stream'))}"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<link rel="icon" href="data:,">'
-        f"<title>{title}</title><style>{STYLE.read_text()}</style></head><body><main>"
-        f"<h1>{title}</h1>{_lead(results)}{_numbers(results)}"
-        f'<div class="figures">{"".join(map(_figure, made))}</div>'
-        f"{_units(results)}{_weights(results)}<footer>Unitless {escape(results['package'])}: each "
-        "row was predicted before its label was used.</footer></main></body></html>\n"
-    )
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
 
 
-def _lead(results: dict[str, Any]) -> str:
-    target = f" of <b>{escape(str(results['target']))}</b>" if results["target"] else ""
+def _facts(results: Results) -> str:
     missing = results["unlabelled"]
-    unlabelled = f", {missing:,} of them without a label" if missing else ""
-    return (
-        f"<p>{escape(results['task'].capitalize())}{target} by "
-        f"<b>{escape(results['learner'])}</b>, "
-        f"{escape(results['loss'])} loss: {results['rows']:,} rows{unlabelled}, "
-        f"{results['features']:,} features, one pass, no tuning.</p>"
-    )
+    without = f" ({missing:,} without a label)" if missing else ""
+    facts = [
+        f"{escape(results['task'].capitalize())} by <b>{escape(results['learner'])}</b>",
+        f"{results['rows']:,} rows{without}",
+        f"{results['features']:,} features",
+    ]
+    seconds = results.get("seconds")
+    if seconds is not None:
+        facts.append(f"{seconds:.3g} s")
+    facts.append(f"Unitless {escape(results['package'])}")
+    text = " · ".join(facts)
+    if results.get("date"):
+        text += f" · {escape(results['date'])}"
+    if results.get("command"):
+        text += f"<br><code>{escape(results['command'])}</code>"
+    return text
 
 
-def _numbers(results: dict[str, Any]) -> str:
+def _metrics(results: Results) -> str:
     facts = [(LABELS[name], value) for name, value in results["metrics"].items()]
-    if results["baseline"]:
-        facts.insert(1, ("loss of the best constant", results["baseline"]["loss"]))
-    cells = (f"<div><dt>{escape(name)}</dt><dd>{value:.4g}</dd></div>" for name, value in facts)
+    last = "last value" if results["task"] == "regression" else "last class"
+    for name, key in ((last, "last"), ("the best constant", "baseline")):
+        if results.get(key):
+            facts.insert(1, (f"loss of {name}", results[key]["loss"]))
+    for name, value in ((results.get("test") or {}).get("metrics") or {}).items():
+        facts.append((f"{LABELS[name]}, rows never learned", value))
+    cells = [f"<div><dt>{escape(name)}</dt><dd>{value:.4g}</dd></div>" for name, value in facts]
     return f"<dl>{''.join(cells)}</dl>"
 
 
-def _figure(figure: tuple[str, str, str]) -> str:
-    title, chart, text = figure
-    return f"<figure><h2>{title}</h2>{chart}<figcaption>{escape(text)}</figcaption></figure>"
+def _noticed(results: Results) -> str:
+    """Return notes, decisions of the reader, and alarms."""
+    texts = [*(results.get("decisions") or ()), *(results.get("notes") or ())]
+    for key, what in (("skipped", "invalid lines were skipped"), ("coerced", "cells did not fit")):
+        if results[key]:
+            texts.append(f"{results[key]:,} {what}")
+    for alarm in results["alarms"]:
+        before, now = (shown(alarm[key]) for key in ("before", "now"))
+        texts.append(
+            f"alarm: from row {alarm['row']:,} on, the unit of {alarm['feature']!r} may have "
+            f"changed: {now} instead of {before}; factor {shown(alarm['factor'])}"
+        )
+    items = "".join(f"<li>{escape(str(text))}</li>" for text in texts)
+    return section("What was noticed", f"<ul>{items}</ul>" if items else "")
 
 
-def _units(results: dict[str, Any]) -> str:
+def _thresholds(results: Results) -> str:
+    """Return what happens if rows from a probability on count as the second class."""
+    found = rates(results)
+    if results["loss"] != "logistic" or not found:
+        return ""
+    names = ("precision", "recall", "F1", "share")
+    rows = []
+    for threshold in THRESHOLDS:
+        near = min(found, key=lambda each: abs(each["threshold"] - threshold))
+        rows.append((near["threshold"], *(near[name] for name in names)))
+    headings = ("probability from", "precision", "recall", "F1", "share of rows")
+    what = escape(results["labels"][-1])
+    text = f"<p>Rows count as <b>{what}</b> from this probability on.</p>"
+    return section("Thresholds", text + table(headings, rows))
+
+
+def _worst(results: Results) -> str:
+    rows = []
+    for entry in results.get("worst") or ():
+        labels = results["labels"]
+        names = [_label(results, labels, entry[key]) for key in ("target", "predicted")]
+        features = [f"{name} = {shown(value)}" for name, value in entry["features"].items()]
+        rows.append((f"{entry['row']:,}", *names, entry["loss"], ", ".join(features)))
+    headings = ("row", "actual", "predicted", "loss", "features")
+    hint = "<p>Wrong labels and odd values are often found here.</p>"
+    return section("Worst predictions", hint + table(headings, rows) if rows else "")
+
+
+def _label(results: Results, labels: Sequence[str], code: float | None) -> Any:
+    """Return the class of a code or score; numbers stay."""
+    if code is None or results["task"] == "regression":
+        return code
+    place = int(code >= 0) if results["task"] == "binary" else int(code)
+    return labels[place] if 0 <= place < len(labels) else code
+
+
+def _columns(results: Results) -> str:
+    rows = []
+    for column in results.get("columns") or ():
+        missing = column["missing"] if column["kind"] == "number" else None
+        rows.append((column["column"], column["kind"], column["features"], missing))
+    return section("Columns", table(("column", "kind", "features", "missing"), rows))
+
+
+def _units(results: Results) -> str:
     """Return the table that shows whether units matter."""
     found = results.get("units")
     if not found:
         return ""
-    rows = "".join(
-        f"<tr><td>{escape(trial['units'])}</td><td>{_moved(trial['moved'])}</td></tr>"
-        for trial in found["trials"]
+    rows = []
+    for trial in found["trials"]:
+        moved = "it diverged" if trial["moved"] is None else f"{trial['moved']:.1e}"
+        rows.append((trial["units"], "exactly 0" if trial["moved"] == 0 else moved))
+    text = (
+        f"<p>A new {escape(results['learner'])} learned {found['rows']:,} rows of the file again "
+        f"in other units. Typical size of a score: {found['trials'][0]['scores']:.3g}.</p>"
     )
-    size = found["trials"][0]["scores"]
-    return (
-        f"<section><h2>Other units</h2><p>A new {escape(results['learner'])} learned "
-        f"{found['rows']:,} rows of the file again in other units. Typical size of a score: "
-        f"{size:.3g}.</p><table><thead><tr><th>units</th><th>largest change of a score</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table></section>"
-    )
+    return section("Other units", text + table(("units", "largest change of a score"), rows))
 
 
-def _moved(moved: float | None) -> str:
-    if moved is None:
-        return "it diverged"
-    return "exactly 0" if moved == 0 else f"{moved:.1e}"
-
-
-def _weights(results: dict[str, Any]) -> str:
+def _weights(results: Results) -> str:
     """Return a table of all weights in the results."""
-    rows = "".join(
-        f"<tr><td>{escape(row['feature'])}</td><td>{escape(str(row.get('class', '')))}</td>"
-        f"<td>{_cell(row.get('per_deviation'))}</td><td>{_cell(row['per_unit'])}</td>"
-        f"<td>{_cell(row.get('deviation'))}</td></tr>"
-        for row in results["weights"]
-    )
-    if not rows:
-        return ""
-    return (
-        "<section><h2>Weights</h2><details><summary>All features, largest weight first</summary>"
-        '<div class="wide"><table><thead><tr><th>feature</th><th>class</th><th>per deviation</th>'
-        f"<th>per unit</th><th>deviation</th></tr></thead><tbody>{rows}</tbody></table></div>"
-        "</details></section>"
-    )
+    rows = []
+    for row in results["weights"]:
+        numbers = (row.get("per_deviation"), row["per_unit"], row.get("deviation"))
+        rows.append((row["feature"], str(row.get("class", "")), *numbers))
+    headings = ("feature", "class", "per deviation", "per unit", "deviation")
+    listed = table(headings, rows)
+    summary = "<summary>All features, largest weight first</summary>"
+    return section("Weights", f"<details>{summary}{listed}</details>" if rows else "")
 
 
-def _cell(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
+def _glossary() -> str:
+    terms = [f"<li><b>{term}</b>: {escape(text)}.</li>" for term, text in GLOSSARY.items()]
+    return f'<section id="glossary"><h2>Glossary</h2><ul>{"".join(terms)}</ul></section>'

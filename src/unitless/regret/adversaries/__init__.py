@@ -3,7 +3,6 @@
 from unitless.regret.adversaries.game import Game, opponent
 from unitless.regret.adversaries.greedy import greedy
 from unitless.regret.adversaries.lattice import curve, lattice
-from unitless.regret.adversaries.no_growth import no_growth
-from unitless.regret.adversaries.theorem_3 import longest, theorem_3
+from unitless.regret.adversaries.theorem_3 import longest, no_growth, theorem_3
 
 __all__ = ["Game", "curve", "greedy", "lattice", "longest", "no_growth", "opponent", "theorem_3"]

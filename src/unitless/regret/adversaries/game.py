@@ -4,19 +4,13 @@ The loss is g p. A learner of the linear loss gets g itself; one that takes labe
 y = -sign(g) with sample weight |g|. The lower bounds hold whatever it learns from that.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless import learners
-from unitless.learners.base import Learner
+from unitless.learners.base import Float, Learner
 from unitless.rows import as_rows
-
-__all__ = ["Game", "opponent"]
-
-Float = NDArray[np.float64]
 
 
 class Game(NamedTuple):
@@ -45,18 +39,6 @@ class Game(NamedTuple):
         return float(np.sum(self.g * (self.p - self.X @ self.u)))
 
 
-class GameFactor:
-    """R and q with S = R'R = sum x x' and h = R'q = -sum g x, so that |q| = |h|_{S^+}."""
-
-    def __init__(self, d: int) -> None:
-        self.R, self.q = np.zeros((0, d)), np.zeros(0)
-
-    def append(self, x: Float, g: float) -> None:
-        """Add one trial: [R; x] = Q R_new and h = [R; x]'[q; -g]."""
-        Q, self.R = np.linalg.qr(np.vstack([self.R, x]))
-        self.q = Q.T @ np.append(self.q, -g)
-
-
 def opponent(name: str, **parameters: Any) -> Learner:
     """A learner by name for these games: with the linear loss if it takes it, no intercept.
 
@@ -70,18 +52,14 @@ def opponent(name: str, **parameters: Any) -> Learner:
         return learner(intercept=False, **parameters)
 
 
-def trial(
-    learner: Learner, x: Any, size: float, choose: Callable[[float], float]
-) -> tuple[float, float]:
-    """One trial: (p, g), g = size * choose(p) with choose(p) = +1 or -1. `x` is one row, 2-d."""
+def trial(learner: Learner, x: Any, size: float = 1.0, limit: float = 0.0) -> tuple[float, float]:
+    """One trial: (p, g), g = size if p >= limit, else -size. `x` is one row, 2-d.
+
+    At the limit 0 the loss g p is never negative.
+    """
     slopes = learner.loss.targets == "slopes"
     weights = None if slopes else [size]
     p = float(learner.predict(as_rows(x, weights=weights))[0])
-    sign = choose(p)
+    sign = 1.0 if p >= limit else -1.0
     learner.learn(as_rows(x, [size * sign if slopes else -sign], weights))
     return p, size * sign
-
-
-def against(p: float) -> float:
-    """The sign of g that makes the loss g p positive (or 0); + where p = 0."""
-    return 1.0 if p >= 0 else -1.0

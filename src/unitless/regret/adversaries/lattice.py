@@ -1,7 +1,7 @@
 """The exact worst case of Algorithm 1 at d = 1, x = 1, over all 2^T sequences of signs.
 
 The state of the learner is then (t, h), so that the largest loss on the way to h follows from the
-largest losses on the way to its two neighbours one trial earlier (docs/theory.md):
+largest losses on the way to its two neighbours one trial earlier (docs/explanation/theory.md):
 
     F_t(h) = max(F_{t-1}(h + 1) + w_t(h + 1), F_{t-1}(h - 1) - w_t(h - 1))
 
@@ -13,16 +13,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from unitless.kernels.decorators import kernel
+from unitless.learners.base import Float
 from unitless.learners.coordinate import weight
 from unitless.regret.bounds import theorem_1, theorem_1_sharp
 from unitless.regret.lower_bounds import streeter_mcmahan, streeter_mcmahan_shape
-
-__all__ = ["Lattice", "WorstCaseCurve", "curve", "lattice"]
-
-Float = NDArray[np.float64]
 
 
 class Lattice(NamedTuple):

@@ -3,20 +3,20 @@
 Kotlowski (2017), section 4.1 and appendix C, made numerically sound. It shows x_t = e_t for
 t <= d, then x with h'S^-1 x = 0 and x'S^-1 x = c. g is the sign of the prediction, so that
 h'S^-1 h = t c / (1 + c) while the loss of the learner never decreases. The paper has c = 1.
+
+`no_growth` needs a new direction in each trial, d = T, and takes any T: x_t = e_t, and g is the
+sign of the prediction. Then h'S^+h = T exactly, and every learner has regret at least
+|u|_S sqrt(T), which is the largest regret of always predicting 0.
 """
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from unitless.learners.base import Learner
-from unitless.regret.adversaries.game import Game, GameFactor, against, trial
+from unitless.learners.base import Float, Learner
+from unitless.regret.adversaries.game import Game, trial
 from unitless.regret.lower_bounds import theorem_3 as lower_bound
-
-__all__ = ["DOUBLINGS", "longest", "theorem_3"]
-
-Float = NDArray[np.float64]
 
 DOUBLINGS = 35
 """S may grow by 2^35 in each of d - 1 directions before h'S^-1 h is wrong in the ninth digit."""
@@ -42,35 +42,32 @@ def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float =
     4.477 >= 4.000
     """
     _refuse(d, T, c, norm)
-    state = GameFactor(d)
+    R = np.zeros((0, d))  # S = R'R = sum x x'
+    q = np.zeros(0)  # h = R'q = -sum g x, so that |q| = |h|_{S^+}
     shown = []
     for t in range(T):
-        x = np.eye(d)[t] if t < d else _instance(state, c)
+        x = np.eye(d)[t] if t < d else _instance(R, q, c)
         size = math.sqrt(c / (1 + c)) if t < d else 1.0
-        p, g = trial(learner, x[None], size, against)
-        state.append(x, g)
+        p, g = trial(learner, x[None], size)
+        Q, R = np.linalg.qr(np.vstack([R, x]))  # h = [R; x]'[q; -g]
+        q = Q.T @ np.append(q, -g)
         shown.append((x, p, g))
     X, predictions, gradients = (np.array(column) for column in zip(*shown, strict=True))
-    u = _comparator(state, norm)
+    along = np.linalg.lstsq(R, q, rcond=None)[0]  # S^+ h, where h.u is largest
+    u = np.asarray(along * (norm / np.linalg.norm(R @ along)), dtype=np.float64)
     return Game(learner.name, X, gradients, predictions, u, lower_bound(norm, T, c))
 
 
-def _instance(state: GameFactor, c: float) -> Float:
+def _instance(R: Float, q: Float, c: float) -> Float:
     """x = sqrt(c) R'b with |b| = 1 and b orthogonal to q: of these, the shortest.
 
     The shortest makes S grow where it is smallest. With any other choice one direction grows faster
     than the others, and precision is lost by T = 50 in every dimension.
     """
-    complement = np.linalg.qr(state.q[:, None], mode="complete")[0][:, 1:]
-    candidates = state.R.T @ complement
+    complement = np.linalg.qr(q[:, None], mode="complete")[0][:, 1:]
+    candidates = R.T @ complement
     _, _, right = np.linalg.svd(candidates)
     return math.sqrt(c) * (candidates @ right[-1])
-
-
-def _comparator(state: GameFactor, norm: float) -> Float:
-    """u along S^+ h, where h.u / |u|_S is largest."""
-    u = np.linalg.lstsq(state.R, state.q, rcond=None)[0]
-    return np.asarray(u * (norm / np.linalg.norm(state.R @ u)))
 
 
 def _refuse(d: int, T: int, c: float, norm: float) -> None:
@@ -80,16 +77,25 @@ def _refuse(d: int, T: int, c: float, norm: float) -> None:
         raise ValueError(f"T = {T}, c = {c}, norm = {norm}: all three must be positive and finite")
     limit = longest(d, c)
     if limit < T:
+        enough = min(T, 1 + math.ceil(T * math.log2(1 + c) / DOUBLINGS))
         raise ValueError(
             f"T = {T} is beyond {limit}, the most in {d} dimensions: each trial multiplies det S "
             f"by 1 + c = {1 + c:g}, and past {DOUBLINGS} doublings in each of d - 1 directions x "
-            f"cannot be shown precisely enough; use d >= {_dimension(T, c)}, a smaller c, or the "
+            f"cannot be shown precisely enough; use d >= {enough}, a smaller c, or the "
             "no_growth adversary, which takes any T"
         )
 
 
-def _dimension(T: int, c: float) -> int:
-    d = 2
-    while longest(d, c) < T:
-        d += 1
-    return d
+def no_growth(learner: Learner, T: int, *, norm: float = 1.0) -> Game:
+    """Play T trials in T dimensions; u = norm * h / |h|, because S is the identity.
+
+    >>> from unitless.regret.adversaries import opponent
+    >>> game = no_growth(opponent("coordinate"), T=25)
+    >>> print(f"{game.regret:.3f} >= {game.bound:.3f}")
+    5.000 >= 5.000
+    """
+    if T < 1 or not 0 < norm < math.inf:
+        raise ValueError(f"T = {T}, norm = {norm}: both must be positive and finite")
+    rows = (csr_array(([1.0], [t], [0, 1]), shape=(1, T)) for t in range(T))
+    p, g = np.array([trial(learner, x) for x in rows]).T
+    return Game(learner.name, np.eye(T), g, p, -g * norm / math.sqrt(T), norm * math.sqrt(T))

@@ -1,0 +1,192 @@
+"""The rivals of a comparison: scikit-learn's SGD with a scaler, Vowpal Wabbit and River.
+
+Each is what its users would write, with default parameters. All see the same encoded features, and
+predict each row before they learn it. scikit-learn learns in blocks of `BATCH` rows, because one
+call per row would take a hundred times longer; the scores of its first block are 0.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from unitless.losses import Loss
+from unitless.regret.design import matrix
+from unitless.rows import Rows
+
+Float = NDArray[np.float64]
+BATCH = 32
+MAX_DENSE = 10**8
+"""Values up to which scikit-learn gets a dense matrix, whose columns can be centred."""
+RIVALS = {"sklearn": "sklearn", "vw": "vowpalwabbit", "river": "river"}
+"""The package that each needs."""
+TITLES = {
+    "sklearn": "SGD with scaler (scikit-learn)",
+    "vw": "Vowpal Wabbit",
+    "river": "SGD with scaler (River)",
+}
+SGD_LOSSES = {
+    "logistic": "log_loss",
+    "softmax": "log_loss",
+    "hinge": "hinge",
+    "squared": "squared_error",
+}
+VW_LOSSES = {"logistic": "logistic", "hinge": "hinge", "squared": "squared"}
+TINY = 1e-12
+"""The smallest probability of a class."""
+
+
+def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
+    """Return the progressive scores of a rival.
+
+    It is a ValueError if it is not installed or lacks the loss, and a TimeoutError if it would take
+    longer than the seconds.
+    """
+    if find_spec(RIVALS[name]) is None:
+        raise ValueError(f"it is not installed: pip install {RIVALS[name]}")
+    run: Callable[..., Float] = {"sklearn": _sklearn, "vw": _vowpal_wabbit, "river": _river}[name]
+    return run(rows, loss, classes, seconds)
+
+
+class _Clock:
+    """Stops a run that would take too long, as soon as this can be foreseen."""
+
+    def __init__(self, rows: int, seconds: float) -> None:
+        self.rows = rows
+        self.seconds = seconds
+        self.start = time.process_time()  # other processes do not count
+
+    def check(self, done: int) -> None:
+        used = time.process_time() - self.start
+        expected = used * self.rows / max(done, 1)
+        if used > self.seconds / 20 and expected > self.seconds:
+            raise TimeoutError(f"it would take about {expected:.0f} s; name it in --learners")
+
+
+def _lacks(loss: Loss) -> ValueError:
+    return ValueError(f"it has no {loss.name} loss here")
+
+
+def _sklearn(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
+    from sklearn.linear_model import SGDClassifier, SGDRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    if loss.name not in SGD_LOSSES:
+        raise _lacks(loss)
+    clock = _Clock(len(rows), seconds)  # after the imports
+    X = matrix(rows)
+    if issparse(X) and len(rows) * rows.columns <= MAX_DENSE:
+        X = X.toarray()
+    elif issparse(X):  # scikit-learn takes indices of 32 bits only
+        X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
+    y = rows.targets
+    assert y is not None
+    kind = SGDRegressor if loss.name == "squared" else SGDClassifier
+    model = kind(loss=SGD_LOSSES[loss.name], shuffle=False)
+    known = (
+        {} if loss.name == "squared" else {"classes": np.arange(classes) if classes else [-1, 1]}
+    )
+    scaler = StandardScaler(with_mean=not issparse(X))
+    scores = np.zeros((len(y), classes) if classes else len(y))
+    for start in range(0, len(y), BATCH):
+        part = slice(start, start + BATCH)
+        if start:
+            scores[part] = _sgd_scores(model, _filled(scaler.transform(X[part])), loss)
+        scaled = _filled(scaler.partial_fit(X[part]).transform(X[part]))
+        weights = None if rows.weights is None else rows.weights[part]
+        model.partial_fit(scaled, y[part], sample_weight=weights, **known)
+        clock.check(part.stop)
+    return scores
+
+
+def _sgd_scores(model: Any, X: Any, loss: Loss) -> Any:
+    if loss.name == "softmax":
+        return np.log(np.maximum(model.predict_proba(X), TINY))
+    return model.predict(X) if loss.name == "squared" else model.decision_function(X)
+
+
+def _filled(X: Any) -> Any:
+    """A missing value counts as the mean."""
+    return X if issparse(X) else np.nan_to_num(X)
+
+
+def _vowpal_wabbit(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
+    from vowpalwabbit import Workspace
+
+    if loss.name not in VW_LOSSES and not classes:
+        raise _lacks(loss)
+    clock = _Clock(len(rows), seconds)  # after the imports
+    kind = f"--loss_function {VW_LOSSES.get(loss.name, 'logistic')}"
+    if classes:
+        kind = f"--oaa {classes} --loss_function logistic --probabilities"
+    with tempfile.TemporaryDirectory() as folder:
+        text = Path(folder, "rows")
+        made = Path(folder, "predictions")
+        _write_text(text, rows, classes, clock)
+        Workspace(f"-d {text} -p {made} {kind} --quiet").finish()
+        lines = made.read_text().splitlines()
+    if not classes:
+        return np.array([float(line.split()[0]) for line in lines])
+    shares = [[float(each.split(":")[1]) for each in line.split()[:classes]] for line in lines]
+    return np.log(np.maximum(shares, TINY))
+
+
+def _sparse(rows: Rows) -> Any:
+    """Missing values are left out."""
+    return csr_array(matrix(rows) if rows.starts is not None else np.nan_to_num(matrix(rows)))
+
+
+def _write_text(path: Path, rows: Rows, classes: int, clock: _Clock) -> None:
+    """Write the rows in the format of Vowpal Wabbit."""
+    X = _sparse(rows)
+    assert rows.targets is not None
+    labels = rows.targets + (1 if classes else 0)
+    with path.open("w") as file:
+        for row, label in enumerate(labels.tolist()):
+            span = slice(X.indptr[row], X.indptr[row + 1])
+            pairs = zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True)
+            weight = "" if rows.weights is None else f" {rows.weights[row]:.9g}"
+            values = " ".join(f"{j}:{value:.9g}" for j, value in pairs)
+            file.write(f"{label:.9g}{weight} | {values}\n")
+            if row % 1000 == 999:
+                clock.check(row)
+
+
+def _river(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
+    from river import linear_model, preprocessing
+
+    linear: Any = {
+        "logistic": linear_model.LogisticRegression,
+        "softmax": linear_model.SoftmaxRegression,
+        "squared": linear_model.LinearRegression,
+    }.get(loss.name)
+    if linear is None:
+        raise _lacks(loss)
+    clock = _Clock(len(rows), seconds)  # after the imports
+    model = preprocessing.StandardScaler() | linear()
+    X = _sparse(rows)
+    assert rows.targets is not None
+    scores = np.zeros((len(rows), classes) if classes else len(rows))
+    for row, label in enumerate(rows.targets.tolist()):
+        span = slice(X.indptr[row], X.indptr[row + 1])
+        x = dict(zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True))
+        if classes:
+            shares = model.predict_proba_one(x)
+            scores[row] = np.log([max(shares.get(k, TINY), TINY) for k in range(classes)])
+            label = int(label)
+        elif loss.name == "logistic":
+            share = min(max(model.predict_proba_one(x).get(True, 0.5), TINY), 1 - TINY)
+            scores[row] = np.log(share / (1 - share))
+            label = label > 0
+        else:
+            scores[row] = model.predict_one(x)
+        model.learn_one(x, label)
+        if row % 100 == 99:
+            clock.check(row)
+    return scores

@@ -1,0 +1,101 @@
+"""What a run noticed about the order of its rows and about its target, as sentences."""
+
+import math
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from unitless.evaluation.baselines import DIFFERENCE
+from unitless.evaluation.evaluation import Evaluation
+from unitless.evaluation.metrics import RIGHT, ROWS, SQUARE
+from unitless.labels import text_of
+
+MIN_DEVIATIONS = 6
+"""By how many standard deviations consecutive labels are more alike than in random order."""
+MIN_EFFECT = 0.25
+"""And by how much: the correlation of numbers, Cohen's kappa of classes."""
+FEW = 20
+"""Most distinct whole numbers that may be classes."""
+ROWS_PER_CLASS = 5
+"""Rows that it takes for each of them."""
+
+
+def notes(run: Evaluation, task: str = "auto") -> list[str]:
+    """Return what a reader of the results should know; `task` is the one that was asked for."""
+    found = [_order(run)]
+    if task == "auto":
+        found.append(_few_numbers(run))
+    found += [_one_class(run), *_alike(run.model.labels)]
+    return [note for note in found if note]
+
+
+def _order(run: Evaluation) -> str | None:
+    """Return a note if the labels come in an order that the features do not explain.
+
+    They explain it if the model makes less than half the error of the label of the row before.
+    """
+    last = run.last()
+    n = float(run.tally.totals[ROWS])
+    if last is None or n < 2:
+        return None
+    totals = run.tally.totals
+    if run.tally.task == "regression":
+        effect = last["correlation"]
+        deviations = effect * math.sqrt(n)
+        explained = totals[SQUARE] < run.previous.totals[DIFFERENCE] / 2
+        what = f"the correlation of consecutive targets is {effect:.2f}"
+    else:
+        same, chance = last["same"], last["chance"]
+        if chance == 1:
+            return None
+        effect = (same - chance) / (1 - chance)
+        deviations = (same - chance) / math.sqrt(chance * (1 - chance) / n)
+        explained = 1 - totals[RIGHT] < min(same, 1 - same) / 2
+        what = f"{same:.1%} have the class of the row before ({chance:.1%} by chance)"
+    if abs(effect) < MIN_EFFECT or abs(deviations) < MIN_DEVIATIONS or explained:
+        return None
+    return (
+        f"the rows are ordered: {what}. The score holds for rows in this order; for new rows in "
+        "any order, use --shuffle, --test FILE or --test-share 0.2"
+    )
+
+
+def _few_numbers(run: Evaluation) -> str | None:
+    if run.model.task != "regression":
+        return None
+    values = np.unique(run.sample.kept[:, 0])
+    is_few = 2 < len(values) <= FEW and len(values) * ROWS_PER_CLASS <= run.sample.places[0]
+    if not is_few or (values != np.round(values)).any():
+        return None
+    return (
+        f"the target has only {len(values)} distinct values, whole numbers from {values[0]:g} to "
+        f"{values[-1]:g}: if they are classes, use --task multiclass"
+    )
+
+
+def _one_class(run: Evaluation) -> str | None:
+    labels = run.model.labels
+    if run.tally.task == "regression" or run.tally.totals[ROWS] == 0:
+        return None
+    found = np.flatnonzero(run.tally.classes)
+    if len(found) != 1 or found[0] >= len(labels):
+        return None
+    only = text_of(labels[found[0]])
+    return f"every label is {only!r}: with one class there is nothing to learn; check --target"
+
+
+def _alike(labels: list[Any]) -> list[str]:
+    """Return a note for classes that may be one.
+
+    >>> _alike(["Yes", "no", "yes "])
+    ["the classes 'Yes' and 'yes ' differ only in case or blanks: is it one class?"]
+    """
+    spellings = defaultdict(list)
+    for label in labels:
+        if isinstance(label, str):
+            spellings["".join(label.split()).casefold()].append(repr(label))
+    several = [" and ".join(names) for names in spellings.values() if len(names) > 1]
+    return [
+        f"the classes {names} differ only in case or blanks: is it one class?" for names in several
+    ]

@@ -1,0 +1,151 @@
+"""The loop of progressive evaluation: each row is predicted, and learned once its label is known.
+
+`Evaluation`, training in several processes and the demo all run this loop.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless.model import Model
+from unitless.readers.blocks import FileBlock
+from unitless.rows import Rows
+
+Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+
+
+class Step(NamedTuple):
+    """Consecutive rows with their scores."""
+
+    rows: Rows
+    scores: Float
+    """Made before the labels were used."""
+    labelled: Bool
+    """Which rows have a label."""
+    held: Bool
+    """Which of these are held out."""
+    done: float | None
+    """Share of the file, if its size is known."""
+    line: dict[str, Any] | None = None
+    """A line of the table, at rows 1, 2, 4, ... of an `Evaluation`."""
+
+    def scored(self, chosen: Bool) -> tuple[Float, Float, Float]:
+        """Targets, scores and weights of some of the rows."""
+        assert self.rows.targets is not None
+        weights = np.ones(len(chosen)) if self.rows.weights is None else self.rows.weights
+        return self.rows.targets[chosen], self.scores[chosen], weights[chosen]
+
+
+def progressive(
+    model: Model,
+    blocks: Iterable[FileBlock],
+    *,
+    first_row: int = 0,
+    holdout: float = 0,
+    delay: int = 0,
+    cuts: Callable[[int, int], Iterable[int]] | None = None,
+    before: Callable[[int, Rows], None] | None = None,
+) -> Iterator[Step]:
+    """Predict all rows, and learn those with a label.
+
+    `first_row` rows came before these blocks. Every `holdout`-th row, or a random share below 1, is
+    predicted and not learned; labels arrive `delay` rows late. Blocks are split where a class
+    appears for the first time, and at `cuts(rows so far, rows of the block)`, which changes no
+    result. `before(rows so far, rows)` is called with the rows of each step before they are
+    predicted.
+
+    >>> from unitless.learners import Coordinate
+    >>> from unitless.rows import as_rows
+    >>> rows = as_rows([[1.0], [2.0], [3.0]])
+    >>> block = FileBlock(None, rows, np.arange(3), {}, {}, np.array([1.0, -1.0, 1.0]))
+    >>> [step.scores.round(3).tolist() for step in progressive(Model.of(Coordinate()), [block])]
+    [[0.0, 0.127, -0.024]]
+    """
+    at = first_row
+    waiting: deque[tuple[Rows, bool]] = deque()
+    done_before = 0.0
+    for block in blocks:
+        if not len(block):  # bad lines at the end of a pipe
+            model.position = block.position
+            continue
+        prepared = model.prepared(block)
+        count = len(block)
+        ends = {*(row for row, _ in prepared.new), *(cuts(at, count) if cuts else ())}
+        inner = sorted(end for end in ends if 0 < end < count)
+        for start, stop in pairwise([0, *inner, count]):
+            for row, label in prepared.new:
+                if row == start:
+                    model.add_class(label)
+            rows = prepared.rows[start:stop]
+            if before is not None:
+                before(at, rows)
+            assert rows.targets is not None
+            labelled = ~np.isnan(rows.targets)
+            held = np.zeros(len(rows), dtype=bool)
+            if holdout:
+                held = labelled & is_held_out(at + np.arange(len(rows)), holdout)
+            if delay:
+                scores = _predict_and_learn_late(model, rows, labelled & ~held, delay, waiting)
+            else:
+                scores = _predict_and_learn(model, rows, labelled & ~held)
+            at += stop - start
+            model.position = block.position_at(stop)
+            done = None
+            if block.done is not None:
+                done = done_before + (block.done - done_before) * stop / count
+            yield Step(rows, scores, labelled, held, done)
+        done_before = block.done or 0.0
+    for oldest, learn in waiting:
+        if learn:
+            _predict_and_learn(model, oldest, np.array([True]))
+
+
+def is_held_out(rows: NDArray[np.int64], holdout: float) -> Bool:
+    """Which rows, by number from 0, are held out: every n-th, or the same random share each time.
+
+    >>> is_held_out(np.arange(6), 3).tolist()
+    [False, False, True, False, False, True]
+    >>> float(is_held_out(np.arange(100_000), 0.2).mean().round(2))
+    0.2
+    """
+    if holdout >= 1:
+        return rows % int(holdout) == int(holdout) - 1
+    mixed = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # splitmix64
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed < np.uint64(holdout * 2**64)
+
+
+def _predict_and_learn(model: Model, rows: Rows, learns: Bool) -> Float:
+    """Predict every row and learn those of `learns`, in runs of consecutive rows."""
+    changes = np.flatnonzero(np.diff(learns)) + 1
+    parts = []
+    for start, stop in pairwise([0, *changes.tolist(), len(rows)]):
+        run = rows[start:stop]
+        if learns[start]:
+            parts.append(model.learn_rows(run))
+        else:
+            parts.append(model.learner.predict(run))
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _predict_and_learn_late(
+    model: Model, rows: Rows, learns: Bool, delay: int, waiting: deque[tuple[Rows, bool]]
+) -> Float:
+    """Predict each row at once, and learn it when its label arrives."""
+    parts = []
+    for k in range(len(rows)):
+        row = rows[k : k + 1]
+        parts.append(model.learner.predict(row))
+        waiting.append((row, learns[k]))
+        if len(waiting) > delay:
+            oldest, learn = waiting.popleft()
+            if learn:
+                _predict_and_learn(model, oldest, np.array([True]))
+    return np.concatenate(parts)

@@ -1,0 +1,350 @@
+"""Online boosted trees: curves and interactions, in any unit, one pass, bounded memory.
+
+T small trees are added up, each correcting those before it. A row walks down every tree; only the
+leaf it reaches learns. With the score z of the trees so far and a prior of s rows::
+
+    e, h = slope and curvature of the loss at z    (logistic: e = y01 - q, h = q (1 - q))
+    z += rate (G + s P) / (H + s)                  with the leaf's sums before this row
+    G += e;   H += h                               P is the value of the leaf's parent
+
+A leaf tries candidates `x_j <= threshold`, each with sums over the rows to its left. A column is
+drawn by a hash, a threshold lies between the first two different values that come. After 16 rows,
+and then every 8, the best candidate splits the leaf if it gains enough.
+
+Thresholds are values of their columns, so a change of units changes no comparison. A missing value
+goes to the right. While the residuals of neighbouring rows resemble each other, one candidate per
+leaf may use the last target or the running mean of targets, and leaves forget: G and H times 0.9.
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unitless import units
+from unitless.learners.base import EMPTY, NO_INDICES, Block, Float, Learner
+from unitless.learners.diagonal import CURVED
+from unitless.learners.tree_growth import (
+    CANDIDATES,
+    CHILD,
+    COLUMN,
+    GROUPS,
+    HISTORY,
+    LAST_TARGET,
+    LEAF,
+    LEAVES,
+    MEAN_TARGET,
+    OPEN,
+    PAST,
+    SEEN,
+    SPLITS,
+    THRESHOLD,
+    TOTALS,
+    TRIALS,
+    V,
+    run,
+)
+from unitless.losses import SOFTMAX, SQUARED, Loss
+from unitless.rows import Rows
+from unitless.state import COLUMNS, Field, checked_count, need
+
+
+class Nodes(NamedTuple):
+    """The nodes of all trees; tree t has its root at t."""
+
+    node: Float
+    value: Float
+    leaves: NDArray[np.int64]
+
+
+class Leaves(NamedTuple):
+    """What each leaf has learned, and its candidates for a split."""
+
+    sums: Float
+    column: NDArray[np.int32]
+    point: Float
+    first: Float
+    left: Float
+    before: Float
+
+
+class Memory(NamedTuple):
+    """What the trees share."""
+
+    order: NDArray[np.int64]
+    place: NDArray[np.int64]
+    sign: Float
+    history: NDArray[np.int64]
+    residual: Float
+    numbers: Float
+
+
+def _empty_nodes(n: int, trees: int, classes: int) -> Nodes:
+    """Room for n nodes, all leaves: whatever the row, a leaf is its own child."""
+    node = np.zeros((n, 4))
+    node[:, THRESHOLD] = math.inf
+    node[:, CHILD] = np.arange(n)
+    return Nodes(node, np.zeros((n, classes)), np.ones(trees, np.int64))
+
+
+def _empty_leaves(n: int, classes: int, amounts: int) -> Leaves:
+    """Room for n leaves, whose candidates have yet to draw their columns."""
+    leaves = Leaves(
+        sums=np.zeros((n, 3 * classes + TOTALS + amounts)),
+        column=np.zeros((n, CANDIDATES), np.int32),
+        point=np.full((n, CANDIDATES), math.nan),
+        first=np.full((n, CANDIDATES), math.nan),
+        left=np.zeros((n, amounts * CANDIDATES)),
+        before=np.zeros((n, amounts * CANDIDATES)),
+    )
+    leaves.sums[:, 3 * classes + OPEN] = CANDIDATES
+    return leaves
+
+
+class BoostedTrees(Learner):
+    """Online boosted trees, for curves, steps and interactions.
+
+    Parameters
+    ----------
+    loss : "logistic", "softmax" or "squared"
+    trees : int
+        More trees predict better and cost more, both in proportion.
+    rate : float
+        The share of a tree's value that is added to the score.
+    leaves : int
+        The most leaves of a tree; it then stops growing and its leaves go on learning.
+    gain : float
+        The nats that a split must gain; smaller values lose more on noise.
+
+    Examples
+    --------
+    >>> from unitless.rows import as_rows
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (2000, 2))
+    >>> rows = as_rows(X, np.sign(X[:, 0] * X[:, 1]))  # no linear learner can do this
+    >>> scores = BoostedTrees().learn(rows)
+    >>> print(f"{(scores * rows.targets > 0)[1000:].mean():.2f}")
+    0.98
+    """
+
+    name: ClassVar[str] = "boosted_trees"
+    invariance: ClassVar[Any] = "unit"
+    symmetric: ClassVar[bool] = False
+    linear: ClassVar[bool] = False
+    needs_lipschitz: ClassVar[bool] = False
+    takes_losses: ClassVar[Any] = CURVED
+    saved: ClassVar[tuple[Any, ...]] = (
+        *Learner.saved,
+        COLUMNS,
+        Field("_nodes.node", "x_j", "column, threshold, child, leaf", ("nodes", 4), True),
+        Field("_nodes.value", "z", "value of a node when it was split", ("nodes", "classes")),
+        Field("_nodes.leaves", "1", "leaves by tree", ("trees",)),
+        Field("_leaves.sums", "z", "G, H, P, rows, draws, slots open, totals", ("leaves", "sums")),
+        Field("_leaves.column", "1", "columns of candidates", ("leaves", CANDIDATES)),
+        Field("_leaves.point", "x_j", "their thresholds", ("leaves", CANDIDATES), True),
+        Field("_leaves.first", "x_j", "their first values", ("leaves", CANDIDATES), True),
+        Field("_leaves.left", "z", "sums of the rows to the left", ("leaves", "slots")),
+        Field("_leaves.before", "z", "totals before it was ready", ("leaves", "slots")),
+        Field("_memory.order", "1", "columns in order of appearance", ("columns",)),
+        Field("_memory.place", "1", "place of a column in that order, or -1", ("columns",)),
+        Field("_memory.sign", "sign", "-1: the column is turned around", ("columns",)),
+        Field("_memory.history", "1", "columns of the last splits", (HISTORY,)),
+        Field("_memory.residual", "z", "e of the last row", ("classes",)),
+        Field("_memory.numbers", "1", "counts, targets and sums", (1 + V,)),
+    )
+    _columns = 0
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        trees: int = 32,
+        rate: float = 0.2,
+        leaves: int = 512,
+        gain: float = 3.0,
+        intercept: bool = True,
+        classes: int = 0,
+    ) -> None:
+        super().__init__(loss, intercept=intercept, classes=classes)
+        if trees < 1 or leaves < 2:
+            raise ValueError(f"{trees} trees of {leaves} leaves: use at least 1 tree of 2 leaves")
+        if not (0 < rate <= 1 and gain > 0):
+            raise ValueError(f"rate = {rate}, gain = {gain}: use 0 < rate <= 1 and a gain > 0")
+        self.trees = int(trees)
+        self.rate = float(rate)
+        self.leaves = int(leaves)
+        self.gain = float(gain)
+        self._strength = 5.0 if self.loss.code == SQUARED else 1.25
+        self._nodes = _empty_nodes(self.trees, self.trees, self.classes)
+        self._nodes.node[:, LEAF] = np.arange(self.trees)
+        self._leaves = _empty_leaves(self.trees, self.classes, self._amounts)
+        self._memory = Memory(
+            order=np.empty(0, np.int64),
+            place=np.empty(0, np.int64),
+            sign=np.empty(0),
+            history=np.zeros(HISTORY, np.int64),
+            residual=np.zeros(self.classes),
+            numbers=np.zeros(1 + V),
+        )
+        self._memory.numbers[LEAVES] = self.trees
+
+    @property
+    def _amounts(self) -> int:
+        """How many numbers a candidate sums."""
+        return GROUPS if self.loss.code == SOFTMAX else 3
+
+    @property
+    def state(self) -> tuple[Nodes, Leaves, Memory]:
+        """The state; the arrays are not copies."""
+        return self._nodes, self._leaves, self._memory
+
+    def _sizes(self) -> dict[str, int]:
+        return super()._sizes() | {
+            "nodes": len(self._nodes.node),
+            "leaves": len(self._leaves.sums),
+            "trees": self.trees,
+            "sums": 3 * self.classes + TOTALS + self._amounts,
+            "slots": self._amounts * CANDIDATES,
+            "columns": self._columns,
+        }
+
+    def _loaded(self) -> None:
+        """Refuse a state with which a kernel would leave its arrays or never end."""
+        (node, _, _), leaves, memory = self.state
+        leaves_used = checked_count(memory.numbers[LEAVES], len(leaves.sums), "leaves")
+        seen = checked_count(memory.numbers[SEEN], self._columns, "columns seen")
+        checked_count(memory.numbers[SPLITS], math.inf, "splits")
+        need(len(node) >= 2 * len(leaves.sums) - self.trees, "there are too few nodes")
+        need(self.trees <= leaves_used, "a tree has no root")
+        own = np.arange(len(node))
+        children = node[:, CHILD]
+        inner = children != own
+        need((children >= own).all(), "a child comes before its parent, so a walk may never end")
+        need((children[inner] < 2 * leaves_used - self.trees - 1).all(), "a child is missing")
+        need((node[~inner, :CHILD] == (0.0, math.inf)).all(), "a leaf has a split")
+        for name, ids, end in (
+            ("child", children, len(node)),
+            ("leaf", node[:, LEAF], leaves_used),
+            ("column of a node", node[:, COLUMN], PAST + self._columns),
+            ("column of a candidate", leaves.column, PAST + self._columns),
+            ("column of a split", memory.history, PAST + self._columns),
+            ("column", memory.order[:seen], self._columns),
+        ):
+            good = (ids >= 0) & (ids < end) & (ids == np.floor(ids))
+            need(good.all(), f"a {name} is out of bounds")
+        need((np.sort(memory.place)[self._columns - seen :] == np.arange(seen)).all(), "no place")
+        need((np.abs(memory.sign) == 1).all(), "a sign is neither 1 nor -1")
+        need(
+            (leaves.sums[:, self.classes : 2 * self.classes] >= 0).all(), "a curvature is negative"
+        )
+
+    @property
+    def trials(self) -> int:
+        """Rows learned."""
+        return int(self._memory.numbers[TRIALS])
+
+    def _reserve(self, columns: int) -> None:
+        new = columns - self._columns
+        memory = self._memory
+        if new <= 0:
+            return
+        self._memory = memory._replace(
+            order=np.append(memory.order, np.zeros(new, np.int64)),
+            place=np.append(memory.place, np.full(new, -1)),
+            sign=np.append(memory.sign, np.ones(new)),
+        )
+        self._columns = columns
+
+    def has_room(self) -> bool:
+        """Whether every tree that still grows can split once more."""
+        leaves = min(self._memory.numbers[LEAVES], self.trees * (self.leaves - 1))
+        return leaves + self.trees <= len(self._leaves.sums)
+
+    def make_room(self) -> None:
+        """Twice as many leaves; memory grows with the leaves in use."""
+        leaves = 2 * len(self._leaves.sums)
+        old: Any = (*self._nodes, *self._leaves)
+        self._nodes = _empty_nodes(2 * leaves, self.trees, self.classes)
+        self._leaves = _empty_leaves(leaves, self.classes, self._amounts)
+        new: Any = (*self._nodes, *self._leaves)
+        for array, larger in zip(old, new, strict=True):
+            larger[: len(array)] = array
+
+    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
+        return self._learn(block, EMPTY, weights, scores)
+
+    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        done = self._run(block, targets, weights, scores)
+        while done < len(scores):
+            self.make_room()
+            rest = block.cut(done, len(scores))
+            done += self._run(rest, targets[done:], weights[done:], scores[done:])
+        return scores
+
+    def _run(self, block: Block, targets: Float, weights: Float, scores: Float) -> int:
+        state = tuple(self._nodes), tuple(self._leaves), tuple(self._memory)
+        return run(tuple(block), targets, weights, scores.reshape(-1), *state, self.settings)
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """What the kernel needs beside the state."""
+        own = self.trees, self.leaves, self.rate, self._strength, self.gain
+        return self.loss.code, self.classes, *own
+
+    def add_class(self) -> None:
+        """Add one class, whose score starts at 0."""
+        if self.loss.code != SOFTMAX:
+            super().add_class()
+        self.classes += 1
+        self._nodes = self._nodes._replace(value=np.pad(self._nodes.value, ((0, 0), (0, 1))))
+        ends = [self.classes - 1, 2 * self.classes - 2, 3 * self.classes - 3]  # of G, H and P
+        self._leaves = self._leaves._replace(sums=np.insert(self._leaves.sums, ends, 0.0, axis=1))
+        self._memory = self._memory._replace(residual=np.append(self._memory.residual, 0.0))
+
+    def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
+        # Rows keep their side also after a negative factor: the column is turned back at the door.
+        self._memory.sign[columns] *= np.sign(factors)
+        size = np.ones(PAST + self._columns)
+        size[PAST + columns] = np.abs(factors)
+        node, leaves = self._nodes.node, self._leaves
+        node[:, THRESHOLD] *= size[node[:, COLUMN].astype(np.int64)]
+        leaves.point[:] *= size[leaves.column]
+        leaves.first[:] *= size[leaves.column]
+
+    def contributions(self, rows: Rows) -> tuple[Float, Float]:
+        """Explain the score of one row: (base, by column), which add up to it."""
+        learner, block = units.row_in_units(self, rows.block)
+        parts = learner.parts_of_row(block)
+        return self.predict(rows)[0] - parts.sum(axis=0), parts
+
+    def parts_of_row(self, block: Block) -> Float:
+        """What each column adds to the score of the only row: at its splits, child less node."""
+        (nodes, inner_value, _), leaves, memory = self.state
+        x = np.zeros(PAST + self._columns)
+        x[:PAST] = memory.numbers[[LAST_TARGET, MEAN_TARGET]]
+        columns = block.indices if len(block.starts) else np.arange(block.columns)
+        known = columns < self._columns
+        x[PAST + columns[known]] = block.values[known] * memory.sign[columns[known]]
+        parts = np.zeros((len(x), self.classes))
+        G, H, P = leaves.sums[:, : 3 * self.classes].reshape(-1, 3, self.classes).swapaxes(0, 1)
+        leaf_values = (G + self._strength * P) / (H + self._strength)
+        for k in range(self.trees):
+            while nodes[k, CHILD] != k:
+                column = int(nodes[k, COLUMN])
+                child = int(nodes[k, CHILD]) + (0 if x[column] <= nodes[k, THRESHOLD] else 1)
+                is_leaf = nodes[child, CHILD] == child
+                value = leaf_values[int(nodes[child, LEAF])] if is_leaf else inner_value[child]
+                parts[column] += self.rate * (value - inner_value[k])
+                k = child
+        return parts[PAST:] if self.loss.code == SOFTMAX else parts[PAST:, 0]
+
+    def _coefficients(self) -> Float:
+        """Trees have no weights; the intercept is the score of the row of zeros."""
+        scores = self._room(1)
+        self._predict(Block(EMPTY, NO_INDICES, np.zeros(2, np.int64), self._columns), EMPTY, scores)
+        coefficients = np.zeros((1 + self._columns, *scores.shape[1:]))
+        coefficients[0] = scores[0]
+        return coefficients
+
+    def _seen(self) -> NDArray[np.bool_]:
+        return np.append(True, self._memory.place >= 0)

@@ -1,0 +1,127 @@
+"""Algorithm 2 of the paper applied to each coordinate: scale-invariant, O(nonzeros) per row.
+
+Kotlowski, "Scale-Invariant Unconstrained Online Learning" (2017), Algorithm 2 with d = 1, once per
+coordinate, each with an equal part of the wealth eps. At trial t, with alpha >= alpha_0 and d
+coordinates seen so far::
+
+    s2_i += x_i^2
+    w_i   = eps / (alpha d) * h_i / s2_i * exp((h_i^2 / s2_i - Gamma_i) / (2 alpha))
+    p     = sum_i w_i x_i;   g = loss'(y, p) / L;   Gamma_i += g^2 x_i^2 / s2_i;   h_i -= g x_i
+
+It is not in the paper. Its regret bound (docs/explanation/theory.md, section 1) has
+e^(Gamma_i / (2 alpha)) in place of the T of Theorem 1, and no additive term that grows with T.
+Sample weights and a d that is counted are as in Algorithm 1.
+"""
+
+import math
+
+from unitless.kernels.arithmetic import MAX_EXPONENT as LEAST_EXPONENT
+from unitless.kernels.arithmetic import bounded_exp
+from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import LANES, every, fma, load, store, total, where
+from unitless.learners.base import Field, Float
+from unitless.learners.coordinate import MAX_EXPONENT, TINY, A, Coordinate, D
+from unitless.learners.coordinatewise import loop
+from unitless.learners.full import ALPHA_0
+from unitless.learners.slopes import add_slopes
+from unitless.losses import Loss
+
+
+@inlined
+def predict(parameters, totals, v, x, f, scratch):
+    half = parameters[0]
+    wealth_over_alpha = parameters[1]
+    fixed_d = parameters[2]
+    h = f[0]
+    s2 = f[1]
+    gamma = f[2]
+    new = every(0.0)
+    score = every(0.0)
+    for k in range(0, x.size, LANES):
+        z = load(x, k)
+        before = load(s2, k)
+        new += where(before == 0.0, where(z != 0.0, 1.0, 0.0), 0.0)
+        inverse = 1.0 / max(fma(z, z, before), TINY)
+        own = load(h, k)
+        exponent = (own * own * inverse - load(gamma, k)) * half
+        exponent = max(min(exponent, MAX_EXPONENT), -LEAST_EXPONENT)
+        score += own * inverse * bounded_exp(exponent) * z
+    totals[D] += total(new)
+    d = max(fixed_d or totals[D], 1.0)
+    p = wealth_over_alpha / d * total(score)
+    scratch[0] = p
+    return p, p
+
+
+@inlined
+def update(parameters, totals, trial, x, f, scratch):
+    g = trial.g
+    h = f[0]
+    s2 = f[1]
+    gamma = f[2]
+    for k in range(0, x.size, LANES):
+        z = load(x, k)
+        now = fma(z, z, load(s2, k))
+        store(s2, k, now)
+        store(h, k, load(h, k) - g * z)
+        store(gamma, k, load(gamma, k) + g * g * (z * z / max(now, TINY)))
+    totals[A] += g * scratch[0]
+
+
+@kernel
+def run(task, parameters, block, targets, weights, scores, state):
+    rows = loop(predict, update, 3, task, parameters, block, targets, weights, scores, state)
+    add_slopes(task, targets, weights, scores, state[2])
+    return rows
+
+
+class Coordinate2(Coordinate):
+    """Algorithm 2 of the paper per coordinate, invariant to the unit of each feature.
+
+    Parameters
+    ----------
+    loss : name or Loss
+        Any loss with a Lipschitz constant.
+    alpha : float, at least 1.1148186546427592
+        Larger values give smaller weights.
+    wealth : float
+        eps, the initial wealth, which bounds the regret against u = 0 if d is given.
+    d : int or None
+        A fixed number of coordinates (the intercept counts); None counts them as they appear.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from unitless.rows import as_rows
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> rows = as_rows(X, 2 * y - 1)
+    >>> learner = Coordinate2()
+    >>> scores = learner.learn(rows)
+    >>> print(f"{learner.loss.value(rows.targets, scores).mean():.4f}")
+    0.6467
+    """
+
+    name = "coordinate2"
+    theorem = "Theorem 2 per coordinate"
+    fields = (*Coordinate.fields, Field("gamma", "1", "Gamma_i = sum g^2 x_i^2 / s2_i"))
+    kernel = staticmethod(run)
+
+    def __init__(
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        alpha: float = 9 / 8,
+        wealth: float = 1.0,
+        d: int | None = None,
+        intercept: bool = True,
+    ) -> None:
+        super().__init__(loss, alpha=alpha, wealth=wealth, d=d, intercept=intercept)
+
+    def _check_alpha(self, alpha: float) -> None:
+        if not ALPHA_0 <= alpha < math.inf:
+            raise ValueError(
+                f"alpha = {alpha}: Algorithm 2 needs alpha >= {ALPHA_0}, the smallest for which "
+                "x + exp(-x) <= exp(alpha x^2 / 2)"
+            )
+
+    def gammas(self) -> Float:
+        """Gamma_i by coordinate, the logarithmic terms of the theorem."""
+        return self.state.records[:, 0, 2].copy()

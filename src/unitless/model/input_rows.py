@@ -1,0 +1,132 @@
+"""Convert frames, arrays, sparse matrices and dicts to rows of a model."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unitless.encoders import DictEncoder
+from unitless.encoders.dict_rows import rows_of_dicts, rows_of_frame
+from unitless.rows import Rows, as_rows
+
+if TYPE_CHECKING:
+    from unitless.model import Model
+
+Float = NDArray[np.float64]
+Commit = Callable[[], None]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame: a table whose columns have names.
+
+    >>> import pandas
+    >>> is_frame(pandas.DataFrame({"height": [1.8]})), is_frame(np.array([[1.8]]))
+    (True, False)
+    """
+    return hasattr(type(X), "columns") or hasattr(type(X), "column_names")
+
+
+def is_dicts(X: Any) -> bool:
+    """Whether X is a dict or a list of dicts; a sparse DOK array does not count."""
+    first = X[0] if isinstance(X, list) and X else X
+    return isinstance(first, Mapping) and not hasattr(X, "tocsr")
+
+
+def rows_of(
+    model: "Model",
+    X: Any,
+    grow: bool = False,
+    weights: ArrayLike | None = None,
+) -> tuple[Rows, Commit]:
+    """The rows of X for the model's learner, and a function that keeps their new features."""
+    if isinstance(X, Rows):
+        return Rows(*X.parts, None, as_rows(np.empty((len(X), 0)), None, weights).weights), _nothing
+    if model.columns is not None and hasattr(X, "to_frame") and np.ndim(X) == 1:
+        X = X.to_frame().T  # a pandas Series is one row
+    if is_dicts(X):
+        records = [X] if isinstance(X, Mapping) else X
+        if model.columns is None:
+            rows, names = rows_of_dicts(records, known_names(model), weights)
+            return rows, lambda: _keep_names(model, names)
+        X = _frame_of_dicts(records)
+    if is_frame(X) and (model.columns is not None or model.inputs is None):
+        if model.columns is None:
+            rows, names = rows_of_frame(X, known_names(model), weights)
+            return rows, lambda: _keep_names(model, names)
+        columns = model.columns
+        encoded = columns.encode(_features(model, X), grow=grow)
+        return as_rows(encoded.X, None, weights), lambda: columns.commit(encoded)
+    if model.columns is not None and {*model.columns.kinds.values()} - {"number"}:
+        raise ValueError(
+            "the model was fitted on a data frame whose columns are not all numbers: give a data "
+            "frame with the same columns"
+        )
+    if np.ndim(X) == 1 and not hasattr(X, "tocsr"):
+        X = [X]
+    return as_rows(X, None, weights), _nothing
+
+
+def _nothing() -> None:
+    """Nothing is new."""
+
+
+def known_names(model: "Model") -> DictEncoder:
+    """The names of a model's features, if none encodes frames; those of arrays are numbers."""
+    columns = model.learner._columns
+    if model.learner.names.columns or not columns:
+        return model.learner.names
+    return DictEncoder({name: j for j, name in enumerate(model.feature_names(columns))})
+
+
+def _keep_names(model: "Model", names: DictEncoder) -> None:
+    model.learner.names = names
+
+
+def features(model: "Model", frame: Any) -> Any:
+    """The columns of a frame that are features."""
+    excluded = {model.target, model.weight, *model.ignore}
+    known = {*frame.columns} - excluded
+    return frame.select([name for name in model.keep or frame.columns if name in known])
+
+
+def _features(model: "Model", frame: Any) -> Any:
+    """The frame without columns that are no features."""
+    names = getattr(frame, "column_names", frame.columns)
+    if not model.keep and not {model.target, model.weight, *model.ignore} & {*map(str, names)}:
+        return frame
+    import narwhals.stable.v2 as nw
+
+    return features(model, nw.from_native(frame, eager_only=True)).to_native()
+
+
+def _frame_of_dicts(records: list[Any]) -> Any:
+    import polars
+
+    names = dict.fromkeys(name for record in records for name in record)
+    columns = {str(name): [record.get(name) for record in records] for name in names}
+    return polars.DataFrame(columns, strict=False)
+
+
+def factors_by_column(model: "Model", factors: Mapping[str, float]) -> Float:
+    """The factor of each feature, interactions included; columns without a unit are an error."""
+    width = len(model.learner.weights().features)
+    kinds: dict[str, str] = {}
+    if model.columns is None:
+        sources: list[tuple[str, ...]] = [(name,) for name in model.feature_names(width)]
+    else:
+        sources = model.columns.sources
+        kinds = model.columns.kinds
+    known = {*kinds, *(name for source in sources for name in source)}
+    for name, factor in factors.items():
+        if name not in known:
+            raise ValueError(f"there is no feature {name!r} to rescale")
+        if kinds.get(name, "number") != "number":
+            raise ValueError(f"feature {name!r} is a {kinds[name]}, which has no unit")
+        if not math.isfinite(factor) or factor == 0:
+            raise ValueError(f"feature {name!r}: a unit cannot change by a factor of {factor:g}")
+    by_column = np.ones(width)
+    for j, source in enumerate(sources[:width]):
+        by_column[j] = math.prod(factors.get(name, 1.0) for name in source)
+    return by_column

@@ -1,0 +1,54 @@
+"""Create learners by name and task."""
+
+from copy import deepcopy
+
+from unitless import learners
+from unitless.learners.base import Learner
+from unitless.learners.one_vs_rest import with_classes
+
+LOSSES = {"binary": "logistic", "multiclass": "softmax", "regression": "squared"}
+"""The default loss of each task."""
+
+
+def make_learner(choice: str | Learner, loss: str, classes: int = 0) -> Learner:
+    """A fresh learner with that loss, or with the cross-entropy if there are classes.
+
+    A learner that is given is copied with what it has learned, and keeps its own loss.
+
+    >>> make_learner("full", "hinge").loss.name
+    'hinge'
+    >>> make_learner("blend", "logistic", classes=3).loss.name
+    'softmax'
+    """
+    if not isinstance(choice, Learner):
+        kind = learners.get(choice)
+        return with_classes(kind, classes) if classes else kind(loss)
+    several = choice.classes if choice.loss.name == "softmax" else 0
+    if several != classes:
+        needed = f'the loss "softmax" and classes={classes}' if classes else "a loss of one score"
+        raise ValueError(
+            f"{choice.name} has the {choice.loss.name} loss (classes={several}), and this task "
+            f"needs {needed}: create it with that loss, or give the learner by name"
+        )
+    return deepcopy(choice)
+
+
+def learner_for_task(choice: str | Learner, task: str, loss: str | None, classes: int) -> Learner:
+    """A fresh learner for a task; a loss that does not fit it is an error."""
+    if task == "multiclass":
+        if loss not in (None, "logistic", "softmax"):
+            raise ValueError(f"the {loss} loss is for two classes; several have the cross-entropy")
+        return make_learner(choice, "softmax", max(classes, 2))
+    try:
+        made = make_learner(choice, loss or LOSSES[task])
+    except ValueError:
+        if loss or task == "binary":
+            raise
+        made = make_learner(choice, "absolute")  # for learners that need a bounded derivative
+    wanted, others = {
+        "binary": ("signs", "logistic or hinge"),
+        "regression": ("reals", "squared, absolute, ..."),
+    }[task]
+    if made.loss.targets != wanted:
+        raise ValueError(f"the {made.loss.name} loss does not fit the task {task}; use {others}")
+    return made

@@ -1,0 +1,148 @@
+"""Several files as one stream: which files folders and patterns mean, and one file after another.
+
+Each file is opened when its turn comes. What was found in the files before it (counts, types of
+columns, separator) is part of the position, so that reading can continue inside any file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from glob import glob, has_magic
+from typing import Any
+
+from unitless.readers.blocks import FileBlock, Position, ReadError
+
+OF_ONE_FILE = ("offset", "line", "skip", "columns", "array", "encoding")
+"""Entries of a position that say nothing about the next file."""
+
+
+def expanded(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The files that paths, folders and patterns mean, in the order given.
+
+    Those of one folder (and its inner folders) or pattern are sorted by name. Hidden files (.x, _x)
+    of a folder are left out.
+    """
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    return [file for path in paths for file in _files(os.fspath(path))]
+
+
+def _files(path: str) -> list[str]:
+    is_folder = os.path.isdir(path)
+    if path == "-" or (os.path.exists(path) and not is_folder):
+        return [path]
+    found: list[str] = []
+    if is_folder:
+        for folder, inner, names in os.walk(path):
+            inner[:] = filter(_is_visible, inner)
+            found += [os.path.join(folder, name) for name in filter(_is_visible, names)]
+    elif has_magic(path):
+        found = glob(path, recursive=True)
+        found = list(filter(os.path.isfile, found))
+    else:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", path)
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "there are no files in it", path)
+    return sorted(found)
+
+
+def _is_visible(name: str) -> bool:
+    return not name.startswith((".", "_"))
+
+
+def common_format(files: Sequence[Any], format_of: Callable[[Any], str]) -> str:
+    """The format of all files; an error if they have several."""
+    formats: dict[str, Any] = {}
+    for file in files:
+        formats.setdefault(format_of(file), file)
+    if len(formats) > 1:
+        (one, first), (two, second), *_ = formats.items()
+        raise ValueError(
+            f"{first} is {one} and {second} is {two}, but files that are read together must have "
+            "one format: use a pattern, such as 'folder/*.csv', or `unitless convert`"
+        )
+    return next(iter(formats))
+
+
+def is_continued(position: Position, source: str | None, files: Sequence[str]) -> bool:
+    """Whether these files begin with those that were read up to the position."""
+    known = position.get("files", [source or "-"])
+    begin = files[: len(known)]
+    if "-" in begin:
+        return False
+    return _absolute(begin) == _absolute(known)
+
+
+def _absolute(files: Sequence[str]) -> list[str]:
+    return list(map(os.path.abspath, files))
+
+
+Opener = Callable[[int, Sequence[str], Position], Generator[FileBlock, None, None]]
+"""Opens file number k, with the names known so far, at a position."""
+
+
+def in_turn(
+    files: Sequence[Any], start: Position, names: Sequence[str], opened: Opener
+) -> Generator[FileBlock, None, None]:
+    """The blocks of all files from a position on; there must be rows in one of them."""
+    if len(files) == 1:
+        yield from _with_rows(opened(0, names, start), start, files[0], "this file")
+    else:
+        blocks = _of_several(files, start, list(names), opened)
+        yield from _with_rows(blocks, start, files[0], "these files")
+
+
+def _of_several(
+    files: Sequence[str], start: Position, names: list[str], opened: Opener
+) -> Iterator[FileBlock]:
+    sizes = list(map(os.path.getsize, files))
+    place = start
+    first = _count(start) - 1
+    for k in range(first, len(files)):
+        if _count(place) <= k:
+            place = _at_next_file(place)
+        place["files"] = files[: k + 1]
+        before = sum(sizes[:k])
+        for block in opened(k, names, place):
+            names += block.new_names
+            place = block.position
+            done = block.done
+            if done is not None:
+                done = (before + done * sizes[k]) / sum(sizes)
+            yield replace(block, done=done)
+
+
+def _count(place: Position) -> int:
+    """The number of files that were opened."""
+    return len(place.get("files", [""]))
+
+
+def _with_rows(
+    blocks: Iterable[FileBlock], start: Position, file: Any, kind: str
+) -> Iterator[FileBlock]:
+    begun = start.get("rows", 0) > 0
+    for block in blocks:
+        begun = begun or len(block) > 0
+        yield block
+    if not begun:
+        is_path = isinstance(file, str)
+        raise ReadError(f"there are no rows in {kind}", file=file if is_path else "the stream")
+
+
+def _at_next_file(place: Position) -> Position:
+    """The position at the beginning of the next file."""
+    kept = {key: value for key, value in place.items() if key not in OF_ONE_FILE}
+    columns = place.get("columns")
+    if not columns:
+        return kept
+    if place["format"] not in ("csv", "tsv"):
+        return {**kept, "columns": columns}
+    # Each file has a header of its own.
+    types = dict(place.get("types", {}))
+    for name, kind in columns.items():
+        if kind is not None:
+            types[name] = kind
+    return {**kept, "types": types}

@@ -1,0 +1,99 @@
+"""Damped slopes: certificates from the learner's slopes times any lambda between 0 and 1.
+
+For every lambda and every u, regret(u) <= level(lambda) + lambda h.u, where level(1) = A and
+level(0) is the loss paid (docs/explanation/theory.md, section 4). `unitless.learners.slopes` has
+the sums.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+from unitless import losses
+from unitless.learners.base import Float, Sums
+from unitless.learners.slopes import (
+    BINS,
+    COUNT,
+    GG,
+    GY,
+    MARGINS_PER_UNIT,
+    PAID,
+    PRODUCT,
+    ROWS,
+    SIZE,
+)
+from unitless.losses import Loss
+from unitless.regret.duality import CURVATURE
+
+LAMBDAS = np.linspace(0.0, 1.0, 129)
+ROUNDING = 8 * 2.0**-53
+"""Each of T terms of a sum is rounded a few times; the sum of their errors is at most T times this,
+relative to the terms."""
+
+
+class Damped(NamedTuple):
+    """Upper bounds on the regret against any u: level + factor h.u, for each factor."""
+
+    factors: Float
+    levels: Float
+    errors: Float
+    """At most this times s_i is the error of h_i: rounding, and directions dropped as noise."""
+
+    def least(self, product: float, error: float) -> float:
+        """The smallest bound where h.u is at most product + error."""
+        largest = product + error
+        if not math.isfinite(largest):
+            return float(self.levels[0]) if self.factors[0] == 0 else math.inf
+        return float(np.min(self.levels + self.factors * largest))
+
+
+def paid(sums: Sums) -> float | None:
+    """The loss of the learner, if it was summed from the first trial on."""
+    slopes = sums.slopes
+    if slopes is None or slopes[ROWS] != sums.trials:
+        return None
+    return float(slopes[PAID] + math.log(slopes[PRODUCT]))
+
+
+def damped(loss: Loss, sums: Sums) -> Damped:
+    """The bounds from the sums of a learner; without sums of slopes only that with lambda = 1."""
+    slopes = sums.slopes
+    terms = ROUNDING * (sums.trials + sums.dimension + 8)
+    # sum |v g x_i| <= L sqrt(T) s_i
+    errors = np.full(len(sums.s), terms * loss.lipschitz * math.sqrt(sums.trials))
+    if sums.lost is not None:
+        errors += sums.lost
+    total = paid(sums)
+    if slopes is None or total is None or loss.code == losses.LINEAR:
+        size = abs(sums.A) if slopes is None else max(abs(sums.A), slopes[SIZE])
+        return Damped(np.ones(1), np.array([sums.A + terms * size]), errors)
+    size = total + slopes[SIZE]
+    if loss.code == losses.LOGISTIC:
+        conjugates = _logistic(slopes[BINS:].reshape(2, COUNT))
+        size += slopes[BINS : BINS + COUNT].sum()  # |loss*| < 1
+    else:
+        curvature = CURVATURE.get(loss.code, 0.0)
+        conjugates = LAMBDAS * slopes[GY] + LAMBDAS**2 * (curvature * slopes[GG])
+    levels = total + conjugates
+    levels[-1] = min(levels[-1], sums.A)
+    levels[1:] += terms * size
+    levels[0] += terms * total
+    return Damped(LAMBDAS, levels, errors)
+
+
+def _logistic(bins: Float) -> Float:
+    """Upper bounds on sum v loss*(y, lambda g) for every lambda, from the bins of q = |g|."""
+    count, total = bins
+    margins = (np.arange(COUNT + 1) - COUNT / 2) / MARGINS_PER_UNIT
+    edges = expit(-margins)
+    edges[0] = 1.0
+    edges[-1] = 0.0
+    ends = np.outer(LAMBDAS, edges)
+    f = xlogy(ends, ends) + xlogy(1 - ends, 1 - ends)
+    # the chord from f(high) to f(low) is above the convex f
+    high = edges[:-1]
+    low = edges[1:]
+    share = np.divide(total - count * low, high - low)
+    return f[:, :-1] @ share + f[:, 1:] @ (count - share)

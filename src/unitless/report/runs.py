@@ -1,0 +1,76 @@
+"""The page that compares several runs."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from unitless.evaluation import LABELS
+from unitless.report.charts import Figure, Results, over_rows, wider
+from unitless.report.page import boxes, filled, section, table
+from unitless.report.verdict import CERTAIN, MIN_WINDOWS
+
+
+def comparison_page(runs: Sequence[Results]) -> str:
+    """Return the comparison of several results files as HTML."""
+    names = _names(runs)
+    figure = _losses(runs, names)
+    figures = [figure] if figure.spec is not None else []
+    rows = []
+    for name, run in zip(names, runs, strict=True):
+        metrics = [run["metrics"].get(key) for key in _shared_metrics(runs)]
+        rows.append((name, run["learner"], str(run["source"]), run["rows"], *metrics))
+    headings = ("run", "learner", "file", "rows", *(LABELS[key] for key in _shared_metrics(runs)))
+    body = boxes(figures) + section("Runs", table(headings, rows))
+    return filled("Comparison of runs", _verdict(runs, names), "", body, figures)
+
+
+def _names(runs: Sequence[Results]) -> list[str]:
+    """Return a name for each run: what tells them apart."""
+    for key in ("learner", "source", "loss"):
+        names = [str(run[key]) for run in runs]
+        if len(set(names)) == len(names):
+            return names
+    return [f"run {k}" for k in range(1, len(runs) + 1)]
+
+
+def _shared_metrics(runs: Sequence[Results]) -> list[str]:
+    return [name for name in LABELS if all(name in run["metrics"] for run in runs)]
+
+
+def _verdict(runs: Sequence[Results], names: Sequence[str]) -> list[str]:
+    """Say which run has the smallest loss, and whether the difference is certain."""
+    sentences = []
+    for key, what in (("source", "files"), ("target", "targets"), ("loss", "losses")):
+        if len({str(run[key]) for run in runs}) > 1:
+            sentences.append(f"The runs have different {what}, which changes the losses, too.")
+    found = []
+    for name, run in zip(names, runs, strict=True):
+        if "loss" in run["metrics"]:
+            found.append((run["metrics"]["loss"], name, run))
+    if len(found) < 2:
+        return ["At most one of the runs has rows with a label.", *sentences]
+    (best, first, run), (loss, second, other) = sorted(found, key=lambda each: each[0])[:2]
+    less = f" ({100 * (1 - best / loss):.3g} % less)" if loss > 0 else ""
+    text = f"{first} has the smallest loss: {best:.4g}, then {second} with {loss:.4g}{less}."
+    return [text, _certainty(run, other), *sentences]
+
+
+def _certainty(run: Results, other: Results) -> str:
+    """Compare the losses window by window."""
+    there = dict(other["curve"])
+    pairs = [there[rows] - loss for rows, loss in run["curve"] if rows in there]
+    if len(pairs) < MIN_WINDOWS:
+        return "There are too few common windows of rows to say whether this is certain."
+    error = statistics.stdev(pairs) / math.sqrt(len(pairs))
+    ratio = statistics.mean(pairs) / error if error else math.inf
+    word = "certain" if ratio >= CERTAIN else "not certain"
+    return f"This is {word}: the difference by window is {ratio:.3g} times its standard error."
+
+
+def _losses(runs: Sequence[Results], names: Sequence[str]) -> Figure:
+    records = []
+    for name, run in zip(names, runs, strict=True):
+        for rows, loss in wider(run["curve"]):
+            records.append({"rows": rows, "loss": loss, "run": name})
+    text = "Loss by window of rows, made before each label was used."
+    return Figure("Loss over time", text, over_rows(records, "loss", "loss", "run"), True)

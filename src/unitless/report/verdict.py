@@ -1,0 +1,102 @@
+"""The verdict of a report: how good the predictions are, and whether that is certain."""
+
+import math
+import statistics
+
+from unitless.report.charts import Results
+
+MIN_WINDOWS = 8
+"""With fewer windows of the learning curve, nothing is called certain."""
+CERTAIN = 3
+"""Standard errors that make a difference certain."""
+GRADES = ((0.9, "nearly perfect"), (0.5, "much better"), (0.1, "better"), (0.01, "slightly better"))
+"""By the share of the best constant's loss that the model saves."""
+SCALED = "SGD on scaled features"
+
+
+def verdict(results: Results) -> list[str]:
+    """Return sentences; the first says how good the predictions are.
+
+    >>> curve = [[10 * k, 0.2 + 0.01 * (k % 2)] for k in range(1, 21)]
+    >>> facts = {"task": "binary", "target": "spam", "rows": 200, "loss": "logistic"}
+    >>> facts |= {"metrics": {"loss": 0.2}, "baseline": {"loss": 0.6}, "learner": "blend"}
+    >>> print(*verdict(facts | {"curve": curve}), sep="\\n")
+    Predictions of spam are much better than the best constant: the logistic loss is 0.2 instead
+    of 0.6 (67 % less).
+    This is certain: the difference is 349 times its standard error.
+    """
+    loss = results["metrics"].get("loss")
+    if loss is None or not results["baseline"]:
+        return ["There are no rows with a label, so nothing can be said about the predictions."]
+    constant = results["baseline"]["loss"]
+    saved = 1 - loss / constant if constant else 0.0
+    grade = next((word for least, word in GRADES if saved >= least), "not better")
+    than = ": better than" if grade == "nearly perfect" else " than"
+    what = f" of {results['target']}" if results["target"] else ""
+    change = f"{abs(saved):.0%} {'less' if saved >= 0 else 'more'}".replace("%", " %")
+    sentences = [
+        f"Predictions{what} are {grade}{than} the best constant: the {results['loss']} loss is "
+        f"{loss:.4g} instead of {constant:.4g} ({change}){_in_other_words(results)}."
+    ]
+    sentences.append(_certainty(results, loss - constant))
+    sentences += _against_the_last_label(results, loss) + _against_rivals(results)
+    return sentences
+
+
+def _in_other_words(results: Results) -> str:
+    """Return the accuracy, or the typical error."""
+    metrics = results["metrics"]
+    classes = results.get("classes") or []
+    if "accuracy" in metrics and sum(classes) > 0:
+        most = max(classes) / sum(classes)
+        return (
+            f", and {100 * metrics['accuracy']:.1f} % of the rows are right instead of "
+            f"{100 * most:.1f} % for the most frequent class"
+        )
+    if "mae" in metrics:
+        explained = f" (R² {metrics['r2']:.3f})" if "r2" in metrics else ""
+        return f", and the mean absolute error is {metrics['mae']:.4g}{explained}"
+    return ""
+
+
+def _certainty(results: Results, difference: float) -> str:
+    losses = [loss for _, loss in results["curve"]]
+    if len(losses) < MIN_WINDOWS:
+        return f"This is not certain: there are only {results['rows']:,} rows."
+    with_error = statistics.stdev(losses) / math.sqrt(len(losses))
+    ratio = abs(difference) / with_error if with_error else math.inf
+    if ratio >= CERTAIN:
+        return f"This is certain: the difference is {ratio:.3g} times its standard error."
+    return (
+        f"This is not certain: the difference is only {ratio:.2g} times its standard error. "
+        "More rows would tell."
+    )
+
+
+def _against_the_last_label(results: Results, loss: float) -> list[str]:
+    last = results.get("last")
+    if not last:
+        return []
+    name = "value" if results["task"] == "regression" else "class"
+    if last["loss"] < loss:
+        return [
+            f"Repeating the last {name} would be better: a loss of {last['loss']:.4g}. The rows "
+            "come in an order that the features do not explain."
+        ]
+    return [f"Repeating the last {name} has a loss of {last['loss']:.4g}."]
+
+
+def _against_rivals(results: Results) -> list[str]:
+    """Compare with SGD on the rows that were kept."""
+    found = {entry["learner"]: entry["loss"] for entry in results.get("comparison") or ()}
+    own = found.get(results["learner"])
+    if own is None or SCALED not in found:
+        return []
+    rows = (results.get("units") or {}).get("rows", 0)
+    rival = found[SCALED]
+    if rival is None:
+        return [f"On the first {rows:,} rows, scikit-learn's {SCALED} diverged."]
+    return [
+        f"On the first {rows:,} rows, the loss is {own:.4g}, and that of scikit-learn's {SCALED} "
+        f"is {rival:.4g}."
+    ]
