@@ -37,3 +37,38 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip(f"real data sets are not at {folder}")
     return folder
+
+
+QUICK = (
+    "cli/test_app.py",
+    "cli/test_errors.py",
+    "cli/test_screen.py",
+    "encoders/test_d",
+    "encoders/test_frame_encoder.py",
+    "encoders/test_kinds.py",
+    "encoders/test_refusals.py",
+    "evaluation/test_alarms.py",
+    "evaluation/test_metrics.py",
+    "kernels/test_arithmetic.py",
+    "readers/test_jsonl.py",
+    "readers/test_parquet.py",
+    "readers/test_source.py",
+    "readers/test_svmlight.py",
+    "readers/test_tables.py",
+    "regret/test_bounds.py",
+    "regret/test_errata.py",
+    "test_labels.py",
+    "test_losses.py",
+    "test_rows.py",
+    "test_source.py",
+)
+"""Files of short tests, of every part. With the laws of Algorithm 1 they are `-m quick`."""
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the short tests."""
+    for item in items:
+        path = item.path.relative_to(Path(__file__).parent).as_posix()
+        law_of_algorithm_1 = path.startswith("laws/") and "[coordinate]" in item.name
+        if path.startswith(QUICK) or law_of_algorithm_1:
+            item.add_marker("quick")

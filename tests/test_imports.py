@@ -82,3 +82,28 @@ def test_ci_runs_exactly_these():
     )
     assert found.stdout.splitlines() == commands()
     assert 'bash -c "$command"' in script
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "unitless",
+        "unitless.distributed",
+        "unitless.encoders",
+        "unitless.evaluation",
+        "unitless.learners",
+        "unitless.losses",
+        "unitless.model",
+        "unitless.persistence",
+        "unitless.readers",
+        "unitless.regret",
+        "unitless.river",
+        "unitless.rows",
+        "unitless.testing",
+    ],
+)
+def test_dir_lists_what_is_public_and_nothing_else(name):
+    module = __import__(name, fromlist=["__all__"])
+    assert dir(module) == sorted(module.__all__)
+    for public in module.__all__:
+        assert getattr(module, public) is not None

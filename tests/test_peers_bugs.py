@@ -124,7 +124,7 @@ def test_vw_3155_an_estimator_goes_on_after_it_was_loaded(tmp_path):
     X, y = stream()
     straight, resumed = (OnlineClassifier("coordinate").fit(X[:150], y[:150]) for _ in range(2))
     persistence.save(resumed, tmp_path / "model")
-    resumed = persistence.load(tmp_path / "model")
+    resumed = persistence.load(tmp_path / "model").to_sklearn()
     for model in (straight, resumed):
         model.partial_fit(X[150:], y[150:])
     assert straight.predict_proba(X).tobytes() == resumed.predict_proba(X).tobytes()
@@ -287,19 +287,19 @@ def test_river_1729_several_threads_feed_one_model(name):
     and the same row, so that no order shows.)
     """
     rows, x = 400, {"a": 1.5, "b": -2.0, "c": None}
-    alone, shared = get(name)(), get(name)()
+    alone, shared = Model.of(get(name)()), Model.of(get(name)())
     for _ in range(4 * rows):
-        alone.learn_one(x, 1)
+        alone.learn(x, 1)
     feeders = [
-        threading.Thread(target=lambda: [shared.learn_one(x, 1) for _ in range(rows)])
-        for _ in range(4)
+        threading.Thread(target=lambda: [shared.learn(x, 1) for _ in range(rows)]) for _ in range(4)
     ]
     for feeder in feeders:
         feeder.start()
     for feeder in feeders:
         feeder.join()
-    assert shared.predict_one(x) == alone.predict_one(x)
-    assert all(a.tobytes() == b.tobytes() for a, b in zip(shared.state, alone.state, strict=True))
+    assert shared.scores(x) == alone.scores(x)
+    states = zip(shared.learner.state, alone.learner.state, strict=True)
+    assert all(a.tobytes() == b.tobytes() for a, b in states)
     assert not {"merge", "__add__", "__iadd__", "__or__"} & {*dir(shared)}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -25,3 +25,11 @@ def test_links_lead_somewhere(page):
         target = page.parent / path if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_the_table_is_made_from_the_results_files(monkeypatch):
+    """Otherwise: python benchmarks/readme_table.py."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import readme_table
+
+    assert readme_table.page_with_table() == (ROOT / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""docs/reliability.md says what was measured."""
+"""docs/explanation/reliability.md says what was measured."""
 
 import importlib.util
 import json
@@ -13,7 +13,7 @@ def test_the_figures_are_those_of_the_results_file():
     )
     benchmark = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(benchmark)
-    page = (ROOT / "docs" / "reliability.md").read_text()
+    page = (ROOT / "docs" / "explanation" / "reliability.md").read_text()
     found = json.loads(benchmark.RESULTS.read_text())
     assert "\n".join(benchmark.lines(found)) in page
     bad = found["kills"]["wrong"], found["corruption"]["failures"], found["disk"]["damaged"]

@@ -189,7 +189,7 @@ class TestKept:
         from study_numbers import Study
         from study_page import text
 
-        assert (ROOT / "docs" / "study.md").read_text() == text(Study(RESULTS))
+        assert (ROOT / "docs" / "explanation" / "study.md").read_text() == text(Study(RESULTS))
 
     def test_no_bound_is_exceeded(self, monkeypatch):
         monkeypatch.syspath_prepend(ROOT / "benchmarks")

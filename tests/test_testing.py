@@ -59,10 +59,6 @@ class Mine(Coordinatewise):
 
     def _parameters(self):
         return (self.rate,)
-
-    def _weights_at(self, records, totals):
-        M, B = records
-        return B / (M + (M == 0))
 '''
 
 

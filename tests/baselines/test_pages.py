@@ -1,4 +1,4 @@
-"""The file of every baseline names its paper, its formula, its state and what was checked."""
+"""The docstring of every baseline names its paper, its formula, its state and what was checked."""
 
 import inspect
 import math
@@ -16,21 +16,13 @@ each_baseline = pytest.mark.parametrize("name", BASELINES)
 @each_baseline
 def test_the_page_is_complete(name):
     kind = get(name)
-    page = sys.modules[kind.__module__].__doc__
+    page = (sys.modules[kind.__module__].__doc__ or "") + kind.__doc__
     assert re.search(r"\((19|20)\d\d\)", page)  # the paper
     assert "::\n\n    " in page  # the formula
-    assert re.search(r"paper +field +meaning +unit\n", page) or all(
-        field.meaning and field.unit for field in (*kind.fields, *kind.totals)
-    )
+    declared = kind.vectors if hasattr(kind, "vectors") else (*kind.fields, *kind.totals)
+    assert all(field.meaning and field.unit for field in declared)
     assert re.search(r"\b(Checked|Derived)\b", page)
-    assert "sample weight" in " ".join(page.split())
-    assert ">>> " in kind.__doc__
-
-
-@each_baseline
-def test_one_file_each(name):
-    modules = [get(other).__module__ for other in BASELINES]
-    assert modules.count(get(name).__module__) == 1
+    assert f"\n{name} 0." in page  # an example
 
 
 @each_baseline
@@ -57,7 +49,7 @@ def test_wrong_parameters(name):
 
 
 def test_the_reconstruction_says_so():
-    page = sys.modules[get("nda").__module__].__doc__
+    page = get("nda").__doc__
     assert page.startswith("Normalised dual averaging, after Orabona, Crammer and Cesa-Bianchi")
     assert "reconstruction" in page.splitlines()[0]
 

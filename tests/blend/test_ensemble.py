@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from blend.material import blend, dicts, targets_of, widening
 from naive.blend import memberships
 from unitless.blend import experts as recipes
-from unitless.blend.ensemble import Ensemble
+from unitless.losses import LOGISTIC
 from unitless.rows import as_rows
+from unitless.views import Views
 
 KINDS = ["small", "dense", "falling"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -26,7 +27,7 @@ def expected(rows):
     """The same from the rules."""
     dense, small = memberships(rows)
     ends = {}
-    for member in recipes.LOGISTIC:
+    for member in recipes.BY_VIEWS[LOGISTIC]["smooth"]:
         own = [row for row, ends_it in ((dense, member.dense), (small, member.small)) if ends_it]
         own = [row for row in own if row is not None]
         if own:
@@ -133,7 +134,7 @@ def test_wide_rows_are_predicted_together(monkeypatch):
     learner = blend()
     learner.learn(as_rows(X, targets_of("logistic", np.random.default_rng(0), n)))
     one_by_one = [float(learner.predict(as_rows(X[[t]]))[0]) for t in range(n)]
-    looks, views = [], Ensemble.views
-    monkeypatch.setattr(Ensemble, "views", lambda *a, **b: looks.append(a) or views(*a, **b))
+    looks, show = [], Views.show
+    monkeypatch.setattr(Views, "show", lambda *a, **b: looks.append(a) or show(*a, **b))
     assert learner.predict(as_rows(X)).tolist() == one_by_one
     assert len(looks) == 1

@@ -158,7 +158,7 @@ def test_weights_at_the_ends_of_the_range(loss, place):
 
 
 def test_the_weights_that_break_a_plain_update():
-    """W_k P_k^v loses thousands of nats more than its bound at v = 5 (docs/blend.md); W_k P_k^(v/V)
+    """W_k P_k^v loses thousands of nats more than its bound at v = 5 (blend.md); W_k P_k^(v/V)
     keeps to V times the bound.
     """
     rng = np.random.default_rng(3)
@@ -303,7 +303,7 @@ def test_a_million_rows_without_underflow():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("views", ["auto", "linear"])
+@pytest.mark.parametrize("views", ["all", "smooth", "linear"])
 def test_the_blend(loss, views):
     X, y = tame(loss)
     learner = blend(loss, views=views)

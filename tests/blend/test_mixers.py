@@ -5,6 +5,7 @@ import pytest
 
 from blend.material import CLASSES, forecasts, mixed, mixer_of, targets_of, worst
 from naive import blend as naive
+from unitless.learners.base import EMPTY
 
 ROLES = ["guarantee", "main", "tracker", "main", "main"]
 SKILL = np.array([0.2, 0.9, 0.0, 0.5, -0.3])
@@ -34,18 +35,18 @@ def table(loss, kind="ordinary", n=N, seed=0):
     return Z, y
 
 
-def told(loss, Z, y, **given):
+def told(loss, Z, y, roles=ROLES, **given):
     """What the twin says."""
     if loss in ("logistic", "squared", "softmax"):
-        return getattr(naive, loss)(Z.tolist(), y, ROLES, **given)
+        return getattr(naive, loss)(Z.tolist(), y, roles, **given)
     return naive.hedge(Z.tolist(), y, loss, **given)
 
 
-def compare(loss, Z, y, v=None, drops=None, digits=40):
+def compare(loss, Z, y, v=None, drops=None, digits=40, roles=ROLES):
     """The worst errors: (of scores, weights and losses; of overheads)."""
-    mixer = mixer_of(loss, ROLES)
+    mixer = mixer_of(loss, roles)
     scores = mixed(mixer, Z, y, v, drops)
-    exact = told(loss, Z, y, weights=v, drops=drops, digits=digits)
+    exact = told(loss, Z, y, roles, weights=v, drops=drops, digits=digits)
     alive = [k for k, weight in enumerate(exact.weights) if weight > 0]
     claims = list(mixer.guarantees().values())
     now = [claim for claim in claims if claim.last == len(y)]
@@ -67,6 +68,16 @@ def test_tables(loss, kind):
     Algorithm 2 has most.
     """
     found, over = compare(loss, *table(loss, kind))
+    assert found < 1e-10
+    assert over < 1e-11
+
+
+@each_with_books
+def test_late_experts(loss):
+    """They are stacked little by little, or after 256 trials."""
+    n = 300 if loss == "squared" else N
+    roles = ["guarantee", "main", "tracker", "late", "late"]
+    found, over = compare(loss, *table(loss, n=n), roles=roles)
     assert found < 1e-10
     assert over < 1e-11
 
@@ -124,7 +135,7 @@ def test_predict_is_what_learn_uses_and_leaves_no_trace(loss):
     room = (1, CLASSES) if loss == "softmax" else 1
     for t in range(N):
         state = _copied(mixer.state)
-        ahead = mixer.predict(Z[t : t + 1], np.empty(room))
+        ahead = mixer.learn(Z[t : t + 1], EMPTY, EMPTY, np.empty(room))
         for before, after in zip(state, _copied(mixer.state), strict=True):
             np.testing.assert_array_equal(before, after)
         np.testing.assert_array_equal(ahead, mixed(mixer, Z[t : t + 1], y[t : t + 1]))
@@ -139,7 +150,10 @@ def test_blocks_are_rows(loss):
     found = np.concatenate([mixed(pieces, Z[a:b], y[a:b]) for a, b in cuts])
     np.testing.assert_array_equal(found, scores)
     assert whole.guarantees() == pieces.guarantees()
-    ahead = [mixer.predict(Z[::-1].copy(), np.empty_like(scores)) for mixer in (whole, pieces)]
+    ahead = [
+        mixer.learn(Z[::-1].copy(), EMPTY, EMPTY, np.empty_like(scores))
+        for mixer in (whole, pieces)
+    ]
     np.testing.assert_array_equal(*ahead)
 
 

@@ -140,3 +140,18 @@ def test_saving_in_between(tmp_path):
     persistence.save(learner, tmp_path / "model")
     persistence.save(straight, tmp_path / "straight")
     assert (tmp_path / "model").read_bytes() == (tmp_path / "straight").read_bytes()
+
+
+def test_a_row_of_weight_0_within_a_block_leaves_no_stale_table():
+    """It is scored by the kernel for single rows; the block's next rows bring new columns."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(80, 2)), np.zeros((80, 6))])
+    X[60:, 2:] = rng.normal(size=(20, 6))
+    y = np.sign(X[:, 0])
+    weights = np.ones(80)
+    weights[50] = 0
+    learner = module.Blend()
+    for k in range(50):
+        learner.learn(as_rows(X[k : k + 1], y[k : k + 1]))
+    learner.learn(as_rows(X[50:], y[50:], weights[50:]))
+    same_bits(learner.predict(as_rows(X[:1])), learner.predict(as_rows(X[:2]))[:1])

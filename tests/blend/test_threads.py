@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unitless.blend import threads
+from unitless.blend import ensemble as threads
 from unitless.learners import Blend
 from unitless.rows import as_rows
 
@@ -34,9 +34,3 @@ def test_members_do_run_on_threads(monkeypatch):
     assert not seen
     Blend().learn(stream(threads.MIN_ROWS))
     assert seen == [2]
-
-
-def test_the_error_of_a_job_is_raised(monkeypatch):
-    monkeypatch.setattr(threads.config, "NUMBA_NUM_THREADS", 2)
-    with pytest.raises(ZeroDivisionError):
-        threads.parallel([(divmod, 1, k) for k in range(4)], threads.MIN_ROWS)

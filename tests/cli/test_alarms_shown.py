@@ -21,10 +21,11 @@ def test_evaluate_tells_once_and_goes_on(unitless, tmp_path):
     assert done.code == 0
     notes = [line for line in done.err.splitlines() if "unit change" in line]
     assert len(notes) == 1
-    assert "feature 'grams': from row 501 on" in notes[0]
-    assert "rescale({'grams': 1e+06})" in notes[0]
+    assert "feature 'grams': from about row 50" in notes[0]
+    assert "`unitless rescale MODEL grams=1000000`" in notes[0]
     (alarm,) = persistence.header(tmp_path / "m")["notes"]["alarms"]
-    assert (alarm["feature"], alarm["row"]) == ("grams", 501)
+    assert alarm["feature"] == "grams"
+    assert abs(alarm["row"] - 501) <= 2
 
 
 def test_a_second_file_in_another_unit(unitless, tmp_path):
@@ -34,13 +35,13 @@ def test_a_second_file_in_another_unit(unitless, tmp_path):
     options = ("-t", "label", "--learner", "coordinate", "--ignore", "score")
     assert "unit change" not in unitless("evaluate", first, *options, "--save", tmp_path / "m").err
     on = ("evaluate", second, "--resume", tmp_path / "m")
-    assert "feature 'grams': from row 1 on" in unitless(*on).err
+    assert "feature 'grams': from about row 1 on" in unitless(*on).err
     unitless("rescale", tmp_path / "m", "grams=1000000", "--quiet")
     assert "unit change" not in unitless(*on).err
 
 
 def test_checkpoints_lose_no_run(unitless, tmp_path):
-    """Stopped between the fifth and the sixth of the ten values."""
+    """Stopped within the run of the new values."""
     data = written(tmp_path / "data.csv", in_grams_from(500, table()))
     options = ("-t", "label", "--learner", "coordinate", "--ignore", "score")
     unitless("evaluate", data, *options, "--save", tmp_path / "whole", "--quiet")

@@ -51,6 +51,8 @@ def test_learners_are_listed(unitless):
     assert "scale-invariant" in lines
     assert "adagrad" not in lines
     assert "adagrad" in unitless("learners", "--all").out
+    assert "full (linear-invariant, Theorem 2)" in lines
+    assert max(map(len, lines.splitlines())) <= 100
 
 
 def test_a_misspelt_learner(unitless, data):

@@ -88,11 +88,22 @@ def test_what_is_printed(unitless, data):
     done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2")
     lines = done.out.splitlines()
     assert lines[0] == "task: binary (no or yes) of 'label'; learner: coordinate; loss: logistic"
-    assert lines[1] == "columns: 2 numeric, 1 categorical (colour)"
-    assert [line.split()[0] for line in lines[3:13]] == [str(2**k) for k in range(10)]
+    assert lines[1:3] == ["separator: comma", "columns: 2 numeric, 1 categorical (colour)"]
+    assert [line.split()[0] for line in lines[4:14]] == [str(2**k) for k in range(10)]
     assert "\x1b" not in done.out
     for word in ("without a label", "area under ROC", "best constant", "Theorem 1", "grams"):
         assert word in done.out
+
+
+def test_the_test_of_information_is_printed(unitless, data, tmp_path):
+    done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT)
+    assert "the features carry information: e-value" in done.err + done.out
+    rng = np.random.default_rng(0)
+    noise = tmp_path / "noise.csv"
+    label = np.where(rng.random(400) < 0.9, "a", "b")
+    pl.DataFrame({"x": 1 + rng.normal(size=400) / 100, "label": label}).write_csv(noise)
+    done = unitless("evaluate", noise, "-t", "label", "-l", "coordinate")
+    assert "no information in the features yet: e-value" in done.err + done.out
 
 
 def test_quiet(unitless, data):
@@ -207,7 +218,7 @@ def test_hashing_is_noted(unitless, tmp_path):
         "-b",
         "3",
     )
-    assert done.err.startswith("note: column 'text' has more than 5 levels")
+    assert done.err.startswith("note: column 'text' has more than 5 words")
     assert "features                        " in done.out
 
 
@@ -412,7 +423,11 @@ def test_a_label_that_is_no_number_after_numbers_names_the_task(unitless, tmp_pa
     monkeypatch.setattr(
         readers, "open_blocks", lambda *a, **k: whole(*a, **k | {"block_bytes": 100})
     )
-    done = unitless("evaluate", path, "-t", "y", "-l", "vaw", "--save", tmp_path / "m")
+    words = ("evaluate", path, "-t", "y", "-l", "vaw", "--save", tmp_path / "m")
+    done = unitless(*words)
+    assert done.code == 0
+    assert "in line 62: 'many'; if it is a class, use --task" in done.out
+    done = unitless(*words, "--strict")
     assert done.code == 2
     for word in ("line 62", "'y'", "many", "--task multiclass"):
         assert word in done.err
@@ -452,3 +467,8 @@ def test_a_row_is_taken_apart_before_anything_was_learned(unitless, data, learne
     assert done.code == 0
     assert f"Contributions to the score of row {options[1]}\n" in done.out
     assert "(base)" in done.out
+
+
+def test_a_learner_per_class_is_named(unitless, data):
+    out = unitless("evaluate", data, "-t", "colour", "-l", "coordinate").out
+    assert "learner: coordinate, one per class; loss: softmax" in out

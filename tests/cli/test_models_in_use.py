@@ -108,6 +108,30 @@ def test_explain_adds_up_to_the_prediction(unitless, tmp_path, saved, frame):
     assert (slip.code, "has no column 'Metres'; did you mean 'metres'?" in slip.err) == (2, True)
 
 
+def test_explain_a_row_of_a_file(unitless, saved, data):
+    expected = predictions(unitless("predict", saved, data).out)
+    for row in (1, 700):
+        found = json.loads(unitless("explain", saved, data, "--row", row, "--json").out)
+        assert found["score"] == expected[row - 1]
+        assert sum(part["adds"] for part in found["parts"]) == pytest.approx(found["score"])
+    assert "--row 701: the file has 700 rows" in unitless("explain", saved, data, "--row", 701).err
+    assert "rows are counted from 1" in unitless("explain", saved, data, "--row", 0).err
+    assert "the arguments are swapped" in unitless("explain", data, saved, "--row", 1).err
+    assert "add --row N" in unitless("explain", saved, data).err
+
+
+def test_certificates_are_computed_only_when_someone_asks(unitless, data, monkeypatch, tmp_path):
+    def asked(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("unitless.evaluation.results.certified", asked)
+    monkeypatch.setattr("unitless.evaluation.evaluation.certified", asked)
+    words = ("evaluate", data, "-t", "label", "-l", "coordinate")
+    assert unitless(*words, "--quiet", "--save", tmp_path / "m").code == 0
+    with pytest.raises(AssertionError):
+        unitless(*words, "--quiet", "--results", tmp_path / "r.json")
+
+
 def test_explain_leaves_out_what_is_missing_and_adds_nothing(unitless, saved):
     found = json.loads(unitless("explain", saved, "colour=red", "--json").out)
     assert {part["feature"] for part in found["parts"]} == {"(base)", "colour=red"}

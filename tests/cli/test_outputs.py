@@ -63,7 +63,20 @@ def test_a_report_is_not_written_over_its_results(unitless, evaluate, tmp_path):
     evaluate("--results", results)
     before = results.read_bytes()
     assert unitless("report", results, results).code == 2
+    (tmp_path / "link.html").symlink_to(results)
+    assert unitless("report", results, tmp_path / "link.html").code == 2
     assert results.read_bytes() == before
+
+
+def test_the_page_of_a_report_has_a_name(unitless, evaluate, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        evaluate("--results", f"{name}.results.json")
+    assert unitless("report", "one.results.json").out == "wrote one.html\n"
+    done = unitless("report", "one.results.json", "two.results.json")
+    assert done.out == "wrote comparison.html\n"
+    assert "Comparison of runs" in (tmp_path / "comparison.html").read_text()
+    assert "before it" in unitless("report", "page.html").err
 
 
 def test_shards_are_not_written_over(unitless, tmp_path):
@@ -120,7 +133,8 @@ def test_results_of_a_report_replace_no_other_file(evaluate, tmp_path):
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_folders_are_checked_before_the_first_row(unitless, tmp_path, option):
-    """The data do not even exist."""
+    """The data have no rows, which is not even noticed."""
+    (tmp_path / "nothing.csv").touch()
     missing = tmp_path / "no" / "folder" / "x"
     done = unitless("evaluate", tmp_path / "nothing.csv", option, missing)
     assert done.code == 3
@@ -137,6 +151,25 @@ def test_permissions_are_checked_before_the_first_row(unitless, tmp_path):
     done = unitless("evaluate", tmp_path / "nothing.csv", "--save", tmp_path / "closed" / "m")
     assert done.code == 3
     assert "Permission denied" in done.err
+
+
+def test_a_folder_without_permission(unitless, tmp_path, monkeypatch):
+    """As above for root, who may write everywhere."""
+    (tmp_path / "nothing.csv").write_text("")
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(tmp_path))
+    for option in OPTIONS:
+        done = unitless("evaluate", tmp_path / "nothing.csv", option, tmp_path / "x")
+        assert done.code == 3
+        assert "Permission denied" in done.err
+
+
+def test_the_file_of_a_test_is_an_input(evaluate, tmp_path, data):
+    other = tmp_path / "other.csv"
+    other.write_bytes(data.read_bytes())
+    for option in OPTIONS:
+        done = evaluate("--test", other, option, other)
+        assert (done.code, other.read_bytes()) == (2, data.read_bytes())
+        assert "this is the input file" in done.err
 
 
 def test_a_failed_run_leaves_the_old_predictions(unitless, tmp_path):

@@ -5,8 +5,7 @@ import io
 import numba
 import pytest
 
-from unitless.cli.screen import COMPILING, console_of, warnings_as_notes
-from unitless.cli.summary import show_certificate
+from unitless.cli.screen import COMPILING, console_of, show_certificate, warnings_as_notes
 
 
 class Terminal(io.StringIO):

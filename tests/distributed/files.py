@@ -1,12 +1,10 @@
 """Tables of flights in files, and what one process makes of them."""
 
-from copy import deepcopy
-
 import numpy as np
 import polars as pl
 
 from unitless.distributed import PartitionedData
-from unitless.distributed.learning import learn_block, read, start_of
+from unitless.distributed.learning import learn_block, start_of
 
 
 def table(n=600, seed=0):
@@ -45,10 +43,9 @@ def classes(path, **how):
 def in_one_pass(learner, source, key=""):
     """The model of all rows, learned one after the other."""
     parts = source.parts()
-    start = start_of(source, learner, parts, key)
-    model = deepcopy(start.model)
+    model, source = start_of(source, learner, parts, key)
     for part in parts:
-        for block in read(source, part, start.types):
+        for block in source.blocks(part):
             learn_block(model, block)
     return model
 

@@ -1,13 +1,11 @@
 """What is left of dependent columns when factors are joined, measured: it must be called noise."""
 
-from copy import deepcopy
-
 import numpy as np
 
 from distributed.material import STREAMS, rows_of
-from unitless.distributed import merging
-from unitless.distributed.merging import NOISE, STEADY_ROWS, continued, merged
-from unitless.learners.triangular_factor import RANK, T
+from unitless.distributed.merging import aligned, continued, factor_rows, merged
+from unitless.learners.givens import rotate
+from unitless.learners.triangular_factor import ACTIVE, NOISE, RANK, STEADY_ROWS, T, noise_size
 from unitless.learners.vaw import Vaw
 
 DEPENDENT = ("flights", "nested", "first_rare", "twins", "sums")
@@ -15,14 +13,17 @@ DEPENDENT = ("flights", "nested", "first_rare", "twins", "sums")
 
 def rests(one, two):
     """Of each row of `two` rotated into `one`: |w_n|, c_n and the size that the rule has."""
-    one = deepcopy(one)
-    factor, other = merging.aligned(one, two)
-    rank, norms = factor.rank, factor.norms
-    for w, target in zip(other.R, other.q, strict=True):
-        for k in range(rank):
-            target = merging._rotate(factor.R, factor.q, k, w, target)
-        sizes = merging.noise_sizes(factor.R, rank, norms)
-        yield np.abs(w[rank:]), norms[rank:], sizes, one.state.totals[T]
+    one, two = aligned(one, two)
+    W, squares = factor_rows(two, one)
+    U, D, z = one.state.U, one.state.D, one.state.z
+    rank, active = (int(one.state.totals[k]) for k in (RANK, ACTIVE))
+    norms = np.sqrt(one.state.squares[:active] + squares)
+    growth = np.sqrt(one.state.totals[T] / STEADY_ROWS)
+    sizes = norms + growth * np.sqrt(squares)
+    for row, q in zip(W, two.state.q, strict=False):
+        delta, _, _ = rotate(U, D, z, row, (1.0, q), rank, np.zeros(rank), True)
+        bounds = [noise_size(U, rank, n, sizes) for n in range(rank, active)]
+        yield np.sqrt(delta) * np.abs(row[rank:]), norms[rank:], np.array(bounds)
 
 
 def measured(n, shards, seeds):
@@ -33,11 +34,10 @@ def measured(n, shards, seeds):
             stream = rows_of(*STREAMS[name](np.random.default_rng(seed), n))
             whole = Vaw()
             whole.learn(stream)
-            for left, c, size, t in joins(stream, shards, whole.state.totals[RANK]):
-                gamma = np.sqrt(1 + t / STEADY_ROWS)
-                here = max(here, float((left / (NOISE * gamma * size)).max(initial=0)))
+            for left, c, size in joins(stream, shards, whole.state.totals[RANK]):
+                here = max(here, float((left / (NOISE * size)).max(initial=0)))
                 rows = max(rows, float((left / (NOISE * c)).max(initial=0)))
-    return {"noise / bound": f"{here:.2g}", "noise / the learner's bound": f"{rows:.2g}"}
+    return {"noise / bound": f"{here:.2g}", "noise / bound of 0.1.0": f"{rows:.2g}"}
 
 
 def joins(stream, shards, rank):

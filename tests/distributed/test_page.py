@@ -1,4 +1,4 @@
-"""docs/distributed.md holds the tables that its results file makes."""
+"""docs/how-to/distributed.md holds the tables that its results file makes."""
 
 import importlib.util
 import json

@@ -18,7 +18,7 @@ def test_files_by_name_then_row_groups_every_row_once(tmp_path):
     rows = [
         row
         for part in parts
-        for block in PartitionedData("").blocks(part, {})
+        for block in PartitionedData("").blocks(part)
         for row in block.frame["x"]
     ]
     assert rows == [*range(200, 210), *range(100, 110), *range(10)]
@@ -39,7 +39,7 @@ def test_patterns(tmp_path):
 def test_refusals(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     (tmp_path / "b.jsonl").write_text('{"x": 1}\n')
-    with pytest.raises(ValueError, match=r"a\.csv is csv and .*b\.jsonl is jsonl, but all files"):
+    with pytest.raises(ValueError, match=r"a\.csv is csv and .*b\.jsonl is jsonl, but files that"):
         PartitionedData(tmp_path).parts()
     (tmp_path / "c.vw").write_text("1 | a\n")
     with pytest.raises(ValueError, match="VW text cannot be split"):

@@ -51,10 +51,10 @@ def test_a_sharded_model_is_a_model_like_any_other(tmp_path):
     assert notes == {"shards": 4, "rows": 600, "losses": made.losses}
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRY if name != "vaw"])
-def test_all_else_is_refused_with_the_reason(name):
-    with pytest.raises(ValueError, match=f"^{name} cannot be learned in shards: .*; use vaw"):
-        fit_sharded(name, "nothing.svm", shards=2)
+def test_all_else_is_refused_with_the_reason():
+    for name in [name for name in REGISTRY if name != "vaw"]:
+        with pytest.raises(ValueError, match=f"^{name} cannot be learned in shards: .*; use vaw"):
+            fit_sharded(name, "nothing.svm", shards=2)
 
 
 def test_other_refusals(tmp_path):
@@ -101,7 +101,7 @@ def test_a_file_that_goes_is_named_by_its_part(tmp_path, monkeypatch):
         return made
 
     monkeypatch.setattr(shards, "start_of", start_then_lose)
-    with pytest.raises(FileNotFoundError, match=r"2\.csv: No such file .*\(part 3 of 3\)"):
+    with pytest.raises(FileNotFoundError, match=r"2\.csv: there is no such file.*\(part 3 of 3\)"):
         fit_sharded("vaw", PartitionedData(tmp_path, target="y", task="regression"), shards=3)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from twin_of_frame_encoder import learned, table_of
 
 from unitless.encoders import FrameEncoder, ManyLevels
-from unitless.encoders.hashing import bucket_of
+from unitless.encoders.namespaces import bucket_of
 
 GOLDEN = {  # as `printf red | b2sum -l 64` has them, the last but for its surrogate
     "": 42724,
@@ -45,7 +45,9 @@ def test_definition(level, bits):
 @pytest.mark.parametrize("seed", ["0", "1"])
 def test_another_process(seed):
     """Python's own hash of strings would differ."""
-    code = "from unitless.encoders.hashing import bucket_of as b; print(b('red', 18), b('a', 30))"
+    code = (
+        "from unitless.encoders.namespaces import bucket_of as b\nprint(b('red', 18), b('a', 30))"
+    )
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": seed},

@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from unitless.encoders.hashing import bucket_of
+from unitless.encoders.namespaces import bucket_of
 
 TYPES = {"number": pl.Float64, "category": pl.String, "text": pl.String, "date": pl.Datetime("us")}
 LIBRARIES = ["polars", "pandas", "pyarrow"]
@@ -110,7 +110,8 @@ class Twin:
             for t, g, v in own[b]
         ]
         found = {}
-        for space, name, value in plain + products:
+        numbers_first = sorted(plain + products, key=lambda feature: feature[0] != feature[1])
+        for space, name, value in numbers_first:
             place = self.place(space, name)
             found[place] = found.get(place, 0.0) + value
         return {k: None if v != v else v for k, v in found.items() if v != 0}

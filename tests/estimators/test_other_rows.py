@@ -129,7 +129,7 @@ LABELS = Y[15:25]  # of both classes, which a first block must have
 BAD = {
     "infinity": (np.where(np.arange(30) == 29, np.inf, TEN), LABELS, None, "row 0, column 29"),
     "one row": (TEN[0], LABELS, None, "Reshape your data"),
-    "too few labels": (TEN, LABELS[:9], None, "targets has shape.*10 rows"),
+    "too few labels": (TEN, LABELS[:9], None, "inconsistent numbers of samples: 10 rows"),
     "negative weight": (TEN, LABELS, [1.0] * 9 + [-1.0], "row 9: weight -1"),
     "huge weight": (TEN, LABELS, [1.0] * 9 + [1e300], "row 9: weight 1e"),
     "too few weights": (TEN, LABELS, [1.0] * 9, "weights has shape.*10 rows"),
@@ -163,7 +163,7 @@ def test_bad_blocks(kind, rows, y, v, message):
 @each_kind
 @pytest.mark.parametrize("rows", [{"a": [1, 2]}, [{"a": 1}, {"a": 2}]], ids=["columns", "rows"])
 def test_dicts_are_told_where_to_go(kind, rows):
-    with pytest.raises(TypeError, match=r"pandas.DataFrame\(X\).*unitless.estimators.river"):
+    with pytest.raises(TypeError, match=r"pandas.DataFrame\(X\).*unitless.river"):
         kind().fit(rows, [0, 1])
 
 

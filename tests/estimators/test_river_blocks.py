@@ -114,7 +114,7 @@ def test_categories_that_appear(model):
         many.learn_many(frame[start : start + 13], pandas.Series(y[start : start + 13]))
     one_by_one(one, frame, y)
     assert answers(many, frame) == answers(one, frame)
-    assert list(many._model.names.columns) == list(one._model.names.columns)
+    assert list(many._model.learner.names.columns) == list(one._model.learner.names.columns)
 
 
 @pytest.mark.parametrize("library", [polars.DataFrame, pyarrow.table, pandas.DataFrame])
@@ -183,7 +183,7 @@ def test_a_question_about_new_names_does_not_confuse_later_rows():
         (FRAMES[1].assign(c=np.inf), SEVEN[1], None, "row 0, column 'c': inf"),
         (FRAMES[1].assign(c=[*"x" * 24, np.inf]), SEVEN[1], None, "row 24, feature 'c': inf"),
         (FRAMES[1].assign(c=[*"x" * 24, ()]), SEVEN[1], None, r"row 24, feature 'c': \(\) is not"),
-        (FRAMES[1], SEVEN[1][:-1], None, "targets has shape"),
+        (FRAMES[1], SEVEN[1][:-1], None, "inconsistent numbers of samples: 25 rows and 24 targets"),
         (FRAMES[1], SEVEN[1], np.ones(24), "weights has shape"),
         (FRAMES[1], [*SEVEN[1][:24], "new"], [1.0] * 24 + [-1.0], "row 24: weight -1"),
         (FRAMES[1], [*SEVEN[1][:24], None], None, "None is not a label"),

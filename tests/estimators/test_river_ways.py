@@ -77,9 +77,9 @@ def test_classes_as_they_appear(learner):
 def test_a_new_class_starts_at_score_0():
     model = learned(Classifier("nag", multiclass=True), SEGMENTS[:100])
     x, _ = SEGMENTS[100]
-    before = model._model.predict_one(x)
+    before = model._model.learner.predict_one(x)
     model.learn_one({}, "new", w=0)
-    after = model._model.predict_one(x)
+    after = model._model.learner.predict_one(x)
     assert after[:-1].tolist() == before.tolist()
     assert after[-1] == 0
 
@@ -89,7 +89,7 @@ def test_two_classes_by_softmax():
     model = learned(Classifier(multiclass=True), PHISHING)
     right = [model.predict_one(x) == y for x, y in PHISHING]
     assert sum(right) > 0.8 * len(right)
-    assert model._model.loss.name == "softmax"
+    assert model._model.learner.loss.name == "softmax"
 
 
 @pytest.mark.parametrize("multiclass", [False, True])
@@ -297,7 +297,7 @@ def test_debug_one_in_a_pipeline():
     for x, y in TRUMP:
         model.learn_one(x, y)
     report = model.debug_one(TRUMP[0][0])
-    assert "2. Regressor" in report
+    assert "2. UnitlessRegressor" in report
     assert "(base)" in report
     assert f"Prediction: {model.predict_one(TRUMP[0][0]):.5f}" in report
 

@@ -72,9 +72,9 @@ def test_order_is_counted_over_all_calls():
     ],
 )
 def test_other_orders_raise_no_warning(codes):
-    order = LabelOrder()
+    order = LabelOrder(3)
     order.add(np.array(codes, dtype=float))
-    assert not order.is_sorted()
+    assert not order.warned
 
 
 def test_first_block_of_one_class_needs_classes():

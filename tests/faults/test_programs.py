@@ -23,7 +23,12 @@ def figures(name, *words):
 
 @pytest.mark.parametrize(
     ("learner", "ending", "passes"),
-    [("coordinate", "csv", 0), ("full", "svm", 0), ("coordinate", "svm", 3)],
+    [
+        ("full", "csv", 0),
+        ("coordinate", "svm", 3),
+        ("vaw", "parquet", 2),
+        ("coordinate", "folder", 2),
+    ],
 )
 def test_killed_runs_are_resumed_to_the_bit(learner, ending, passes):
     found = figures("killing", learner, ending, 3, 0, passes)

@@ -20,7 +20,7 @@ def test_it_loads_and_says_what_it_said(path):
     expected = json.loads((path.parent / "expected.json").read_text())[path.name]
     model = persistence.load(path)
     if path.name == "classifier":
-        found = model.decision_function(frame(3))
+        found = model.to_sklearn().decision_function(frame(3))
     elif path.name == "stream":
         found = model.learner.predict(as_rows(NEW[:, :2]))
         assert resumed(path).rows == 50

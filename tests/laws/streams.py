@@ -6,6 +6,7 @@ losses its constructor takes, whether it has sums. What no class declares is dec
 """
 
 import inspect
+from collections import defaultdict
 from functools import cache
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from cases import in_one_test
 from unitless import losses
 from unitless.learners import REGISTRY, get
 from unitless.learners.base import Diverged
@@ -33,7 +35,7 @@ NEAR_TARGETS = ("blend",)
 """Learners that refuse targets whose squares would leave float64."""
 SILENT = ("zero",)
 """Learners that no label moves."""
-BASELINES = [name for name in NAMES if REGISTRY[name].startswith("baselines.")]
+BASELINES = [name for name in NAMES if ".baselines." in REGISTRY[name]]
 
 PARAMETERS = {"quantile(tau)": "quantile(0.9)", "huber(delta)": "huber(2)"}
 LOSSES = [losses.get(PARAMETERS.get(name, name)).name for name in (*losses.NAMES, "softmax")]
@@ -122,7 +124,16 @@ def each_pair_where(fits, of_loss=lambda loss: True):
 
 
 def _pairs(chosen):
-    return pytest.mark.parametrize(("name", "loss"), chosen)
+    """Run a test for every learner, with all its losses in one go."""
+    losses_by_name = defaultdict(list)
+    for name, loss in chosen:
+        losses_by_name[name].append(loss)
+    with_losses = in_one_test("loss", lambda name, **others: losses_by_name[name])
+
+    def decorate(test):
+        return pytest.mark.parametrize("name", list(losses_by_name))(with_losses(test))
+
+    return decorate
 
 
 def anyone(name):
@@ -140,7 +151,7 @@ each_learner_in_any_unit = each_learner_where(in_any_unit)
 each_pair = each_pair_where(anyone)
 each_pair_in_any_unit = each_pair_where(in_any_unit)
 each_pair_with_sums = _pairs([pair for pair in PAIRS if keeps_sums(*pair)])
-each_form = pytest.mark.parametrize("form", ["dense", "csr"])
+each_form = in_one_test("form", ["dense", "csr"])
 GROUPS = [(name,) for name in NAMES if name not in BASELINES]
 GROUPS += [tuple(BASELINES[k : k + 4]) for k in range(0, len(BASELINES), 4)]
 each_group = pytest.mark.parametrize("names", GROUPS, ids="+".join)
@@ -195,11 +206,17 @@ def late(X, columns=3):
     return X
 
 
-def powers_of_two(rng, d, most=400):
-    """Factors 2^-most to 2^most, both ends among them, of either sign."""
+def powers_of_two(rng, d, most=400, name="zero"):
+    """Factors 2^-most to 2^most, both ends among them; of either sign where a sign is none."""
     exponents = rng.integers(-most, most + 1, d)
     exponents[:2] = -most, most
-    return rng.permutation(2.0**exponents) * rng.choice([-1.0, 1.0], d)
+    factors = rng.permutation(2.0**exponents) * rng.choice([-1.0, 1.0], d)
+    return factors if symmetric(name) else np.abs(factors)
+
+
+def symmetric(name):
+    """Whether it declares that signs and order of the columns do not matter."""
+    return make(name).symmetric
 
 
 def linear_map(rng, d, condition):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from cases import in_one_test
 from laws.streams import each_form, each_learner, each_pair, make, snapshot, tame
 from unitless import losses
 from unitless.learners import get
@@ -76,7 +77,7 @@ def test_bad_blocks(name):
 
 
 @each_learner
-@pytest.mark.parametrize("wide", [1.0, 1e200, 1e-200])
+@in_one_test("wide", [1.0, 1e200, 1e-200])
 def test_an_infinity_among_known_columns(name, wide):
     """Kernels may notice it by themselves: the rows before it leave no trace either."""
     learner = trained(name)

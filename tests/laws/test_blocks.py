@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import in_one_test
 from laws.streams import (
     cases,
     dicts,
@@ -40,7 +40,7 @@ def in_pieces(learner, rows, cuts):
 
 @each_pair
 @each_form
-@pytest.mark.parametrize("weighted", [False, True])
+@in_one_test("weighted", [False, True])
 def test_every_split_of_tame_streams(name, loss, form, weighted):
     stream = tame(name, loss, n=50, d=10, weighted=weighted)
     stream = stream._replace(X=late(stream.X))
@@ -73,7 +73,7 @@ def test_every_split_of_nasty_streams(names, data, form):
 
 @each_pair
 @each_form
-@pytest.mark.parametrize("weighted", [False, True])
+@in_one_test("weighted", [False, True])
 def test_predict_is_what_learn_uses(name, loss, form, weighted):
     stream = tame(name, loss, n=50, d=10, weighted=weighted)
     rows = stream._replace(X=late(stream.X)).rows(form)

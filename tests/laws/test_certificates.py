@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from cases import in_one_test
 from laws.streams import (
     SILENT,
     each_form,
@@ -25,7 +26,7 @@ from unitless.learners import get
 from unitless.regret.certificate import certificate
 from unitless.rows import as_rows
 
-with_and_without_intercept = pytest.mark.parametrize("intercept", [True, False])
+with_and_without_intercept = in_one_test("intercept", [True, False])
 
 
 def scaled_stream(name, loss, seed=0, n=60, d=4):
@@ -71,7 +72,7 @@ def test_the_intercept_s_weight_is_that_of_a_constant_column(name, loss):
 @each_pair_in_any_unit
 def test_weights_have_the_unit_of_one_over_x(name, loss):
     stream = tame(name, loss, d=10)
-    factors = powers_of_two(np.random.default_rng(0), 10)
+    factors = powers_of_two(np.random.default_rng(0), 10, name=name)
     one, two = make(name, loss), make(name, loss)
     one.learn(stream.rows())
     two.learn(stream._replace(X=stream.X * factors).rows())

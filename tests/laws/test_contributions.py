@@ -44,7 +44,7 @@ def test_they_add_up(name, loss, form):
 @each_pair_in_any_unit
 def test_they_have_no_unit(name, loss):
     stream = tame(name, loss, d=6)
-    factors = powers_of_two(np.random.default_rng(0), 6)
+    factors = powers_of_two(np.random.default_rng(0), 6, name=name)
     other = stream._replace(X=stream.X * factors)
     one, two = trained(name, loss, stream), trained(name, loss, other)
     for t in range(10):

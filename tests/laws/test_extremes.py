@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+from cases import in_one_test
 from laws.streams import (
     NEAR_TARGETS,
     PAPER,
@@ -133,7 +134,7 @@ def survives(learner, stream, form="dense"):
 
 
 @each_pair
-@pytest.mark.parametrize("X", EXTREME.values(), ids=EXTREME)
+@in_one_test("X", EXTREME)
 def test_rows(name, loss, X):
     y = targets(loss, np.random.default_rng(0), len(X))
     for form in ("dense", "csr"):
@@ -194,7 +195,7 @@ def test_dicts_that_diverge_leave_no_name(name):
 
 @each_pair
 @each_form
-@pytest.mark.parametrize(
+@in_one_test(
     "X", [EXTREME["growing from 5e-324 to 1.7e308"], EXTREME["the largest numbers"], tame("zero").X]
 )
 def test_weights(name, loss, form, X):
@@ -215,7 +216,7 @@ def test_sums_beyond_float64(name):
 
 
 @each_pair_where(has_wealth)
-@pytest.mark.parametrize("wealth", [1e-300, 1e300])
+@in_one_test("wealth", [1e-300, 1e300])
 def test_wealth(name, loss, wealth):
     learner, rows = make(name, loss, wealth=wealth), tame(name, loss, n=200).rows()
     finite_or_diverged(learner, lambda: learner.learn(rows))
@@ -223,7 +224,7 @@ def test_wealth(name, loss, wealth):
 
 
 @each_pair_where(anyone, reals)
-@pytest.mark.parametrize("X", [tame("zero", n=300).X, EXTREME["1e-300 beside 1e300"]])
+@in_one_test("X", [tame("zero", n=300).X, EXTREME["1e-300 beside 1e300"]])
 def test_targets_up_to_the_largest(name, loss, X):
     y = np.random.default_rng(0).choice([-1e308, 1e308, LARGEST, -LARGEST, 1.0, 0.0], len(X))
     for stream in (Stream(X, y), Stream(X, np.abs(y))):
@@ -238,8 +239,8 @@ def test_targets_up_to_the_largest(name, loss, X):
 
 
 @each_learner_where(takes_slopes)
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("X", [np.ones((20_000, 1)), np.eye(3)[np.arange(20_000) % 3]])
+@in_one_test("sign", [1, -1])
+@in_one_test("X", [np.ones((20_000, 1)), np.eye(3)[np.arange(20_000) % 3]])
 def test_gradients_that_never_turn(name, sign, X):
     """h'S^+h grows like T: exp of it leaves float64 after 1700 rows, a score must not."""
     learner = make(name, "linear")
@@ -256,7 +257,7 @@ ADVERSARIES = {
 
 
 @each_learner_where(takes_slopes)
-@pytest.mark.parametrize("choose", ADVERSARIES.values(), ids=ADVERSARIES)
+@in_one_test("choose", ADVERSARIES)
 def test_gradients_by_the_sign_of_the_score(name, choose):
     rng = np.random.default_rng(0)
     learner = make(name, "linear")

@@ -11,6 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from cases import in_one_test
 from unitless.learners import get
 from unitless.learners.full import ALPHA_0
 from unitless.regret.bounds import SHARP_ALPHA, kappa
@@ -39,10 +40,9 @@ def kinds(rng, n=60, d=4):
 
 KINDS = kinds(np.random.default_rng(0))
 each_kind = pytest.mark.parametrize("X", KINDS.values(), ids=KINDS)
-with_and_without_weights = pytest.mark.parametrize(
+with_and_without_weights = in_one_test(
     "v",
-    [np.ones(60), 2.0 ** np.random.default_rng(1).uniform(-5, 5, 60)],
-    ids=["plain", "weighted"],
+    {"plain": np.ones(60), "weighted": 2.0 ** np.random.default_rng(1).uniform(-5, 5, 60)},
 )
 
 
@@ -139,7 +139,7 @@ GRADIENTS = {
     "random": at_random(0), "fractions": fractions(0), "to hurt": to_hurt,
     "to flatter": to_flatter, "never turning": never_turning,
 }  # fmt: skip
-each_adversary = pytest.mark.parametrize("choose", GRADIENTS.values(), ids=GRADIENTS)
+each_adversary = in_one_test("choose", GRADIENTS)
 
 
 def greedy(learner, x, v):
@@ -152,13 +152,12 @@ def greedy(learner, x, v):
 @each_kind
 @each_adversary
 @with_and_without_weights
-@pytest.mark.parametrize(
+@in_one_test(
     "parameters",
     [
         {}, {"alpha": 1.13}, {"alpha": SHARP_ALPHA}, {"alpha": 3.0, "wealth": 50.0},
         {"d": 4}, {"d": 20, "wealth": 0.01},
     ],
-    ids=str,
 )  # fmt: skip
 def test_lemma_3(X, choose, v, parameters):
     learner = get("coordinate")("linear", intercept=False, **parameters)
@@ -167,14 +166,14 @@ def test_lemma_3(X, choose, v, parameters):
 
 @each_kind
 @with_and_without_weights
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "quantile(0.9)", "huber(2)"])
+@in_one_test("loss", ["logistic", "hinge", "quantile(0.9)", "huber(2)"])
 def test_lemma_3_with_labels(X, v, loss):
     learner = get("coordinate")(loss, intercept=False)
     holds_for_algorithm_1(learner, X, v, at_random(1))
 
 
 @each_kind
-@pytest.mark.parametrize("alpha", [SHARP_ALPHA, 1.2])
+@in_one_test("alpha", [SHARP_ALPHA, 1.2])
 def test_lemma_3_against_the_greedy(X, alpha):
     learner = get("coordinate")("linear", alpha=alpha, intercept=False)
     holds_for_algorithm_1(learner, X[:30], np.ones(30), greedy)
@@ -207,10 +206,9 @@ def holds_for_algorithm_2(learner, X, v, choose):
 @each_kind
 @each_adversary
 @with_and_without_weights
-@pytest.mark.parametrize(
+@in_one_test(
     "parameters",
     [{}, {"alpha": ALPHA_0}, {"alpha": 3.0, "wealth": 50.0}, {"wealth": 0.01}],
-    ids=str,
 )
 def test_lemma_5(X, choose, v, parameters):
     learner = get("full")("linear", intercept=False, **parameters)
@@ -219,11 +217,57 @@ def test_lemma_5(X, choose, v, parameters):
 
 @each_kind
 @with_and_without_weights
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "quantile(0.9)", "huber(2)"])
-@pytest.mark.parametrize("intercept", [True, False])
+@in_one_test("loss", ["logistic", "hinge", "quantile(0.9)", "huber(2)"])
+@in_one_test("intercept", [True, False])
 def test_lemma_5_with_labels(X, v, loss, intercept):
     learner = get("full")(loss, intercept=intercept)
     holds_for_algorithm_2(learner, X, v, at_random(1))
+
+
+# Algorithm 2 per coordinate
+
+
+def holds_per_coordinate(learner, X, v, choose):
+    """Assert Lemma 5 at every trial and coordinate, for potentials with wealth / d each."""
+    coordinates = Coordinates(learner)
+    learner.learn(as_rows(np.zeros((1, X.shape[1])), [1.0], [0.0]))  # room, no trial
+    total = 0.0
+    started = np.zeros(X.shape[1])
+
+    def exponents():
+        z = learner.sums().z[1:] / learner.loss.lipschitz
+        return (z**2 - learner.gammas()[1:]) / (2 * learner.alpha)
+
+    for x, weight in zip(X, v, strict=True):
+        y = choose(learner, x, weight)
+        seen = learner.sums().s[1:] > 0
+        d = coordinates.dimension(seen | (x != 0))
+        before = learner.wealth / d * np.exp(exponents())
+        started[(x != 0) & ~seen] = learner.wealth / d
+        terms = coordinates.terms(x, weight, seen)
+        p = learner.learn(one_row(x, y, weight))[0]
+        g = learner.loss.derivative(y, p) / learner.loss.lipschitz
+        after = learner.wealth / d * np.exp(exponents())
+        paid = weight * g * terms
+        assert np.all((paid + after - before)[x != 0] <= SLACK * (np.abs(paid) + before)[x != 0])
+        total += weight * g * p
+        psi = np.where(learner.sums().s[1:] > 0, after, 0.0)
+        assert total + psi.sum() <= started.sum() * (1 + 1e-9)
+    count = max(np.count_nonzero(started), 1)
+    most = learner.wealth * (1 if learner.d else 1 + math.log(count))
+    assert started.sum() <= most * (1 + SLACK)
+
+
+@each_kind
+@each_adversary
+@with_and_without_weights
+@in_one_test(
+    "parameters",
+    [{}, {"alpha": ALPHA_0}, {"alpha": 3.0, "wealth": 50.0}, {"d": 4}, {"d": 20, "wealth": 0.01}],
+)
+def test_lemma_5_per_coordinate(X, choose, v, parameters):
+    learner = get("coordinate2")("linear", intercept=False, **parameters)
+    holds_per_coordinate(learner, X, v, choose)
 
 
 def tight_row(alpha, T):

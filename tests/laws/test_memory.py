@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from cases import in_one_test
 from laws.streams import each_learner_where, leaves, make
 from unitless.learners import get
 from unitless.learners.coordinatewise import Coordinatewise
@@ -40,7 +41,7 @@ def sparse_rows(columns, n=200, per_row=50, size=1.0):
     return as_rows(X, rng.choice([-1.0, 1.0], n))
 
 
-@pytest.mark.parametrize("size", [1.0, 1e-300])
+@in_one_test("size", [1.0, 1e-300])
 @pytest.mark.parametrize("name", ["coordinate", "zero"])
 def test_bytes_a_feature(name, size):
     """In columns that grow by a few at a time, and by doubling; with and without units."""

@@ -54,7 +54,7 @@ def test_a_row_moves_no_earlier_score(name, loss, form):
         X[t] *= FAR if in_any_unit(name) else NEAR
         two = make(name, loss).learn(stream._replace(X=X).rows(form))
         same_bits(one[:t], two[:t])
-        if name not in BLIND and 0 < t < 38:
+        if name not in (*BLIND, "boosted_trees") and 0 < t < 38:  # trees wait for more rows
             assert (one[t:] != two[t:]).any()
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
+from cases import in_one_test
 from laws.streams import (
     Stream,
     close,
@@ -43,7 +44,7 @@ def continued(learner, stream, factors, form="dense"):
 
 @each_pair_in_any_unit
 @each_form
-@pytest.mark.parametrize("intercept", [True, False])
+@in_one_test("intercept", [True, False])
 def test_powers_of_two(name, loss, form, intercept):
     """With features not yet seen when the unit changes."""
     for seed, most in enumerate((400, 200, 50)):
@@ -79,7 +80,7 @@ def test_columns_may_come_afterwards(name, loss, form):
 
 
 @each_pair_in_any_unit
-@pytest.mark.parametrize("steps", [2, 4])
+@in_one_test("steps", [2, 4])
 def test_there_and_back(name, loss, steps):
     """Up by 2^400 each step, down twice as far, and up again.
 
@@ -147,9 +148,9 @@ def mapped(X, y, M, loss="logistic", intercept=True):
     return np.append(scores, learner.rescale(M).learn(as_rows(rest, y[30:])))
 
 
-@pytest.mark.parametrize("loss", ["logistic", "absolute"])
-@pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
-@pytest.mark.parametrize("intercept", [True, False])
+@in_one_test("loss", ["logistic", "absolute"])
+@in_one_test("condition", [1.0, 1e2, 1e4])
+@in_one_test("intercept", [True, False])
 def test_full_by_a_matrix(loss, condition, intercept):
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -177,7 +178,7 @@ MATRICES = {
 }
 
 
-@pytest.mark.parametrize("M", MATRICES.values(), ids=MATRICES)
+@in_one_test("M", MATRICES)
 def test_full_by_matrices_with_units(M):
     """Whether a matrix can be inverted does not depend on units either."""
     stream = tame("full", d=5)
@@ -246,7 +247,7 @@ def test_nothing_to_rescale(name):
 
 
 @each_learner_where(lambda name: not in_any_unit(name))
-@pytest.mark.parametrize("factors", [[1, 1024, 1], [-1, 1, 1], {2: 1e-3}])
+@in_one_test("factors", [[1, 1024, 1], [-1, 1, 1], {2: 1e-3}])
 def test_who_depends_on_units_says_so(name, factors):
     learner = make(name)
     learner.learn(tame(name, d=3).rows())
@@ -254,7 +255,7 @@ def test_who_depends_on_units_says_so(name, factors):
 
 
 @each_learner_in_any_unit
-@pytest.mark.parametrize("factor", [1e300, 1e-300])
+@in_one_test("factor", [1e300, 1e-300])
 def test_finite_after_any_change(name, factor):
     """A unit no float64 can be in is refused, or the feature is lost; the learner never is."""
     stream = tame(name, d=3)

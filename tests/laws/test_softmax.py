@@ -10,6 +10,7 @@ import pickle
 import numpy as np
 import pytest
 
+from cases import in_one_test
 from laws.streams import (
     SILENT,
     accepts,
@@ -42,7 +43,7 @@ def classifier(name, classes=3):
 
 @each_classifier
 @each_form
-@pytest.mark.parametrize("classes", [1, 2, 3, 7])
+@in_one_test("classes", [1, 2, 3, 7])
 def test_a_score_a_class(name, form, classes):
     stream = tame(name, "softmax")
     rows = stream._replace(y=stream.y % classes).rows(form)
@@ -55,7 +56,7 @@ def test_a_score_a_class(name, form, classes):
 
 @each_classifier
 @each_form
-@pytest.mark.parametrize("weighted", [False, True])
+@in_one_test("weighted", [False, True])
 def test_the_numbers_of_classes_are_names(name, form, weighted):
     stream = tame(name, "softmax", d=10, weighted=weighted)
     scores = classifier(name).learn(stream.rows(form))

@@ -1,11 +1,11 @@
 """How a row is stored does not matter: dense, CSR or dict, zeros written out or not."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import in_one_test
 from laws.streams import (
     SILENT,
     Stream,
@@ -26,6 +26,7 @@ from laws.streams import (
     outlook,
     same_bits,
     shuffled,
+    symmetric,
     tame,
 )
 from unitless.rows import as_rows
@@ -41,7 +42,7 @@ def stored(stream):
 
 
 @each_pair
-@pytest.mark.parametrize("weighted", [False, True])
+@in_one_test("weighted", [False, True])
 def test_dense_is_csr(name, loss, weighted):
     """To the bit where the sums run in the same order, to rounding where zeros are left out."""
     stream = tame(name, loss, d=20, weighted=weighted)
@@ -77,7 +78,7 @@ def test_dict_is_dense(name, loss):
     same_bits(outlook(two, 20), outlook(sparse, 20))
 
 
-@each_pair
+@each_pair_where(symmetric)
 def test_dict_in_any_order_is_dense(name, loss):
     stream = tame(name, loss, d=20)
     scores = make(name, loss).learn(stream.rows())
@@ -165,7 +166,7 @@ def test_missing_in_every_storage(name, loss):
 
 
 @each_pair_where(missing_is_zero)
-@pytest.mark.parametrize("rows_of", [Stream.rows, stored], ids=["dense", "csr"])
+@in_one_test("rows_of", {"dense": Stream.rows, "csr": stored})
 def test_missing_contributes_nothing(name, loss, rows_of):
     """Where no mean is known, missing and zero are the same."""
     stream = with_gaps(tame(name, loss, d=20))

@@ -5,8 +5,8 @@ to rounding. The first prediction, before any target is known, is 0 in every uni
 """
 
 import numpy as np
-import pytest
 
+from cases import in_one_test
 from laws.streams import (
     accepts,
     close,
@@ -26,15 +26,15 @@ def each_that_declares(*invariances):
     )
 
 
-with_and_without_intercept = pytest.mark.parametrize("intercept", [True, False])
-weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
+with_and_without_intercept = in_one_test("intercept", [True, False])
+weighted_or_not = in_one_test("weighted", [False, True])
 
 
 @each_that_declares("unit", "affine")
 @each_form
 @weighted_or_not
 @with_and_without_intercept
-@pytest.mark.parametrize("factor", [2.0**-150, -1.0, 2.0**20, -(2.0**150)])
+@in_one_test("factor", [2.0**-150, -1.0, 2.0**20, -(2.0**150)])
 def test_powers_of_two(name, form, weighted, intercept, factor):
     stream = tame(name, "squared", weighted=weighted)
     one, two = (make(name, "squared", intercept=intercept) for _ in range(2))
@@ -46,7 +46,7 @@ def test_powers_of_two(name, form, weighted, intercept, factor):
 
 
 @each_that_declares("unit", "affine")
-@pytest.mark.parametrize("factor", [1e-3, 7.0, -1e6])
+@in_one_test("factor", [1e-3, 7.0, -1e6])
 def test_other_factors(name, factor):
     for seed in range(3):
         stream = tame(name, "squared", seed)
@@ -57,7 +57,7 @@ def test_other_factors(name, factor):
 
 @each_that_declares("affine")
 @weighted_or_not
-@pytest.mark.parametrize("shift", [1.0, -30.0, 1e3])
+@in_one_test("shift", [1.0, -30.0, 1e3])
 def test_shifts(name, weighted, shift):
     """From the second prediction on: the first is 0, for there is no origin yet."""
     for seed in range(3):

@@ -1,4 +1,4 @@
-"""Damped naive Bayes on the presence of features: docs/blend.md, Experts."""
+"""Damped naive Bayes on the presence of features: docs/explanation/blend.md, Experts."""
 
 from collections import defaultdict
 from decimal import Decimal

@@ -131,7 +131,7 @@ def logistic(Z, targets, roles, weights=None, drops=None, digits=40):
     drops = drops or {}
     with precision(digits):
         mains = roles.count("main")
-        variance = {"main": ONE, "tracker": Decimal("0.09"), "guarantee": ZERO}
+        variance = {"main": ONE, "tracker": Decimal("0.09"), "late": Decimal("0.3")}
         stacked = [k for k, role in enumerate(roles) if role != "guarantee"]
         H = [[(i == j) / variance[roles[i]] for j in stacked] for i in stacked]
         b = [H[n][n] / mains if roles[k] == "main" else ZERO for n, k in enumerate(stacked)]
@@ -141,6 +141,7 @@ def logistic(Z, targets, roles, weights=None, drops=None, digits=40):
                 mixture.drop(drops[t])
             z = [clip(z_k, Decimal(-500), Decimal(500)) for z_k in z]
             x = [clip(z[k], Decimal(-8), Decimal(8)) * mixture.alive[k] for k in stacked]
+            x = [x_k * _share(roles[k], mixture.t) for x_k, k in zip(x, stacked, strict=True)]
             w, Px = solve(H, b, x)
             plain = dot(w, x)
             z.append(shown("logistic", plain, dot(x, Px)))
@@ -159,6 +160,11 @@ def logistic(Z, targets, roles, weights=None, drops=None, digits=40):
         return mixture.told(scores)
 
 
+def _share(role, t):
+    """How much of a member the stacker sees after t trials."""
+    return Decimal(t) / (t + 250) if role == "late" else ONE
+
+
 def squared(Z, targets, roles, weights=None, drops=None, digits=40):
     """Base, stacker, mixture."""
     drops = drops or {}
@@ -171,7 +177,8 @@ def squared(Z, targets, roles, weights=None, drops=None, digits=40):
                 mixture.drop(drops[t])
             p = [clip(p_k, low, high) for p_k in p]
             base = dot(_base(mixture), p)
-            x = {k: p[k] - base for k in stacked if mixture.alive[k] and p[k] != base}
+            shown = [k for k in stacked if roles[k] != "late" or mixture.t >= 256]
+            x = {k: p[k] - base for k in shown if mixture.alive[k] and p[k] != base}
             known, strange = ridge.sort(x)
             (z,), s = ridge.look(known, len(strange))
             p.append(clip(base + z / (1 + s), low, high))
@@ -211,8 +218,10 @@ def softmax(Z, targets, roles, weights=None, drops=None, digits=40):
     with precision(digits):
         K, C = len(roles), len(Z[0][0])
         stacked = [k for k, role in enumerate(roles) if role != "guarantee"]
-        w = [ONE / len(stacked) for _ in stacked]
-        H = [[Decimal(i == j) for j in stacked] for i in stacked]
+        late = [roles[k] == "late" for k in stacked]
+        w = [ZERO if is_late else ONE / late.count(False) for is_late in late]
+        precisions = [ONE / Decimal("0.3") if is_late else ONE for is_late in late]
+        H = [[a * (i == j) for j in stacked] for a, i in zip(precisions, stacked, strict=True)]
         mixture, scores = Mixture(K), []
         for t, row in enumerate(Z):
             v = Decimal(float(weights[t]))
@@ -220,6 +229,8 @@ def softmax(Z, targets, roles, weights=None, drops=None, digits=40):
                 mixture.drop(drops[t])
             logs = [log_softmax([Decimal(float(z)) for z in member]) for member in row]
             f = _stacked(logs, stacked, mixture.alive)
+            shares = [_share(roles[k], mixture.t) for k in stacked]
+            f = [[share * x for share, x in zip(shares, f_c, strict=True)] for f_c in f]
             z = [dot(w, f_c) for f_c in f]
             s = [dot(f_c, Pf) for f_c, Pf in zip(f, solve(H, *f), strict=True)]
             logs.append(log_softmax([shown("softmax", *pair) for pair in zip(z, s, strict=True)]))

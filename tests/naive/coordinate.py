@@ -1,6 +1,6 @@
 """Algorithm 1 of the paper, line by line, in decimals.
 
-Added to the pseudocode, as in section 1 of docs/theory.md: the initial wealth; d_t, the number of
+Added to the pseudocode, as in section 1 of theory.md: the initial wealth; d_t, the number of
 coordinates seen so far, where d is not given; sample weights v, which scale the instance in
 everything but the score; g/L for a loss of Lipschitz constant L; the intercept, a coordinate
 whose value is always 1. A row of weight 0 is scored like one of weight 1 (with v = 0 in the

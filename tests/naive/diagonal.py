@@ -1,4 +1,4 @@
-"""Diagonal online Newton, moderated: docs/blend.md, Experts."""
+"""Diagonal online Newton, moderated: docs/explanation/blend.md, Experts."""
 
 import math
 from collections import defaultdict

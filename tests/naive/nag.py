@@ -1,7 +1,7 @@
 """NAG (Ross, Mineiro, Langford 2013) and iNAG, NAG with the importance-aware step.
 
 The step is the gradient, integrated from p to the prediction it leads to (Karampatziakis and
-Langford 2011): docs/blend.md, Experts. With s the move of the prediction for a step of 1, that is y
+Langford 2011): blend.md, Experts. With s the move of the prediction for a step of 1, that is y
 (p' - p) = delta with delta + e^(y p) (e^delta - 1) = s for logistic loss (W0 there is e^(y p')),
 and (y - p)(1 - e^-s) for squared loss, from the prediction as it is clipped to the targets so far
 (0 among them). Losses with a kink: the gradient, up to the kink, and S counts as much of it as was

@@ -5,7 +5,6 @@ import math
 import re
 
 from unitless.readers import open_blocks
-from unitless.readers.csv_scanner import AFTER_QUOTE, STRAY, UNCLOSED
 
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WORD = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -105,31 +104,26 @@ def spelt(space, name):
 
 
 def csv_records(data, separator=b",", quote=b'"'):
-    """(start, line, fields, flags) of each record; fields of an unclosed one do not matter."""
-    found, place, line = [], 0, 0
-    while place < len(data):
-        start, at, fields, flags, inside, fresh = place, place, 1, 0, 0, True
-        while at < len(data) and data[at : at + 1] != b"\n":
-            char, quoted, fresh = data[at : at + 1], fresh and data[at : at + 1] == quote, False
-            if quoted:
+    """(start, line, fields) of each record; fields is None if a quote is misplaced."""
+    found, start, line = [], 0, 0
+    while start < len(data):
+        at, fields = start, 1
+        while True:
+            if quote is not None and data[at : at + 1] == quote:
                 close = closing(data, at, quote)
-                if close < 0:
-                    at = len(data)
-                    break
-                inside += data.count(b"\n", at, close)
                 behind = data[close + 1 : close + 3]
-                ends = behind[:1] in (separator, b"\n") or behind == b"\r\n"
-                flags |= 0 if ends else AFTER_QUOTE
-                at = close
-            elif char == separator:
-                fields, fresh = fields + 1, True
-            elif char == quote:
-                flags |= STRAY
-            at += 1
-        if at >= len(data):
-            at, fields, flags, inside = data.index(b"\n", start), None, UNCLOSED, 0
-        found.append((start, line, fields, flags))
-        place, line = at + 1, line + 1 + inside
+                if close < 0 or (behind[:1] not in (separator, b"\n") and behind != b"\r\n"):
+                    fields = None
+                    break
+                at = close + 1 + (behind == b"\r\n")
+            while data[at : at + 1] not in (separator, b"\n"):
+                at += 1
+            if data[at : at + 1] == b"\n":
+                break
+            at, fields = at + 1, fields + 1
+        end = data.index(b"\n", at) + 1
+        found.append((start, line, fields))
+        start, line = end, line + data.count(b"\n", start, end)
     return found
 
 

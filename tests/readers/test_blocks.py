@@ -213,13 +213,15 @@ def test_formats_by_name(name, format):
     assert format_of(name) == format
 
 
-def test_unknown_formats():
+def test_unknown_formats(tmp_path):
+    for name in ("file.xyz", "file", "file.csv"):
+        (tmp_path / name).write_text("a,b\n")
     with pytest.raises(ValueError, match="its name does not tell the format"):
-        open_blocks("file.xyz")
+        open_blocks(tmp_path / "file.xyz")
     with pytest.raises(ValueError, match="its name does not tell the format"):
-        open_blocks("file")
+        open_blocks(tmp_path / "file")
     with pytest.raises(ValueError, match="there is no format 'xml'"):
-        open_blocks("file.csv", format="xml")
+        open_blocks(tmp_path / "file.csv", format="xml")
     with pytest.raises(FileNotFoundError):
         open_blocks("missing.csv")
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from readers.comparing import COMPARED, compared
 from readers.fuzzing import ALPHABETS, FORMATS, check, tried
 from readers.test_blocks import FILES
 
@@ -35,3 +36,8 @@ def test_spoilt_files(format):
     read = sum(tried(format, seed) for seed in range(150))
     assert read > 1
     assert check(format, FILES[format], {"skip_bad": 1, "header": True})
+
+
+@pytest.mark.parametrize("format", COMPARED)
+def test_other_readers_find_the_same_cells(format):
+    assert sum(compared(format, seed) for seed in range(100)) > 10

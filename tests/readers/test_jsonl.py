@@ -1,15 +1,17 @@
 """JSON lines: flattening, kinds, absent and null, and what broken lines are told."""
 
+import datetime
 import json
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from readers.naive import read
-from unitless.readers import ReadError, jsonl
+from unitless.encoders import FrameEncoder
+from unitless.readers import ReadError
 
 
 def rows(data, **options):
@@ -101,15 +103,18 @@ def test_empty_lines_and_line_ends():
         ("5", None, "an object"),
         ("{}", None, "an object"),
         ('{"a": {}}', None, "an object"),
-        ('{"a": [1]}', "a", "was expected"),
-        ('{"z": [1]}', "z", "was expected"),
+        ('{"a": ["x"]}', "a", "a number was expected"),
+        ('{"z": [[1]]}', "z", "no lists or objects; to leave it out, use --ignore"),
+        ('{"y": {"z": [1, {"a": 2}]}}', "y.z", "no lists or objects"),
+        ('{"z": [1], "z.0": 2}', "z.0", "twice"),
         ('{"a": "x"}', "a", "a number was expected"),
         ('{"a": true}', "a", "a number was expected"),
         ('{"b": 1}', "b", "a boolean was expected"),
         ('{"a": 1e999}', "a", "finite"),
         ('{"a": -Infinity}', "a", "finite"),
         ('{"a": 1' + "0" * 400 + "}", "a", "finite"),
-        ('{"z": "\\ud800"}', "z", "was expected"),
+        ('{"z": "\\ud800"}', "z", "surrogate"),
+        ('{"z": ["\\ud800"]}', "z", "surrogate"),
         ('{"a.c": 1, "a": {"c": 2}}', "a.c", "twice"),
         ('{"a": 1, "a": 2}', "a", "key comes twice"),
         ('{"z": {"b": 1}, "z": {"c": 2}}', "z", "key comes twice"),
@@ -143,8 +148,27 @@ def test_coerced():
 
 def test_bad_bytes():
     with pytest.raises(ReadError, match="UTF-8") as caught:
-        rows(b'{"a": "x"}\n{"a": "\xff"}\n')
+        rows(b'{"a": "x"}\n{"a": "\xff"}\n', encoding="utf-8")
     assert caught.value.line == 2
+
+
+def test_dates():
+    """ISO 8601 strings are dates, unless they are labels; later strings that are not are bad."""
+    lines = [{"a": "2024-01-01", "b": "2024-01-01T10:00Z", "y": "2024-01-01"}, {"a": None}]
+    data = "\n".join(map(json.dumps, [*lines, {"a": "2024-02-30"}])).encode()
+    days = [datetime.date(2024, 1, 1), None]
+    for size in (1 << 20, 5):
+        blocks = read(data, format="jsonl", target="y", block_bytes=size, skip_bad=1)
+        frame = pl.concat([block.frame for block in blocks], how="diagonal")
+        assert frame["a"].to_list() == (days if size == 5 else [str(days[0]), None, "2024-02-30"])
+        assert frame["b"][0] == datetime.datetime(2024, 1, 1, 10)
+        assert blocks[0].targets.tolist()[0] == "2024-01-01"
+        assert blocks[-1].position["skipped"] == (size == 5)
+    with pytest.raises(ReadError, match="a date was expected: '2024-02-30'") as caught:
+        read(data, format="jsonl", block_bytes=5)
+    assert (caught.value.line, caught.value.column) == (3, "a")
+    kept = read(data, format="jsonl", types={"a": "string"})
+    assert kept[0].frame["a"].to_list() == ["2024-01-01", None, "2024-02-30"]
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n"])
@@ -203,36 +227,97 @@ def test_a_name_that_is_empty(text):
     ]
 
 
-TYPED = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.text('ab"\\\u00e9{[:,nt', max_size=4),
-    st.integers(-(2**70), 2**70),
-    st.floats(allow_nan=False, allow_infinity=False),
-)
+def test_an_object_beside_strings_is_no_string():
+    assert rows('{"a": "x"}\n{"a": {"b": "y"}}\n') == [{"a": "x"}, {"a.b": "y"}]
 
 
-@example([{"a": ""}, {"a": {"x": ""}}])
-@settings(max_examples=300)
-@given(
-    st.lists(
-        st.dictionaries(
-            st.sampled_from(["a", "b", "", "c.d"]),
-            TYPED | st.dictionaries(st.sampled_from("xy"), TYPED, max_size=2),
-            max_size=4,
-        ),
-        min_size=1,
-        max_size=6,
-    )
+def test_lists():
+    text = '{"tags": ["red", "hot"], "size": [1, null, true], "x": 1}\n{"tags": "cold"}\n'
+    text += '{"tags": [], "size": [2]}\n{"tags": ["hot", 5, true, null, "hot"]}\n'
+    for block_bytes in (1 << 20, 70):
+        first, second, third, last = rows(text, block_bytes=block_bytes)
+        assert first == {"tags": ["red", "hot"], "size.0": 1.0, "size.2": True, "x": 1.0}
+        assert second == {"tags": ["cold"], "size.0": 0.0, "size.1": 0.0, "size.2": False, "x": 0.0}
+        assert (third["size.0"], "tags" in third) == (2.0, False)
+        assert last["tags"] == ["hot", "5", "true", "hot"]
+    frame = read(text.encode(), format="jsonl")[0].frame
+    assert frame.schema["tags"] == pl.List(pl.String)
+
+
+def test_members_of_lists_are_features():
+    encoder = FrameEncoder()
+    text = b'{"tags": ["red", "hot", "red"]}\n{"x": 2}\n{"tags": ["hot", "new"]}\n'
+    for block in read(text, format="jsonl", block_bytes=20):
+        encoded = encoder.encode(block.frame)
+        encoder.commit(encoded)
+    assert encoder.names == ["tags=red", "tags=hot", "x", "tags=new"]
+    assert encoder.kinds == {"tags": "list", "x": "number"}
+    (block,) = read(text, format="jsonl")
+    rows = encoder.encode(block.frame, grow=False).X
+    wanted = [[1, 1, 0, 0], [0, 0, 2, 0], [0, 1, 0, 1]]
+    np.testing.assert_array_equal(rows if isinstance(rows, np.ndarray) else rows.toarray(), wanted)
+    assert FrameEncoder.from_state(encoder.state()).kinds == encoder.kinds
+    with pytest.raises(ValueError, match=r"column 'tags': 'x' is a category, and .* holds lists"):
+        encoder.encode(pl.DataFrame({"tags": ["x"]}))
+
+
+def test_a_label_is_no_list():
+    with pytest.raises(ReadError, match="a string was expected") as caught:
+        read(b'{"y": "a"}\n{"y": ["a"]}\n', format="jsonl", target="y")
+    assert (caught.value.line, caught.value.column) == (2, "y")
+
+
+def test_a_column_that_is_declared_a_string_takes_anything():
+    text = '{"a": {"b": [[1]]}, "c": 1}\n{"a": [{"d": "é"}]}\n{"a": "x"}\n{"a": 5}\n'
+    found = rows(text, types={"a": "string"})
+    assert [row["a"] for row in found] == ['{"b": [[1]]}', '[{"d": "é"}]', "x", "5"]
+
+
+ARRAYS = st.lists(OBJECTS, min_size=1, max_size=6)
+
+
+@settings(max_examples=200)
+@given(ARRAYS, st.sampled_from([None, 1]), st.integers(1, 200), st.booleans())
+def test_an_array_is_read_like_lines(objects, indent, block_bytes, blank):
+    objects = [one for one in objects if flattened(one)]
+    if not objects:
+        return
+    lines = "\n".join(map(json.dumps, objects))
+    array = "\n  " * blank + json.dumps(objects, indent=indent) + "\n" * blank
+    found, wanted = rows(array, block_bytes=block_bytes), rows(lines)
+    for one, other in zip(found, wanted, strict=True):  # a column may appear in a later block
+        assert {k: v for k, v in one.items() if v} == {k: v for k, v in other.items() if v}
+
+
+def test_arrays_are_resumed():
+    objects = [{"x": k, "s": '}],"[', "t": ["a", "b"]} for k in range(40)]
+    data = json.dumps(objects).encode()
+    blocks = read(data, format="jsonl", block_bytes=200)
+    assert len(blocks) > 5
+    assert [line for block in blocks for line in block.lines.tolist()] == [*range(1, 41)]
+    for block in blocks:
+        for row in (1, len(block)):
+            rest = read(data, format="jsonl", block_bytes=200, resume=block.position_at(row))
+            found = [x for each in rest for x in each.frame["x"].to_list()]
+            assert found == [*range(int(block.lines[0]) - 1 + row, 40)]
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "line"),
+    [
+        ('[{"a": 1}, {"a": 2}', "the array does not end", None),
+        ('[{"a": 1}, {"a": 2}, ', "the array does not end", None),
+        ('[{"a": 1}, {"a": ', "no JSON object", 2),
+        ('[{"a": 1}, 5]', "an object with members", 2),
+        ('[{"a": 1},, {"a": 1}]', "no JSON object", 2),
+        ('[{"a": 1}] {"a": 2}', "no JSON object", 2),
+        ('[{"a": 1}, {"a": [[1]]}]', "no lists or objects", 2),
+        ("[]", "no rows", None),
+        ("[", "does not end", None),
+    ],
 )
-def test_all_lines_at_once_or_one_by_one(objects):
-    """Whatever polars makes of a block, it is taken only if it is what `json` makes of it."""
-    data = "".join(json.dumps(one) + "\n" for one in objects).encode()
-    quick = jsonl._Lines(data, 1, {}, ())
-    table = quick.quick()
-    if table is not None:
-        slow = jsonl._Lines(data, 1, {}, ())
-        wanted = slow.careful(coerce=False)
-        assert quick.kinds == slow.kinds
-        assert table.frame.equals(wanted.frame)
-        assert not wanted.bad
+@pytest.mark.parametrize("block_bytes", [1 << 20, 3])
+def test_bad_arrays(text, why, line, block_bytes):
+    with pytest.raises(ReadError, match=why) as caught:
+        read(text.encode(), format="jsonl", block_bytes=block_bytes)
+    assert caught.value.line == line

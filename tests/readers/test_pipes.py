@@ -94,7 +94,7 @@ def test_bad_lines_behind_the_last_row_are_counted(pipe, format):
     """A block was given away at the pause; the bad line comes later, and no row behind it."""
     start, end = pipe
     end.write(LINES[format][0])
-    blocks = open_blocks(start, format=format, settle=1, skip_bad=2)
+    blocks = open_blocks(start, format=format, settle=1, skip_bad=2, strict=True)
     first = next(blocks)
     assert (len(first), first.position["skipped"]) == (1, 0)
     end.write(b"{,x:y\n")

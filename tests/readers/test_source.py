@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -15,6 +16,17 @@ from hypothesis import strategies as st
 from unitless.readers import ReadError
 from unitless.readers.source import LONGEST_LINE, Source
 
+
+def zipped(data):
+    """A zip archive of one file."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("folder/", b"")
+        archive.writestr("folder/data.csv", data)
+        archive.writestr("__MACOSX/folder/._data.csv", b"added by a Mac")
+    return file.getvalue()
+
+
 FILES = st.text("ab\n", max_size=60).map(str.encode)
 PACKED = {
     "plain": lambda data: data,
@@ -22,9 +34,11 @@ PACKED = {
     "zstd": zstandard.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
+    "zip": zipped,
     "gzip members": lambda data: gzip.compress(data[:7]) + gzip.compress(data[7:]),
     "zstd frames": lambda data: zstandard.compress(data[:7]) + zstandard.compress(data[7:]),
 }
+ONE_PIECE = [gzip.compress, zstandard.compress, bz2.compress, lzma.compress, zipped]
 packings = pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED.keys())
 
 
@@ -74,7 +88,7 @@ def test_going_on_gives_the_same_chunks(pack, opened, data, size, which):
         assert chunks(source, size) == found[which + 1 :]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("pack", ONE_PIECE)
 def test_a_compressed_file_cut_short(pack):
     packed = pack(np.random.default_rng(0).bytes(3000))
     for size in (5, 100, len(packed) - 9, len(packed) - 1):
@@ -82,7 +96,7 @@ def test_a_compressed_file_cut_short(pack):
             chunks(Source(io.BytesIO(packed[:size])), 100)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("pack", ONE_PIECE)
 def test_a_damaged_compressed_file(pack):
     packed = bytearray(pack(np.random.default_rng(0).bytes(3000)))
     packed[4:40] = b"\xff" * 36

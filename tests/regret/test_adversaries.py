@@ -188,7 +188,7 @@ def test_worst_case_between_its_bounds(T, alpha):
 
 
 def test_worst_case_nearly_reaches_the_sharp_form():
-    """docs/theory.md 3: nothing much better than `theorem_1_sharp` can be proved."""
+    """docs/explanation/theory.md 3: nothing much better than `theorem_1_sharp` can be proved."""
     c = curve(np.geomspace(1e-3, 1e6, 91), 2000)
     assert 0.997 < np.max(c.worst / c.sharp) <= 1
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unitless.learners import get
 from unitless.regret import bounds, lower_bounds, penalties
+from unitless.rows import as_rows
 
 mp.mp.dps = 50
 SIZES = st.floats(1e-150, 1e150)
@@ -132,6 +134,94 @@ def test_theorem_3_between_nothing_and_the_zero_predictor():
     assert ones[0] < 1e-3 < ones[1] < ones[2] <= bounds.zero(2.0, 100)
     assert ones[1] == pytest.approx(2.0 * math.sqrt(50))
     assert ones[2] == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("alpha", [1.18, 1.2, 3.0])
+@pytest.mark.parametrize("wealth", [0.1, 1.0, 7.0])
+def test_additive_terms_by_their_formulas(alpha, wealth):
+    c = math.exp(1 / (2 * alpha))
+    for T in (1, 10, 10**6):
+        harmonic = 1 + math.log(T)
+        fixed = bounds.additive(T, alpha, wealth)
+        counted = bounds.additive(T, alpha, wealth, growing=True)
+        assert fixed == pytest.approx(wealth * (1 + (c - 1) * harmonic), rel=1e-12)
+        assert counted == pytest.approx(wealth * c * harmonic, rel=1e-12)
+
+
+def test_luo_s_smallest_eigenvalue_is_that_of_any_trial():
+    """It can be smallest in the middle of a stream, before a direction is seen again."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        X = rng.normal(size=(9, 3)) * 10.0 ** rng.integers(-3, 4, (9, 1))
+        X[:3, 2] = 0
+        rank, total, smallest = bounds.luo_quantities(X)
+        Z = X / np.linalg.norm(X, axis=0)
+        least = []
+        for t in range(1, 10):
+            values = np.linalg.svd(Z[:t], compute_uv=False)
+            least.append(values[values > 1e-9 * values[0]][-1] ** 2)
+        assert (rank, total) == (3, pytest.approx(3.0))
+        assert smallest == pytest.approx(min(least), rel=1e-6)
+
+
+@pytest.mark.parametrize("units", [(1, 1, 1), (1, 1e-6, 1e-12), (1, 1e-30, 1e-60)])
+def test_luo_holds_in_any_units(units):
+    X = np.random.default_rng(1).normal(size=(40, 3)) * units
+    assert bounds.luo_quantities(X)[0] == 3
+
+    Z = X / units
+    leverages = [Z[t] @ np.linalg.pinv(Z[: t + 1])[:, t] for t in range(40)]
+    assert sum(leverages) <= bounds.luo(*bounds.luo_quantities(X)) < 50
+
+
+def test_the_footnote_s_variant_of_algorithm_2():
+    """Rows sqrt(ridge) e_i of slope 0 first: Gamma stays below its bound and changes with units."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 4))
+    g = rng.choice([-1.0, 1.0], 300)
+    ridge = 0.5
+    found = []
+    for unit in (1.0, 8.0):
+        learner = get("full")("linear", intercept=False)
+        learner.learn(as_rows(math.sqrt(ridge) * np.eye(4), np.zeros(4)))
+        assert learner.gamma() == 0
+        scores = learner.learn(as_rows(X * unit, g))
+        total = float(np.sum((X * unit) ** 2))
+        assert learner.gamma() <= bounds.ridge_gamma(4, total, ridge)
+        found.append(scores)
+        S, h, Gamma = ridge * np.eye(4), np.zeros(4), 0.0
+        for x, slope, p in zip(X * unit, g, scores, strict=True):
+            S += np.outer(x, x)
+            z = np.linalg.solve(S, h)
+            expected = math.exp((h @ z - Gamma) / (9 / 4)) / (9 / 8) * (x @ z)
+            assert p == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            h -= slope * x
+            Gamma += x @ np.linalg.solve(S, x)
+    assert np.abs(found[0] - found[1]).max() > 1e-3  # no longer scale-invariant
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (3, 4), (5, 20)])
+def test_luo_s_lower_bound_is_below_the_expected_gain(d, n):
+    """d C E|sum of n signs|, exactly."""
+    chance = [math.comb(n, k) / 2**n for k in range(n + 1)]
+    mean = sum(p * abs(n - 2 * k) for k, p in enumerate(chance))
+    assert lower_bounds.luo(2.0, d, d * n) <= 2.0 * d * mean * (1 + 1e-12)
+
+
+def test_ross_is_reached_by_rates_tuned_in_hindsight():
+    """Gradient descent with rates |u_i| / s_i and g = +-1 has regret of at most sum |u_i| s_i."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        X = rng.normal(size=(60, 3)) * [1e3, 1.0, 1e-3]
+        u = rng.normal(size=3) / [1e3, 1.0, 1e-3]
+        s = np.linalg.norm(X, axis=0)
+        w = np.zeros(3)
+        regret = 0.0
+        for x in X:
+            g = 1.0 if w @ x >= 0 else -1.0
+            regret += g * (x @ (w - u))
+            w -= np.abs(u) / s * g * x
+        assert regret <= bounds.ross(u * s) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("T", [1, 2, 5, 9])

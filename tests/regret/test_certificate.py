@@ -125,7 +125,9 @@ def test_balls_are_below_the_theorem(name, B):
     made = certificate(learner, ball=B)
     for claim in (made.box, made.simplex, made.ellipsoid):
         if claim is not None:
-            assert claim.certificate <= claim.sharp <= claim.theorem * (1 + 1e-12)
+            rounding = 1e-11 * len(y)  # certificates are rounded up
+            assert claim.certificate <= claim.sharp + rounding
+            assert claim.sharp <= claim.theorem * (1 + 1e-12)
 
 
 def test_theorem_of_a_ball_covers_its_members():

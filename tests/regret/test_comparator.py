@@ -1,6 +1,7 @@
 """The best comparator is proved best by duality, and duality itself by its definition."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from material import real
 from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor
 
 from unitless import losses
+from unitless.learners.base import Weights
 from unitless.regret import best_comparator
 from unitless.regret.design import design, predictions
 from unitless.regret.duality import conjugate, domain, lower_bound
@@ -51,9 +53,10 @@ def test_conjugate_is_a_supremum(name, part, p, positive):
 @pytest.mark.parametrize("name", SIGNED + REAL)
 def test_lower_bound_is_below_all_weights_and_can_be_far(name):
     loss, y, v = losses.get(name), targets(name), RNG.uniform(0.1, 3, len(X))
-    Z = design(X, intercept=True).Z
+    made = design(X, intercept=True)
+    Z = made.Z
     g = RNG.uniform(-1, 1, len(y))  # slopes that have nothing to do with a solution
-    lower = lower_bound(loss, Z, y, v, g, radius=100.0)
+    lower = lower_bound(loss, Z, made.columns, y, v, g, radius=100.0)
     best = best_comparator(loss, as_rows(X, y, v)).loss
     assert lower < best - 1  # no proof without a solution
     for size in np.geomspace(1e-3, 50, 100):
@@ -229,3 +232,74 @@ def test_targets_are_needed():
 def test_gap_on_real_data(data, task, loss):
     best = best_comparator(loss, as_rows(*real(data, 1000, task)))
     assert abs(best.gap) <= 1e-8 * best.loss
+
+
+# Where the proof ends, and inputs that are hard to solve
+
+
+def nearly_equal_columns(exponent, T=200):
+    """u = 2^(3 - exponent) (-1, 1) predicts 8 y; a solver in float64 may not see it."""
+    y = np.where(np.arange(T) % 2 == 0, 1.0, -1.0)
+    return np.column_stack([np.ones(T), 1.0 + y * 2.0**exponent]), y
+
+
+@pytest.mark.parametrize("exponent", [-52, -46, -43, -40])
+def test_the_proof_covers_every_u_within_its_radius_and_says_so(exponent):
+    X, y = nearly_equal_columns(exponent)
+    best = best_comparator("logistic", as_rows(X, y), intercept=False)
+    assert f"for sum |u_i| s_i <= {best.radius:.1e}" in str(best)
+    size = best.radius / np.linalg.norm(X, axis=0).sum()
+    for part in (1.0, 0.5, 1e-3):
+        w = Fraction(size * part)
+        rows = zip(X.tolist(), y.tolist(), strict=True)
+        margins = [target * w * (Fraction(x[1]) - Fraction(x[0])) for x, target in rows]
+        loss = math.fsum(math.log1p(math.exp(-float(m))) for m in margins)
+        assert loss * (1 + 1e-15) >= best.lower
+
+
+def test_a_bound_without_its_radius_would_be_wrong():
+    """Within the radius the loss does fall below what the slopes alone would prove."""
+    X, y = nearly_equal_columns(-43)
+    loss, made = losses.get("logistic"), design(X, intercept=False)
+    g = loss.derivative(y, np.zeros(len(y)))
+    v = np.ones(len(y))
+    alone = lower_bound(loss, made.Z, made.columns, y, v, g, radius=0.0)
+    far = 2.0**46 * np.linalg.norm(X, axis=0).sum()
+    assert float(np.sum(loss.value(y, 8 * y))) < alone
+    assert lower_bound(loss, made.Z, made.columns, y, v, g, radius=far) < 0.1
+
+
+@pytest.mark.parametrize("loss", SIGNED + REAL)
+def test_every_finite_input_has_an_answer(loss):
+    """Outliers, sample weights from 1e-6 to 1e6, few rows, nearly separable data."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 40))
+        Z = rng.standard_normal((n, 3))
+        if seed % 3 == 0:
+            Z[0] *= 1e8
+        v = 10.0 ** rng.uniform(-6, 6, n) if seed % 2 else np.ones(n)
+        y = Z[:, 0] + 0.1 * rng.standard_normal(n)
+        y = np.sign(y) if loss in SIGNED else y
+        best = best_comparator(loss, as_rows(Z, y, v))
+        assert math.isfinite(best.loss)
+        assert best.lower <= best.loss * (1 + 1e-9)
+        assert best.loss <= total(loss, as_rows(Z, y, v), zero_weights()) * (1 + 1e-9)
+
+
+def zero_weights():
+    return Weights(0.0, np.zeros(3))
+
+
+def test_an_outlier_does_not_hide_a_separable_rest():
+    """Hinge with one row 10^8 times larger: the loss 0 is found, or the gap says that it may be."""
+    found = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        Z = rng.standard_normal((40, 3))
+        y = np.sign(Z[:, 0])
+        Z[0] *= 1e8
+        best = best_comparator("hinge", as_rows(Z, y))
+        assert best.gap == pytest.approx(best.loss, abs=1e-6)  # 0 is not excluded
+        found += best.loss < 1e-6
+    assert found >= 8

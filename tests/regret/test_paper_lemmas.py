@@ -133,7 +133,8 @@ def test_luo(seed, d, rank, T):
 def test_luo_s_smallest_eigenvalue_is_over_all_times():
     """Where the rank grows later, an early S_t has the smallest one, and the last S_T does not."""
     X = np.array([[1.0, 0.0], [0.0, 0.01], [0.0, 10.0]])
-    assert bounds.luo_quantities(X)[2] == pytest.approx(1e-4)
+    share = 0.01**2 / (0.01**2 + 10**2)  # columns of norm 1
+    assert bounds.luo_quantities(X)[2] == pytest.approx(share)
 
 
 # Lemma 3: g w x + psi_t <= psi_{t-1} + overhead, one coordinate. p = w x there.
@@ -168,3 +169,13 @@ def test_main_lemma_of_algorithm_2(seed, alpha):
         after = learner.potential()
         assert g[t] * p + after <= before * (1 + 1e-9)
         before = after
+
+
+def test_pseudoinverses_do_not_transform_like_inverses():
+    """Appendix D's footnote: A'^-1 S^+ A^-1 is not (A S A')^+, but x'S^+x' agrees on its range."""
+    x, A = np.array([1.0, 0.0]), np.array([[1.0, 0.0], [1.0, 1.0]])
+    S = np.outer(x, x)
+    mapped = np.linalg.pinv(A @ S @ A.T)
+    inverse = np.linalg.inv(A)
+    assert np.abs(mapped - inverse.T @ np.linalg.pinv(S) @ inverse).max() > 0.1
+    assert (A @ x) @ mapped @ (A @ x) == pytest.approx(x @ np.linalg.pinv(S) @ x, rel=1e-12)

@@ -1,4 +1,4 @@
-"""docs/theory.md names only functions and tests that exist, and its numbers are measured."""
+"""theory.md names only functions and tests that exist, and its numbers are measured."""
 
 import doctest
 import re
@@ -12,7 +12,7 @@ import pytest
 from unitless import regret
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "theory.md"
+PAGE = ROOT / "docs" / "explanation" / "theory.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the docs are not installed")
 
 
@@ -22,8 +22,8 @@ def test_every_test_named_exists():
     file = ""
     for path, name, star in named:
         file = path or file  # a name without a file is in the file before it
-        here, above = (ROOT / "tests" / room / file for room in ("regret", ""))
-        code = (here if here.exists() else above).read_text()
+        places = [ROOT / "tests" / room / file for room in ("regret", "learners")]
+        code = next(path for path in places if path.exists()).read_text()
         assert re.search(rf"def {name}{'' if star else chr(92) + 'b'}", code), f"{file}::{name}"
 
 

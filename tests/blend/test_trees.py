@@ -1,0 +1,127 @@
+"""The Blend with trees: curves and interactions, with the laws and the guarantee of the Blend."""
+
+import numpy as np
+import pytest
+
+import unitless
+from unitless.learners import Blend
+from unitless.rows import as_rows
+
+LOSSES = ["logistic", "squared", "softmax", "hinge", "absolute"]
+each_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def blend(loss):
+    return Blend(loss, views="all", classes=3 if loss == "softmax" else 0)
+
+
+def stream(loss, n=700):
+    """A product of two columns, one column that comes late, and missing values."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5)) * [1.0, 100.0, 1e-3, 1.0, 1.0]
+    X[: n // 2, 4] = 0.0
+    signal = X[:, 0] * X[:, 1] / 100
+    X[rng.random((n, 5)) < 0.03] = np.nan
+    if loss in ("squared", "absolute"):
+        return X, 10 + signal
+    if loss == "softmax":
+        return X, np.digitize(signal, [-0.3, 0.3]).astype(float)
+    return X, np.where(signal > 0, 1.0, -1.0)
+
+
+@each_loss
+def test_it_sees_an_interaction(loss):
+    X, y = stream(loss, 3000)
+    plain = Blend(loss, views="smooth", classes=3 if loss == "softmax" else 0)
+    paid = [
+        learner.loss.value(y, learner.learn(as_rows(X, y))).mean()
+        for learner in (plain, blend(loss))
+    ]
+    assert paid[1] < 0.8 * paid[0]
+
+
+@each_loss
+def test_rows_one_by_one_are_the_block(loss):
+    X, y = stream(loss, 200)
+    rows = as_rows(X, y)
+    single, whole = blend(loss), blend(loss)
+    scores = np.concatenate([single.learn(rows[t : t + 1]) for t in range(200)])
+    np.testing.assert_array_equal(scores, whole.learn(rows))
+    np.testing.assert_array_equal(single.predict(rows), whole.predict(rows))
+    parts = [single.predict(rows[t : t + 1]) for t in range(200)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole.predict(rows))
+
+
+@each_loss
+def test_units_change_no_bit(loss):
+    X, y = stream(loss)
+    factors = 2.0 ** np.array([30, -3, 100, 0, -40])
+    np.testing.assert_array_equal(
+        blend(loss).learn(as_rows(X, y)), blend(loss).learn(as_rows(X * factors, y))
+    )
+
+
+@each_loss
+def test_rescale_goes_on(loss):
+    """Also by negative factors: mirrored rows get the scores that the old ones would have had."""
+    X, y = stream(loss)
+    factors = np.array([-4.0, 2.0, 0.5, -1.0, 8.0])
+    straight, changed = blend(loss), blend(loss)
+    for learner in (straight, changed):
+        learner.learn(as_rows(X[:400], y[:400]))
+    changed.rescale(factors)
+    expected = straight.learn(as_rows(X[400:], y[400:]))
+    scores = changed.learn(as_rows(X[400:] * factors, y[400:]))
+    np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-12)
+
+
+@each_loss
+def test_saved_and_resumed(loss, tmp_path):
+    X, y = stream(loss)
+    learner = blend(loss)
+    learner.learn(as_rows(X[:400], y[:400]))
+    unitless.save(learner, tmp_path / "model")
+    resumed = unitless.load(tmp_path / "model").learner
+    rest = as_rows(X[400:], y[400:])
+    np.testing.assert_array_equal(resumed.learn(rest), learner.learn(rest))
+
+
+@each_loss
+def test_guarantees_of_all_members(loss):
+    """The loss is at most that of every member, trees included, plus the stated overhead."""
+    X, y = stream(loss)
+    learner = blend(loss)
+    learner.learn(as_rows(X, y))
+    guarantees = learner.guarantees()
+    assert {"boosted trees", "pairs of bins"} <= set(guarantees)
+    for guarantee in guarantees.values():
+        assert guarantee.loss <= guarantee.member_loss + guarantee.overhead + 1e-9
+
+
+@each_loss
+def test_contributions_add_up(loss):
+    X, y = stream(loss)
+    learner = blend(loss)
+    learner.learn(as_rows(X, y))
+    row = as_rows(X[5:6])
+    base, parts = learner.contributions(row)
+    np.testing.assert_allclose(base + parts.sum(axis=0), learner.predict(row)[0], rtol=1e-9)
+    assert np.abs(parts[:2]).max() > np.abs(parts[2:]).max()
+
+
+def test_a_blend_without_trees_is_symmetric():
+    assert Blend().symmetric
+    assert Blend(views="linear").symmetric
+    assert not Blend(views="all").symmetric
+
+
+def test_noise_is_scored_like_the_frequency_of_the_classes():
+    """The trees of the Blend split early and lose on noise; the stacker and the mixture do not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 10))
+    y = np.where(rng.random(10_000) < 0.3, 1.0, -1.0)
+    learner = blend("logistic")
+    loss = learner.loss.value(y, learner.learn(as_rows(X, y))).mean()
+    frequency = (np.cumsum(y > 0) - (y > 0) + 0.5) / np.arange(1, 10_001)
+    best = learner.loss.value(y, np.log(frequency / (1 - frequency))).mean()
+    assert loss < 1.01 * best

@@ -1,0 +1,148 @@
+"""The ranks of Algorithm 2 and of VAW are exact where rounding makes them hard to tell."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learners.rank_streams import STREAMS, exact_ranks
+from naive.full import full
+from unitless.distributed.merging import continued, merged
+from unitless.learners import get
+from unitless.learners.triangular_factor import (
+    ACTIVE,
+    NOISE,
+    OLD_RULE,
+    RANK,
+    T,
+    empty_state,
+    find_pivot,
+)
+from unitless.learners.vaw import Vaw
+from unitless.rows import as_rows
+
+each_stream = pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
+
+
+def rank(learner):
+    return int(learner.state.totals[RANK])
+
+
+def shuffled(make, seed, T):
+    """(X, y, exact ranks), the columns in any order."""
+    rng = np.random.default_rng(seed)
+    X = make(rng, T)
+    X = X[:, rng.permutation(X.shape[1])]
+    return X.astype(float), rng.choice([-1.0, 1.0], len(X)), exact_ranks(X)
+
+
+@each_stream
+@pytest.mark.parametrize("name", ["full", "vaw"])
+def test_the_rank_is_exact_after_every_part(make, name):
+    for seed in range(12):
+        X, y, exact = shuffled(make, seed, 400)
+        learner = get(name)(intercept=False)
+        for start in range(0, len(X), 25):
+            learner.learn(as_rows(X[start : start + 25], y[start : start + 25]))
+            assert rank(learner) == exact[min(start + 25, len(X)) - 1]
+
+
+@each_stream
+def test_the_rank_of_merged_shards_is_exact(make):
+    for seed in range(6):
+        X, y, exact = shuffled(make, seed, 400)
+        half = len(X) // 2
+        one, two = Vaw(intercept=False), continued(Vaw(intercept=False), y[0])
+        one.learn(as_rows(X[:half], y[:half]))
+        two.learn(as_rows(X[half:], y[half:]))
+        assert rank(merged(one, two)) == exact[-1]
+
+
+@each_stream
+def test_predict_is_what_learn_uses_where_directions_open(make):
+    X, y, _ = shuffled(make, 0, 120)
+    learner = get("full")(intercept=False)
+    for x, target in zip(X, y, strict=True):
+        before = [array.copy() for array in learner.state]
+        promised = learner.predict(as_rows(x[None]))
+        for array, old in zip(learner.state, before, strict=True):
+            np.testing.assert_array_equal(array, old)
+        np.testing.assert_array_equal(learner.learn(as_rows(x[None], [target])), promised)
+
+
+@each_stream
+def test_scores_are_those_of_exact_arithmetic(make):
+    X, y, _ = shuffled(make, 3, 40)
+    exact = np.array(full(X.tolist(), y, "logistic", intercept=False), dtype=float)
+    scores = get("full")(intercept=False).learn(as_rows(X, y))
+    np.testing.assert_allclose(scores, exact, rtol=0, atol=1e-8 * np.abs(exact).max())
+
+
+def test_four_rows():
+    """theory: the fourth score is 0.0986, in every order of the columns."""
+    X = STREAMS["four_rows"](None, 4).astype(float)
+    for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
+        scores = get("full")(intercept=False).learn(as_rows(X[:, order], np.ones(4)))
+        assert scores[3] == pytest.approx(0.0986, abs=5e-5)
+
+
+@given(st.integers(0, 10**9))
+def test_random_dependent_columns(seed):
+    """Columns of widely different sizes, their sums and differences, drifting."""
+    rng = np.random.default_rng(seed)
+    T, d = int(rng.integers(5, 200)), int(rng.integers(1, 5))
+    drift = np.geomspace(1, 10.0 ** rng.uniform(-3, 3), T)[:, None]
+    X = rng.integers(-50, 51, (T, d)) * 10.0 ** rng.integers(0, 5, d) * drift
+    X = X.astype(int)
+    X = np.column_stack([X, X @ rng.integers(-3, 4, (d, int(rng.integers(1, 4))))])
+    X = X[:, rng.permutation(X.shape[1])]
+    for name in ("full", "vaw"):
+        learner = get(name)(intercept=False)
+        learner.learn(as_rows(X.astype(float), rng.choice([-1.0, 1.0], T)))
+        assert rank(learner) == exact_ranks(X)[-1]
+
+
+def test_the_first_value_of_a_feature_always_opens_a_direction():
+    """Nothing was cancelled in its column, however small it is beside the rest of its row."""
+    for order in ([0, 1], [1, 0]):
+        learner = get("full")(intercept=False)
+        X = np.array([[1.0, 0.0], [2.0**80, 1.0]])[:, order]
+        learner.learn(as_rows(X, np.ones(2)))
+        assert rank(learner) == 2
+
+
+@pytest.mark.parametrize("condition", [1e6, 1e9, 1e12])
+def test_real_directions_are_not_lost(condition):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 5))
+        X[:, 4] = X[:, :4].sum(axis=1) + X[:, 4] / condition
+        learner = get("full")(intercept=False)
+        learner.learn(as_rows(X, np.sign(X[:, 0])))
+        assert rank(learner) == 5
+
+
+def test_a_model_of_0_1_0_keeps_its_rule():
+    wrong = []
+    for seed in range(12):
+        X, y, exact = shuffled(STREAMS["squares_of_time"], seed, 400)
+        learner = get("full")(intercept=False)
+        learner.state.totals[OLD_RULE] = 1.0
+        learner.learn(as_rows(X, y))
+        wrong.append(rank(learner) != exact[-1])
+    assert any(wrong)
+
+
+def test_a_heavy_row_late_in_the_stream_shows_more_noise():
+    """After t rows, errors of the factor have grown like sqrt(t): column 1 equals column 0 here."""
+    state = empty_state(2, 2)
+    state.U[0] = 1.0
+    state.D[0] = 1.0
+    state.squares[:] = 1.0
+    state.totals[[RANK, ACTIVE]] = 1, 2
+    ones = np.ones(2)
+    for trials, opens in ((0, True), (64 * 100**2, False)):
+        state.totals[T] = trials
+        rest = np.array([0.0, 50 * NOISE])
+        found = find_pivot(rest, 1.0, tuple(state), state.U, ones, ones, 0.0)
+        assert (found >= 0) == opens

@@ -1,0 +1,172 @@
+"""Certificates against the worst comparators, with the true regret in 60 digits: no tolerance."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from material import stream
+
+from unitless.learners import get
+from unitless.learners.base import Weights
+from unitless.learners.slopes import no_slopes
+from unitless.regret import best_comparator, certificate
+from unitless.rows import as_rows
+
+SIGNED = ["logistic", "hinge", "smoothed_hinge"]
+REAL = ["absolute", "quantile(0.9)", "huber(2)"]
+each_learner = pytest.mark.parametrize("name", ["coordinate", "full", "zero"])
+
+
+def exact_loss(loss, y, p):
+    """The loss of a score, both mpf."""
+    m = y * p
+    r = p - y
+    size = mp.mpf(loss.parameter)
+    kinds = {
+        "logistic": lambda: mp.log1p(mp.exp(-m)) if m > 0 else -m + mp.log1p(mp.exp(m)),
+        "hinge": lambda: max(1 - m, mp.mpf(0)),
+        "smoothed_hinge": lambda: mp.mpf(0) if m >= 1 else (1 - m) ** 2 / 2 if m > 0 else 0.5 - m,
+        "absolute": lambda: abs(r),
+        "quantile": lambda: (1 - size) * r if r > 0 else -size * r,
+        "huber": lambda: r * r / 2 if abs(r) <= size else size * (abs(r) - size / 2),
+    }
+    return kinds[loss.name.partition("(")[0]]()
+
+
+def exact_regret(learner, X, y, v, scores, u):
+    """sum v (loss(y, p) - loss(y, x.u)) of the floats themselves."""
+    with mp.workdps(60):
+        total = mp.mpf(0)
+        w = [mp.mpf(float(value)) for value in u.features]
+        for x, target, weight, score in zip(X, y, v, scores, strict=True):
+            terms = (mp.mpf(float(a)) * b for a, b in zip(x, w, strict=True))
+            p = mp.fsum(terms) + mp.mpf(float(u.intercept))
+            target = mp.mpf(float(target))
+            paid = exact_loss(learner.loss, target, mp.mpf(float(score)))
+            total += mp.mpf(float(weight)) * (paid - exact_loss(learner.loss, target, p))
+        return total
+
+
+def comparators(X, y, loss, rng):
+    """Random, best, and large ones: along h, and differences of nearly equal columns."""
+    d = X.shape[1]
+    units = np.sqrt((X * X).sum(axis=0))
+    units[units == 0] = 1.0
+    for size in (0.0, 1e-3, 1.0, 30.0, 1e4):
+        yield Weights(float(size * rng.normal()), size * rng.normal(size=d) / units)
+    best = best_comparator(loss, as_rows(X, y)).weights
+    for size in (0.5, 1.0, 2.0):
+        yield Weights(size * best.intercept, size * best.features)
+    for size in (2.0**20, 2.0**55):
+        difference = np.zeros(d)
+        difference[-1] = size / units[-1]
+        yield Weights(0.0, difference)
+        if d > 1:
+            difference[-2] = -size / units[-2]
+            yield Weights(0.0, difference)
+
+
+def streams():
+    for seed in range(21):
+        yield stream(seed)[0]
+
+
+@each_learner
+@pytest.mark.parametrize("loss", SIGNED + REAL)
+def test_no_comparator_has_a_larger_regret(name, loss):
+    for seed, X in enumerate(streams()):
+        rng = np.random.default_rng(seed)
+        y = rng.choice([-1.0, 1.0], len(X))
+        if loss in REAL:
+            y = 3 * rng.normal(size=len(X)) + np.sign(X[:, 0])
+        v = 2.0 ** rng.uniform(-3, 3, len(X)) if seed % 2 else np.ones(len(X))
+        learner = get(name)(loss)
+        scores = learner.learn(as_rows(X, y, v if seed % 2 else None))
+        paid = exact_regret(learner, X, y, v, scores, Weights(0.0, np.zeros(X.shape[1])))
+        for u in comparators(X, y, loss, rng):
+            claim = certificate(learner, u).given.certificate
+            true = exact_regret(learner, X, y, v, scores, u)
+            assert true <= claim
+        losses = learner.loss.value(y, scores)
+        most = float(np.sum(v * losses))
+        assert claim <= most * (1 + 1e-9) + 1e-9
+        assert paid <= certificate(learner).origin.certificate
+
+
+def nearly_equal(exponent, T=200):
+    """Two columns that differ in bits which a factor cannot hold."""
+    y = np.where(np.arange(T) % 2 == 0, 1.0, -1.0)
+    return np.column_stack([np.ones(T), 1.0 + y * 2.0**exponent]), y
+
+
+@each_learner
+@pytest.mark.parametrize("exponent", [-52, -51, -50, -48, -46, -43, -40, -30])
+def test_directions_that_were_dropped(name, exponent):
+    """x = (1, 1 + y 2^-52): u = 2^55 (-1, 1) predicts 8 y, which the learner cannot see."""
+    X, y = nearly_equal(exponent)
+    learner = get(name)(intercept=False)
+    scores = learner.learn(as_rows(X, y))
+    for size in 2.0 ** np.arange(-exponent - 2, -exponent + 5):
+        u = Weights(0.0, np.array([-size, size]))
+        true = exact_regret(learner, X, y, np.ones(len(y)), scores, u)
+        assert true <= certificate(learner, u).given.certificate
+
+
+def test_the_part_of_h_that_was_dropped_is_known():
+    """h in 60 digits is within `lost` and rounding of h from the factor."""
+    for exponent in (-52, -50, -47):
+        X, y = nearly_equal(exponent)
+        learner = get("full")(intercept=False)
+        scores = learner.learn(as_rows(X, y))
+        sums = learner.sums()
+        g = learner.loss.derivative(y, scores)
+        h = -mp.fsum(mp.mpf(a) * mp.mpf(b) for a, b in zip(g, X[:, 1], strict=True))
+        h -= mp.mpf(sums.z[2]) * mp.mpf(sums.s[2])
+        rounding = 8 * len(y) * 2.0**-53 * np.sqrt(len(y))
+        assert sums.lost[1:].sum() > 0
+        assert abs(h) <= (sums.lost[2] + rounding) * sums.s[2]
+
+
+@each_learner
+def test_balls_cover_their_worst_members(name):
+    for seed, X in enumerate(streams()):
+        rng = np.random.default_rng(seed)
+        y = rng.choice([-1.0, 1.0], len(X))
+        learner = get(name)()
+        scores = learner.learn(as_rows(X, y))
+        sums = learner.sums()
+        s = np.where(sums.s > 0, sums.s, 1.0)
+        for B in (0.1, 1.0, 10.0):
+            made = certificate(learner, ball=B)
+            corner = B * np.sign(sums.z) / s
+            vertex = corner * (np.abs(sums.z) == np.abs(sums.z).max())
+            vertex /= max(np.count_nonzero(vertex), 1)
+            for u, claim in ((corner, made.box), (vertex, made.simplex)):
+                weights = Weights(float(u[0]), u[1:])
+                true = exact_regret(learner, X, y, np.ones(len(y)), scores, weights)
+                assert true <= claim.certificate
+
+
+def test_a_blend_is_certified_by_the_slopes_of_its_members():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = np.sign(X[:, 0] + 0.3)
+    blend = get("blend")()
+    scores = blend.learn(as_rows(X, y))
+    most = float(np.sum(blend.loss.value(y, scores)))
+    for u in comparators(X, y, "logistic", np.random.default_rng(1)):
+        true = exact_regret(blend, X, y, np.ones(len(y)), scores, u)
+        for member in certificate(blend, u).by_member:
+            assert true <= member.bounds[1].certificate <= most * (1 + 1e-9)
+
+
+def test_without_the_sums_of_slopes_the_certificate_is_A_plus_h_u():
+    """As after loading a file of 0.1.0, which has none."""
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    learner = get("coordinate")()
+    learner.learn(as_rows(X, np.sign(X[:, 0])))
+    u = Weights(0.0, np.array([9.0, 0.0, 0.0]))
+    with_slopes = certificate(learner, u).given.certificate
+    learner._slopes[:] = no_slopes()
+    sums = learner.sums()
+    plain = sums.A + float(np.sum(sums.z[1:] * sums.s[1:] * u.features))
+    assert certificate(learner, u).given.certificate == pytest.approx(plain, rel=1e-9)
+    assert with_slopes < plain
