@@ -3,7 +3,7 @@
     python benchmarks/ablation.py                 run, print, write results/ablation.json
     python benchmarks/ablation.py binary hinge    these recipes only; nothing is written
     python benchmarks/ablation.py --markdown      the page's tables, from the file alone
-    python benchmarks/ablation.py --write         the same, into docs/blend.md
+    python benchmarks/ablation.py --write         the same, into docs/explanation/blend.md
 
 Sets, order and scores are those of `quality`. Members do not influence each other, so each set's
 table of scores is made once, with every member's constant also at a third and at three times its
@@ -31,9 +31,9 @@ from numba import njit
 from quality import in_markdown, measured, write_between
 
 from unitless.blend import logistic, softmax, squared
-from unitless.blend.blend import KINDS
+from unitless.blend.blend import MIXTURES
 from unitless.blend.ensemble import Ensemble
-from unitless.blend.experts import Expert
+from unitless.blend.experts import BY_VIEWS, Expert
 from unitless.blend.hedge import STACKERS, HedgeMixture
 from unitless.blend.mixture import Mixture
 from unitless.learners import Blend
@@ -54,7 +54,7 @@ class Recipe(NamedTuple):
     name: str
     task: str
     loss: str
-    views: str = "auto"
+    views: str = "smooth"
 
 
 RECIPES = [
@@ -85,16 +85,16 @@ class Stretch(NamedTuple):
 class Recorder:
     """Takes the place of the mixture of a Blend and records its inputs."""
 
-    def __init__(self) -> None:
+    def __init__(self, ensemble: Ensemble) -> None:
+        self.ensemble = ensemble
         self.stretches: list[Stretch] = []
 
     def drop(self, alive: np.ndarray) -> None:
-        """Who is there from now on."""
-        self.alive = alive
+        """Experts have left, as the ensemble knows."""
 
     def learn(self, scores: Any, targets: Any, weights: Any, out: Any) -> Any:
         """Keep the members' scores."""
-        self.stretches.append(Stretch(self.alive, scores, targets))
+        self.stretches.append(Stretch(self.ensemble.alive, scores, targets))
         out[:] = 0
         return out
 
@@ -112,7 +112,7 @@ def record(recipe: Recipe, data: Data, members: list[Expert]) -> Recording:
     several = {"classes": int(data.y.max()) + 1} if recipe.loss == "softmax" else {}
     blend = Blend(recipe.loss, views=recipe.views, **several)
     blend.ensemble = Ensemble(members, loss=blend.loss, intercept=True, **several)
-    blend.mixture = recorder = Recorder()
+    blend.mixture = recorder = Recorder(blend.ensemble)
     blend.learn(as_rows(data.X, data.y))
     counted = blend.target_scaler
     return Recording(data, recorder.stretches, counted.decode if counted else lambda p: p)
@@ -163,8 +163,8 @@ def changes(recipe: Recipe) -> Iterator[Change]:
 
 def kind(recipe: Recipe) -> tuple[Any, list[Expert]]:
     """(mixer, members) of a recipe."""
-    mixer, members, linear = KINDS[get_loss(recipe.loss).code]
-    return mixer, linear if recipe.views == "linear" else members
+    code = get_loss(recipe.loss).code
+    return MIXTURES[code], BY_VIEWS[code][recipe.views]
 
 
 def names(members: list[Expert]) -> list[str]:

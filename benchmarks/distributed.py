@@ -6,7 +6,7 @@ shards, which must not be added, and merges those that may be, on the sets of `d
 measures what rotations leave of dependent columns, beside the rule that calls it noise; `nodes`
 starts a Ray cluster of two nodes on this machine and kills one of them. Each writes its figures to
 `results/distributed.json` (not with --small), from which `page` writes the tables of
-docs/distributed.md.
+docs/how-to/distributed.md.
 """
 
 import json
@@ -31,7 +31,7 @@ from data import sets
 import unitless
 from unitless import learners
 from unitless.distributed import PartitionedData, fit_by_key, fit_sharded
-from unitless.distributed.learning import learn_block, read, start_of
+from unitless.distributed.learning import learn_block, start_of
 from unitless.distributed.merging import continued, merged
 from unitless.persistence import Many
 from unitless.persistence.saving import as_bytes
@@ -39,7 +39,7 @@ from unitless.rows import as_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "distributed.json"
-PAGE = ROOT / "docs" / "distributed.md"
+PAGE = ROOT / "docs" / "how-to" / "distributed.md"
 sys.path.insert(0, str(ROOT / "tests"))
 SMALL = "--small" in sys.argv
 SHARDS, PARTS = 16, 32
@@ -74,10 +74,9 @@ def keyed(folder, rows, keys=24, columns=20):
 def one_pass(source, learner="vaw"):
     """One model, in this process."""
     parts = source.parts()
-    start = start_of(source, learner, parts)
-    model = deepcopy(start.model)
+    model, source = start_of(source, learner, parts)
     for part in parts:
-        for block in read(source, part, start.types):
+        for block in source.blocks(part):
             learn_block(model, block)
     return model
 
@@ -85,16 +84,16 @@ def one_pass(source, learner="vaw"):
 def key_by_key(source, learner="blend"):
     """One model per key, in this process: the rows of each, then the next."""
     parts = source.parts()
-    start = start_of(source, learner, parts, "customer")
+    new, _ = start_of(source, learner, parts, "customer")
     frame = pl.read_parquet(source.path)
     packed = 0
     with tempfile.TemporaryDirectory() as folder:
         for (name,), rows in frame.group_by("customer", maintain_order=True):
             rows.write_parquet(f"{folder}/{name}.parquet")
             own = PartitionedData(f"{folder}/{name}.parquet", target="y")
-            model = deepcopy(start.model)
+            model = deepcopy(new)
             for part in own.parts():
-                for block in read(own, part, {}):
+                for block in own.blocks(part):
                     learn_block(model, block)
             packed += len(as_bytes(model))
     return packed
@@ -407,7 +406,7 @@ def _table(head, columns, rows):
 
 
 def page():
-    """Write the tables into docs/distributed.md."""
+    """Write the tables into docs/how-to/distributed.md."""
     text = PAGE.read_text()
     for name, table in tables(json.loads(RESULTS.read_text())).items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"

@@ -1,10 +1,10 @@
 """Fuzz the readers: `python benchmarks/fuzz_readers.py [FORMAT ...]`; a million inputs for all.
 
-Every input is made of its format and seed (tests/readers/fuzzing.py), so that a failure, which is
-printed, is repeated by `tried(format, seed)`. Inputs run by the ten thousand in a process of their
-own; an input that crashes it, or a hundred that take ten minutes, have failed, and another goes on
-behind them. The counts go, with date and version, to `results/reliability.json` as each format
-ends; `reliability.py page` tells them.
+Every input is made of its format and seed (tests/readers/fuzzing.py and comparing.py), so that a
+failure, which is printed, is repeated by `tried(format, seed)` or `compared(format, seed)`. Inputs
+run by the ten thousand in a process of their own; an input that crashes it, or a hundred that take
+ten minutes, have failed, and another goes on behind them. The counts go, with date and version, to
+`results/reliability.json` as each format ends; `reliability.py page` tells them.
 """
 
 import faulthandler
@@ -22,15 +22,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 INPUTS = {
     "csv": 70_000, "tsv": 50_000, "jsonl": 160_000, "svmlight": 420_000, "parquet": 20_000,
     "arrow": 20_000, "vw": 270_000,
+    "csv cells": 20_000, "jsonl cells": 20_000, "svmlight cells": 20_000, "parquet cells": 20_000,
+    "arrow cells": 20_000,
 }  # fmt: skip
-"""A million and ten thousand: those with kernels of their own get the most."""
+"""A million and more: formats with kernels of their own get the most.
+
+"csv cells" are files whose cells are compared with those of another library's reader.
+"""
 PROCESS, ROUND, HANG = 10_000, 100, 600
 
 
 def inputs(format, first, stop, note):
     """Try some seeds; keep the counts, and the seed at hand, in a file, in case of a crash."""
+    from readers.comparing import compared
     from readers.fuzzing import tried
 
+    name, _, cells = format.partition(" ")
+    attempt = compared if cells else tried
     warnings.simplefilter("error")
     read = failed = 0
     for seed in range(first, stop):
@@ -38,7 +46,7 @@ def inputs(format, first, stop, note):
         if seed % ROUND == 0:
             faulthandler.dump_traceback_later(HANG, exit=True)
         try:
-            read += tried(format, seed)
+            read += attempt(name, seed)
         except Exception as error:
             failed += 1
             told = f"{type(error).__name__}: {str(error)[:200]}"

@@ -1,9 +1,9 @@
 """Test with the lowest versions allowed: `python benchmarks/lowest_versions.py FOLDER [TESTS]`.
 
 The program creates a virtual environment in FOLDER with the oldest allowed version of every
-dependency, and runs TESTS in it. By default these are tests that use each dependency: readers,
-encoders, models, estimators, commands. The tools of the tests may be newer. River is left out
-because it needs newer versions. The result goes, with date and version, to
+dependency, and runs TESTS in it. By default these are tests that use each dependency: kernels,
+learners, readers, encoders, models, estimators, commands. The tools of the tests may be newer.
+River is left out because it needs newer versions. The result goes, with date and version, to
 `results/reliability.json`. The program needs the network, unlike the package itself.
 """
 
@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = [
     "tests/readers/test_csv.py", "tests/readers/test_jsonl.py", "tests/readers/test_parquet.py",
     "tests/readers/test_svmlight.py", "tests/readers/test_vw.py", "tests/encoders",
-    "tests/test_rows.py", "tests/formats", "tests/faults/test_disk.py", "tests/test_dict_rows.py",
-    "tests/estimators/test_frames_in.py", "tests/cli/test_help.py",
+    "tests/test_rows.py", "tests/formats", "tests/faults/test_disk.py", "tests/kernels",
+    "tests/learners/test_twins.py", "tests/estimators/test_frames_in.py", "tests/cli/test_app.py",
 ]  # fmt: skip
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 

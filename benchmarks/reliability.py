@@ -1,13 +1,14 @@
 """Test reliability at full length: `python benchmarks/reliability.py PART`.
 
 ============== =================================================================================
-`kills`        ends 200 runs with kill -9 while they write checkpoints, and resumes them
+`kills`        ends 270 runs with kill -9 while they write checkpoints, and resumes them
 `disk`         fills a small file system while models are saved (root only: it mounts one)
 `corruption`   loads 105 000 damaged model files
 `numbers`      learns millions of rows with extreme values
 `search`       searches for streams that come close to an overflow
+`alarms`       counts alarms for a change of unit on noise, and after real changes
 `guard`        measures the cost of checking every input
-`page`         writes the figures into docs/reliability.md
+`page`         writes the figures into docs/explanation/reliability.md
 ============== =================================================================================
 
 Each part stores its figures, with date and version, in `results/reliability.json`. The tests in
@@ -43,10 +44,16 @@ RUNS = [
     ("full", "csv", 20, 2),
     ("coordinate", "jsonl", 20, 2),
     ("blend", "svm", 10, 2),
+    ("vaw", "parquet", 15, 2),
+    ("newton", "arrow", 10, 2),
+    ("coordinate", "vw", 15, 3),
+    ("coordinate", "tsv.zip", 10, 2),
+    ("coordinate", "folder", 20, 3),
 ]
-"""Learner, file format, number of kills and number of passes; 200 kills in total.
+"""Learner, file format, number of kills and number of passes; 270 kills in total.
 
-With passes, runs also hold out rows and write predictions and a report.
+With passes, runs also hold out rows and write predictions and a report. There is none with --delay,
+which does not go with --checkpoint. "folder" is several files.
 """
 FILES, PARTS = 105_000, 7
 """Number of damaged files, and of processes that test them one after the other."""
@@ -54,6 +61,8 @@ ROWS, BLOCK, LARGEST = 1_000_000, 200, sys.float_info.max
 """Rows with extreme values per learner, rows per block, largest value."""
 STREAMS = 100
 """Streams of 200 rows per learner and loss in the search for an overflow."""
+ALARM_ROUNDS, ALARM_CHANGES = 6, 1000
+"""Blocks of ten million values of each kind of noise and shape; changes of each factor."""
 MARKS = "<!-- figures -->", "<!-- end of figures -->"
 
 
@@ -174,6 +183,39 @@ def search():
         counts["non_finite"] += len(found["bad"])
         counts["highest"][f"{name} {loss}"] = found["highest"]
         print(name, loss, found["rows"], found["highest"], found["bad"][:1], flush=True)
+    return counts
+
+
+def alarms():
+    """Count false alarms for a change of unit on noise, and how many real changes are noticed."""
+    import numpy as np
+
+    from unitless.evaluation.alarms import Watch
+    from unitless.rows import as_rows
+
+    rng = np.random.default_rng(0)
+    noise = {
+        "normal": rng.standard_normal,
+        "Cauchy": rng.standard_cauchy,
+        "Pareto, exponent 0.5": lambda size: 1 + rng.pareto(0.5, size),
+        "log-normal, deviation 5": lambda size: np.exp(5 * rng.standard_normal(size)),
+        "uniform in 1 to 1.3": lambda size: rng.uniform(1, 1.3, size),
+        "1, 2 or 3": lambda size: rng.integers(1, 4, size).astype(float),
+    }
+    counts = {"values": 0, "false": 0, "changes": 0, "noticed": 0}
+    for name, draw in noise.items():
+        for rows, columns in ((100, 100_000), (1000, 10_000), (100_000, 100)):
+            for _ in range(ALARM_ROUNDS):
+                watch = Watch()
+                counts["false"] += len(watch.add(as_rows(draw((rows, columns)))))
+                counts["values"] += rows * columns
+        print(name, counts, flush=True)
+    for factor in (100, 1000, 60, 24, 12, 10, 1.609, 0.4536, 2.54):
+        for change in rng.integers(60, 2000, ALARM_CHANGES).tolist():
+            X = rng.normal(1.7, 0.1, size=(change + 30, 1))
+            X[change:] *= factor
+            counts["changes"] += 1
+            counts["noticed"] += len(Watch().add(as_rows(X)))
     return counts
 
 
@@ -345,6 +387,11 @@ DESCRIPTIONS = {
     "lowest_versions": lambda v: (
         f"{v['tests']} tests with {', '.join(v['versions'])}: {v['failed']} failed"
     ),
+    "alarms": lambda a: (
+        f"{a['values']:,} values of noise, heavy tails included: {a['false']} alarms for a change "
+        f"of unit (at most one per million is promised); {a['noticed']:,} of {a['changes']:,} real "
+        "changes by a factor of 1.609 to 1000 were noticed within 30 rows"
+    ),
     "guard": lambda g: (
         "time with checks over time without (in brackets, the noise of the measurement): "
         f"{with_noise(g['default'])} for a block of 2000 rows and 50 columns with the default "
@@ -354,7 +401,7 @@ DESCRIPTIONS = {
         f"({g['row_us']} us)" + lock_of_version_0_1(g)
     ),
 }
-"""The text of docs/reliability.md for each part."""
+"""The text of docs/explanation/reliability.md for each part."""
 
 
 def lock_of_version_0_1(guard):
@@ -371,7 +418,7 @@ def with_noise(ratios):
 
 
 def lines(found):
-    """Return the table of docs/reliability.md, for the parts that were run."""
+    """Return the table of docs/explanation/reliability.md, for the parts that were run."""
     rows = [
         f"| `{name}` | {describe(found[name])} | {found[name]['date']}, {found[name]['package']} |"
         for name, describe in DESCRIPTIONS.items()
@@ -396,8 +443,8 @@ def total(fuzz, key):
 
 
 def page():
-    """Write the table between the markers of docs/reliability.md."""
-    path = ROOT / "docs" / "reliability.md"
+    """Write the table between the markers of docs/explanation/reliability.md."""
+    path = ROOT / "docs" / "explanation" / "reliability.md"
     before, _, rest = path.read_text().partition(MARKS[0])
     behind = rest.partition(MARKS[1])[2]
     table = "\n".join(lines(json.loads(RESULTS.read_text())))
@@ -412,6 +459,6 @@ if __name__ == "__main__":
     else:
         parts = {
             "kills": kills, "corruption": corruption, "disk": disk, "numbers": numbers,
-            "search": search, "guard": guard,
+            "search": search, "alarms": alarms, "guard": guard,
         }  # fmt: skip
         kept(name, parts[name]() | {"seconds": round(time.monotonic() - begin)})

@@ -82,12 +82,12 @@ def coordinate_sparse() -> None:
         )
     ours = seconds["ours"]
     print(f"  Coordinate on CSR: {ours / X.nnz * 1e9:.1f} ns per value")
-    report("Coordinate / SGD, CSR 2^18", ours / seconds["sgd"], 1.15, at_most=True)
+    report("Coordinate / SGD, CSR 2^18", ours / seconds["sgd"], 1.4, at_most=True)
     report("VW from its cache / Coordinate", seconds["vw"] / ours, 4, at_most=False)
 
 
 def coordinate_dense() -> None:
-    for d, limit in ((50, 1.0), (500, 1.25)):
+    for d, limit in ((50, 1.0), (500, 1.0)):
         X = rng.standard_normal((2_500_000 // d, d))
         y = _labels(len(X))
         rows = as_rows(X, y)

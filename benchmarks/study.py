@@ -1,4 +1,4 @@
-"""Run every learner on every data set and write docs/study.md.
+"""Run every learner on every data set and write docs/explanation/study.md.
 
     python benchmarks/study.py           run what is missing, then write the results and the page
     python benchmarks/study.py --quick   run a small version, into results/quick
@@ -69,7 +69,7 @@ class Size(NamedTuple):
 
 
 FULL = Size(
-    HERE / "results" / "study.parquet", HERE.parent / "docs" / "study.md",
+    HERE / "results" / "study.parquet", HERE.parent / "docs" / "explanation" / "study.md",
     2000, 5, RATES, 2**14, False,
 )  # fmt: skip
 QUICK = Size(

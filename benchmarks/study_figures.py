@@ -1,4 +1,4 @@
-"""Draw the figures of docs/study.md as SVG files."""
+"""Draw the figures of docs/explanation/study.md as SVG files."""
 
 from pathlib import Path
 from typing import Any

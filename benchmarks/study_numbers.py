@@ -1,4 +1,4 @@
-"""Compute the numbers of docs/study.md from the results file."""
+"""Compute the numbers of docs/explanation/study.md from the results file."""
 
 import json
 from functools import cached_property

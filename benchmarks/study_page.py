@@ -1,4 +1,4 @@
-"""Write docs/study.md: tables and sentences, from the numbers of the results file.
+"""Write docs/explanation/study.md: tables and sentences, from the numbers of the results file.
 
 Every sentence that states a result is chosen by the numbers, so that the page cannot disagree with
 them.
