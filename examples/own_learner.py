@@ -70,11 +70,6 @@ class ScaledGradient(Coordinatewise):
     def _parameters(self) -> tuple[float, ...]:
         return (self.rate,)
 
-    def _weights_at(self, records: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """Return the weight of each feature from its fields."""
-        M, B = records
-        return np.divide(B, M, out=np.zeros_like(B), where=M > 0)
-
 
 def main() -> None:
     """Learn the breast cancer data in raw units and in other units."""

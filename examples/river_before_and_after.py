@@ -6,7 +6,7 @@ python examples/river_before_and_after.py
 
 from river import datasets, evaluate, linear_model, metrics, preprocessing
 
-from unitless.estimators.river import Classifier, Regressor
+from unitless.river import UnitlessClassifier, UnitlessRegressor
 
 
 def compare(
@@ -25,20 +25,20 @@ def main() -> None:
         "phishing sites (yes or no)",
         datasets.Phishing(),
         preprocessing.StandardScaler() | linear_model.LogisticRegression(),
-        Classifier(),
+        UnitlessClassifier(),
         metrics.Accuracy(),
     )
     compare(
         "a president's approval (a number)",
         datasets.TrumpApproval(),
         preprocessing.StandardScaler() | linear_model.LinearRegression(),
-        Regressor(),
+        UnitlessRegressor(),
         metrics.MAE(),
     )
-    many = Classifier()
+    many = UnitlessClassifier()
     frame, labels = as_frame(datasets.Phishing())
     many.learn_many(frame, labels)
-    one = Classifier()
+    one = UnitlessClassifier()
     for x, y in datasets.Phishing():
         one.learn_one(x, y)
     question = next(iter(datasets.Phishing()))[0]
