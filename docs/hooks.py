@@ -1,32 +1,150 @@
-"""What the site adds to its pages: files of the repository, llms.txt, Markdown twins."""
+"""What the site adds to its pages.
 
+Generated pages (commands, learners, the gallery), files of the repository, mathematics as MathML,
+and for each page a Markdown twin, listed in llms.txt. Nothing is loaded from elsewhere.
+
+`python docs/hooks.py` writes docs/gallery/index.md, which is also read in the repository.
+"""
+
+import ast
+import html
+import inspect
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+from pydoc import locate
 
-from mkdocs.structure.files import File
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(ROOT / "src"))
 
-ROOT = Path(__file__).resolve().parent.parent
 COPIED = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 COPIED |= {"SECURITY.md": "security.md"}
 OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)*(?:examples|benchmarks|tests|src)[^)]*\)")
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+OBJECT = re.compile(r"^::: (\S+)\n(?: {4}.*\n)*", re.MULTILINE)
+SCRIPT = re.compile(r"^Script: \[(\w+\.py)\]\(\1\)$", re.MULTILINE)
 SHIM = "https://unpkg.com/iframe-worker/shim"
+GALLERY = (
+    "four_learners",
+    "units_change",
+    "drifting_stream",
+    "views",
+    "late_labels",
+    "csv_bigger_than_memory",
+    "adversary",
+    "worst_case",
+    "certified_regret",
+)
+"""The scripts of docs/gallery, in the order of the page."""
+twins: dict[str, str] = {}
+
+
+# Generated pages
+
+
+def commands():
+    """Return the page of the commands, as the program describes itself."""
+    words = [sys.executable, "-m", "typer", "unitless.cli.app", "utils", "docs"]
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [*words, "--name", "unitless", "--title", "Commands"],
+        env=found,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def learners():
+    """Return the page of the learners: one section per name of the registry."""
+    from unitless.learners import REGISTRY
+
+    parts = [
+        "# Learners",
+        'Use a name as `learner="name"` in Python and as `--learner name` on the command line.',
+    ]
+    options = ["inherited_members", "members", "show_root_heading", "show_root_toc_entry"]
+    for name, path in REGISTRY.items():
+        lines = [f"::: {path}", "    options:", *(f"      {each}: false" for each in options)]
+        parts += [f"## `{name}`", "\n".join(lines) + "\n"]
+    return "\n\n".join(parts)
+
+
+def gallery():
+    """Return the page of the gallery, made from the docstrings of its scripts."""
+    parts = [
+        "# Gallery",
+        "Each picture is made by a script of one page, which you can run: "
+        "`python docs/gallery/NAME.py`. The scripts\nuse data that scikit-learn contains, or data "
+        "that they make. The tests run all of them.",
+    ]
+    for name in GALLERY:
+        text = ast.get_docstring(ast.parse((DOCS / "gallery" / f"{name}.py").read_text("utf-8")))
+        first, _, rest = text.partition("\n")
+        title, _, claim = first.partition(": ")
+        parts += [f"## {title.rstrip('.')}", claim[:1].upper() + claim[1:], rest.strip()]
+        parts += [f"![{title}]({name}.svg)", f"Script: [{name}.py]({name}.py)"]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+# What MkDocs calls
 
 
 def on_files(files, config):
-    """Add the pages that lie at the root of the repository."""
+    """Add the generated pages, and those at the root of the repository."""
+    from mkdocs.structure.files import File
+
+    pages = {"reference/commands.md": commands(), "reference/learners.md": learners()}
     for source, name in COPIED.items():
-        text = (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
+        pages[name] = (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
+    for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
 
 
 def on_page_markdown(markdown, page, config, files):
     """Lead links to files of the repository to their pages; unlink those without a page."""
+    twins[page.file.src_uri] = OBJECT.sub(described, markdown)
     for source, name in COPIED.items():
         markdown = markdown.replace(f"/{source})", f"/{name})").replace(
             f"../../{name}", f"../{name}"
         )
-    return OUTSIDE.sub(r"\1", markdown)
+    return OUTSIDE.sub(r"\1", SCRIPT.sub(with_code, markdown))
+
+
+def with_code(found):
+    """Return a script of the gallery as a block that can be opened."""
+    code = (DOCS / "gallery" / found[1]).read_text(encoding="utf-8")
+    lines = [f'??? example "{found[1]}"', "", "```python", *code.splitlines(), "```"]
+    return "\n".join(f"    {line}" if k else line for k, line in enumerate(lines))
+
+
+def described(found):
+    """Return what the Markdown twin says about an object: its name, signature and docstring."""
+    thing = locate(found[1])
+    try:
+        signature = str(inspect.signature(thing))
+    except ValueError:
+        signature = ""
+    call = found[1].rpartition(".")[2] + signature
+    return f"### {found[1]}\n\n    {call}\n\n{inspect.getdoc(thing)}\n"
+
+
+def on_page_content(output, page, config, files):
+    """Make formulas MathML, which browsers draw without a script."""
+    return FORMULA.sub(as_mathml, output)
+
+
+def as_mathml(found):
+    """Return a formula as MathML."""
+    from latex2mathml.converter import convert
+
+    display = "block" if found[2] == "[" else "inline"
+    return convert(html.unescape(found[3]).strip(), display=display)
 
 
 def on_post_page(output, page, config):
@@ -40,16 +158,15 @@ def on_post_template(output, template_name, config):
 
 
 def on_post_build(config):
-    """Write each page as Markdown beside its HTML, and llms.txt, which lists them."""
+    """Write the Markdown twins beside the pages, and llms.txt, which lists them."""
     site = Path(config["site_dir"])
-    docs = Path(config["docs_dir"])
     lines = ["# Unitless", "", f"> {config['site_description']}", ""]
-    for path in sorted(docs.rglob("*.md")):
-        name = path.relative_to(docs)
-        text = path.read_text(encoding="utf-8")
-        twin = site / name
-        twin.parent.mkdir(parents=True, exist_ok=True)
-        twin.write_text(text, encoding="utf-8")
-        title = next((line[2:] for line in text.splitlines() if line.startswith("# ")), name.stem)
-        lines.append(f"- [{title}]({name.as_posix()})")
+    for name, text in sorted(twins.items()):
+        (site / name).write_text(text, encoding="utf-8")
+        title = re.search(r"^# (.+)$", text, re.MULTILINE)
+        lines.append(f"- [{title[1] if title else name}]({name})")
     (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    (DOCS / "gallery" / "index.md").write_text(gallery(), encoding="utf-8")

@@ -5,6 +5,7 @@ by a shell, and the lines below a command are parts of what it prints.
 """
 
 import doctest
+import importlib.util
 import os
 import re
 import subprocess
@@ -15,13 +16,21 @@ import numpy as np
 import polars
 import pytest
 
+import unitless
+from unitless.learners import REGISTRY
+
 ROOT = Path(__file__).parent.parent
-GENERATED = {"commands.md", "changelog.md"}
-"""Pages made by a program, whose blocks show how a command is called."""
-PAGES = [path for path in sorted(ROOT.glob("docs/**/*.md")) if path.name not in GENERATED]
-PAGES.append(ROOT / "README.md")
+PAGES = [*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md"]
 GALLERY = sorted(ROOT.glob("docs/gallery/*.py"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def site():
+    """Import docs/hooks.py, which makes the generated pages of the site."""
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    return hooks
 
 
 def blocks_of(page):
@@ -104,8 +113,36 @@ def test_gallery(script, tmp_path):
     assert "False" not in done.stdout
     assert (tmp_path / f"{script.stem}.svg").stat().st_size > 2000
     assert (script.parent / f"{script.stem}.svg").exists()
-    assert f"{script.stem}.svg" in (script.parent / "index.md").read_text()
 
 
-def test_the_gallery_has_eight_examples():
-    assert len(GALLERY) > 8
+def test_the_page_of_the_gallery_is_made_from_its_scripts():
+    """Otherwise: python docs/hooks.py."""
+    hooks = site()
+    assert {script.stem for script in GALLERY} == {*hooks.GALLERY, "drawing"}
+    assert len(hooks.GALLERY) > 8
+    assert (ROOT / "docs" / "gallery" / "index.md").read_text() == hooks.gallery()
+
+
+def test_the_page_of_learners_has_all_of_them():
+    page = site().learners()
+    for name, path in REGISTRY.items():
+        assert f"## `{name}`\n\n::: {path}\n" in page
+
+
+def test_a_twin_describes_what_the_site_makes_from_docstrings():
+    hooks = site()
+    text = hooks.OBJECT.sub(
+        hooks.described, "::: unitless.load\n    options:\n      x: 1\n\nafter\n"
+    )
+    assert "load(path" in text
+    assert unitless.load.__doc__.partition("\n")[0] in text
+    assert "options" not in text
+    assert text.endswith("after\n")
+
+
+def test_formulas_become_mathml():
+    pytest.importorskip("latex2mathml")
+    hooks = site()
+    text = hooks.FORMULA.sub(hooks.as_mathml, r'<span class="arithmatex">\(a &lt; b_i\)</span>')
+    assert text.startswith("<math")
+    assert "<mi>a</mi><mo>&#x0003C;</mo><msub>" in text

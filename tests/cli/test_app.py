@@ -1,22 +1,25 @@
 """Help: an example for every command, a page that is the program's, and nothing heavy loaded."""
 
-from pathlib import Path
-
 import pytest
 from typer.main import get_command
 
 from test_imports import loaded_by
+from test_pages import site
 from unitless.cli.app import app
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
 COMMANDS = get_command(app).commands
 
 
+@pytest.fixture(scope="module")
+def page():
+    """The page of commands, as the site has it."""
+    return site().commands()
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_documented(name):
-    """Otherwise: python -m typer unitless.cli.app utils docs --name unitless."""
+def test_every_command_is_documented(name, page):
     command = COMMANDS[name]
-    section = PAGE.read_text().partition(f"## `unitless {name}`\n")[2].partition("\n## ")[0]
+    section = page.partition(f"## `unitless {name}`\n")[2].partition("\n## ")[0]
     for line in command.help.splitlines():
         assert line in section
     assert f"    unitless {name}" in command.help  # an example
