@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from unitless.baselines.baseline import Baseline
-from unitless.kernels.decorators import inlined
+from unitless.kernels.decorators import inlined, pasted
 from unitless.kernels.simd import LANES
 from unitless.learners.base import EMPTY, LARGEST, Block, Diverged, Field, Float, Learner
 from unitless.learners.loop import T
@@ -50,7 +50,7 @@ def _finite(values):
     return good
 
 
-@inlined
+@pasted
 def loop(predict, update, parameters, loss, data, state):
     """One trial per row; without targets nothing is learned.
 

@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 from unitless.baselines.baseline import parameter
 from unitless.baselines.dense import MARGIN, DenseLearner, DenseState, loop
 from unitless.kernels.arithmetic import dot
-from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.decorators import inlined, kernel, subroutine
 from unitless.kernels.simd import fma
 from unitless.learners.base import Field
 from unitless.learners.givens import rotate
@@ -31,7 +31,7 @@ WEIGHTS = Field("w", "1/x", "weights")
 DIAGONAL = Field("D", "x^2", "D of A = U'DU; the matrix is U, right of its diagonal of 1s")
 
 
-@inlined
+@subroutine
 def add(parameters, state, r, root, work):
     """A += root^2 r r'; three rows of `work` are used."""
     _, _, vectors, U = state
@@ -44,7 +44,7 @@ def add(parameters, state, r, root, work):
     rotate(U, vectors[1], zeros, w, (1.0, 0.0), n, ignored, True)
 
 
-@inlined
+@subroutine
 def solve(parameters, state, x, z):
     """z = A^-1 x; returns x'z, a sum of squares."""
     _, _, vectors, U = state

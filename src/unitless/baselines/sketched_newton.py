@@ -27,7 +27,7 @@ from unitless.baselines.baseline import Baseline, parameter
 from unitless.baselines.dense import DenseLearner, DenseState, loop
 from unitless.baselines.full_matrix import DIAGONAL, FullMatrixLearner
 from unitless.kernels.arithmetic import dot
-from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.decorators import inlined, kernel, pasted, subroutine
 from unitless.learners.base import Field
 from unitless.learners.loop import T
 from unitless.state import checked_count
@@ -44,7 +44,7 @@ def clipped_score(parameters, state, x, v, work):
     return min(max(dot(state[2][0], x), -C), C)
 
 
-@inlined
+@pasted
 def newton_step(solve, add, parameters, state, x, trial, work):
     """Project u, add eta_t q q' to A, and take the step.
 
@@ -79,7 +79,7 @@ class NewtonParameters(Baseline):
     needs = ("C",)
 
 
-@inlined
+@pasted
 def son_step(parameters, state, x, trial, work):
     newton_step(full_matrix.solve, full_matrix.add, parameters, state, x, trial, work)
 
@@ -122,7 +122,7 @@ def forward(L, filled, c):
         c[i] /= L[i, i]
 
 
-@inlined
+@subroutine
 def fd_solve(parameters, state, x, z):
     """A^-1 x = (x - S'(a I + S S')^-1 S x) / a."""
     totals, _, _, S = state
@@ -142,7 +142,7 @@ def fd_solve(parameters, state, x, z):
     return dot(x, z)
 
 
-@inlined
+@subroutine
 def fd_add(parameters, state, q, root, work):
     """Put r = root q into the next empty row of the sketch, and its row into L."""
     a = parameters[2]
@@ -165,7 +165,7 @@ def fd_add(parameters, state, q, root, work):
         totals[ROWS] = 0.0
 
 
-@inlined
+@subroutine
 def compress(S, L, a):
     """Keep the m largest directions, shortened by the m-th eigenvalue."""
     size = S.shape[0]
@@ -190,7 +190,7 @@ def compress(S, L, a):
     S[:] = kept
 
 
-@inlined
+@pasted
 def fd_step(parameters, state, x, trial, work):
     newton_step(fd_solve, fd_add, parameters, state, x, trial, work)
 
@@ -239,7 +239,7 @@ def orthogonalise(V, count, z):
             z -= dot(V[i], z) * V[i]
 
 
-@inlined
+@subroutine
 def oja_solve(parameters, state, x, z):
     a = parameters[2]
     totals, _, _, V = state
@@ -251,7 +251,7 @@ def oja_solve(parameters, state, x, z):
     return dot(x, z)
 
 
-@inlined
+@subroutine
 def oja_add(parameters, state, q, root, work):
     """Oja's step towards r = root q."""
     totals, _, _, V = state
@@ -275,7 +275,7 @@ def oja_add(parameters, state, q, root, work):
         V[i] /= math.sqrt(dot(V[i], V[i]))
 
 
-@inlined
+@pasted
 def oja_step(parameters, state, x, trial, work):
     newton_step(oja_solve, oja_add, parameters, state, x, trial, work)
 

@@ -70,6 +70,12 @@ kernel: Any = _cached()
 inlined: Any = cast(Any, njit)(forceinline=True, **_COMMON)
 """A function that kernels call: compiled into each of them, and cached with them."""
 
+pasted: Any = cast(Any, njit)(inline="always", **_COMMON)
+"""The same, pasted into the source of its caller, so that it is not compiled on its own as well.
+
+For functions that take functions: they are compiled for every caller.
+"""
+
 subroutine: Any = cast(Any, njit)(**_COMMON)
 """A function that kernels call, and that is compiled once for all calls in a kernel."""
 

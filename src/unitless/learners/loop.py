@@ -34,7 +34,7 @@ import numpy as np
 from numba import carray  # type: ignore[attr-defined]
 
 from unitless.kernels.arithmetic import exp
-from unitless.kernels.decorators import inlined
+from unitless.kernels.decorators import inlined, pasted
 from unitless.kernels.simd import LANES, pointer, prefetch
 from unitless.losses import SOFTMAX, derivative
 
@@ -72,7 +72,7 @@ class Trial(NamedTuple):
     g: float
 
 
-@inlined
+@pasted
 def loop(predict, update, fields, task, parameters, block, targets, weights, scores, state):
     """One trial per row; without targets nothing is learned.
 
@@ -171,7 +171,7 @@ def _take(memory, start, shape):
     return carray(pointer(memory, start), shape), start + size
 
 
-@inlined
+@pasted
 def _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r):
     """Score a row; whether all its scores are finite."""
     scale = v if task.scales_instance else 1.0
@@ -188,7 +188,7 @@ def _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r)
     return good
 
 
-@inlined
+@pasted
 def _update_row(update, task, parameters, weights, y, x, f, now, scratch, p):
     """Learn the row that was just scored; weights are its sample weight and a factor of g."""
     v, factor = weights
