@@ -71,10 +71,38 @@ QUICK = (
 """Files of short tests, of every part. With the laws of Algorithm 1 they are `-m quick`."""
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the short tests."""
+FIRST = "laws/test_atomicity.py::test_bad_blocks["
+"""A short test of every learner, in which its kernel is compiled."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config, items):
+    """Mark the short tests; then give each worker other learners to begin with."""
     for item in items:
         path = item.path.relative_to(Path(__file__).parent).as_posix()
         law_of_algorithm_1 = path.startswith("laws/") and "[coordinate]" in item.name
         if path.startswith(QUICK) or law_of_algorithm_1:
             item.add_marker("quick")
+    yield
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = dealt(items, workers)
+
+
+def dealt(items, workers):
+    """The items in an order in which each worker compiles other learners first.
+
+    Workers begin with equal parts of the items. Each would compile all learners on its own if none
+    found them in the cache yet.
+    """
+    first = [item for item in items if FIRST in item.nodeid]
+    rest = [item for item in items if FIRST not in item.nodeid]
+    first.sort(key=lambda item: "blend" not in item.name)  # takes longest
+    shares = [first[k::workers] for k in range(workers)]
+    order = []
+    for k, share in enumerate(shares):
+        size = (len(items) - len(order)) // (workers - k)
+        cut = max(size - len(share), 0)
+        order += share + rest[:cut]
+        rest = rest[cut:]
+    return order + rest
