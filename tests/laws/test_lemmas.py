@@ -13,7 +13,7 @@ import pytest
 
 from cases import in_one_test
 from unitless.learners import get
-from unitless.learners.full import ALPHA_0
+from unitless.learners.declared import ALPHA_0
 from unitless.regret.bounds import SHARP_ALPHA, kappa
 from unitless.rows import as_rows
 
@@ -319,5 +319,5 @@ def test_alpha_0_is_the_smallest():
     x = np.linspace(-30, 30, 600_001)
     assert np.all(x + np.exp(-x) <= np.exp(ALPHA_0 * x * x / 2) * (1 + 4e-16))
     get("full")(alpha=ALPHA_0)
-    with pytest.raises(ValueError, match=r"needs alpha >= 1\.1148186546427592"):
+    with pytest.raises(ValueError, match=r"number >= 1\.1148186546427592"):
         get("full")(alpha=math.nextafter(ALPHA_0, 0))

@@ -11,7 +11,7 @@ from material import stream
 from scipy.optimize import minimize_scalar
 
 from unitless.learners import get
-from unitless.learners.full import ALPHA_0
+from unitless.learners.declared import ALPHA_0
 from unitless.regret import bounds, penalties
 from unitless.rows import as_rows
 

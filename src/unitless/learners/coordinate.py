@@ -11,7 +11,6 @@ A sample weight v scales the instance: h and s2 take v x, while p = w.x. The pap
 coordinates as they appear keeps the proof, because 1 / (t d) never grows (theory.md).
 """
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,9 +20,8 @@ from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field, Float, Sums
 from unitless.learners.coordinatewise import Coordinatewise, T, loop
-from unitless.learners.parameter_checks import checked_wealth
+from unitless.learners.declared import Declared, parameter
 from unitless.learners.slopes import SLOPES, add_slopes, no_slopes
-from unitless.losses import Loss
 
 D, A = 1, 2  # totals
 TINY = 2.0**-1022  # stands for s2 = 0, where h and x are 0 as well
@@ -77,19 +75,8 @@ def run(task, parameters, block, targets, weights, scores, state):
     return rows
 
 
-class Coordinate(Coordinatewise):
+class Coordinate(Declared, Coordinatewise):
     """Algorithm 1 of the paper, invariant to the unit of each feature.
-
-    Parameters
-    ----------
-    loss : name or Loss
-        Any loss with a Lipschitz constant.
-    alpha : float, above 9/8
-        Larger values give smaller weights. Theorem 1 needs more than 9/8.
-    wealth : float
-        eps, the initial wealth (1 in the paper): the bound against u = 0 is a multiple of it.
-    d : int or None
-        The fixed number of coordinates, with the intercept; None counts them as they appear.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
@@ -101,7 +88,18 @@ class Coordinate(Coordinatewise):
     0.6905
     """
 
+    alpha: float = parameter(
+        1.2, "larger ones make weights smaller; Theorem 1 needs it above 9/8", "finite number > 9/8"
+    )
+    wealth: float = parameter(1.0, "eps, the initial wealth; the bound for u = 0 is proportional")
+    d: int | None = parameter(
+        None,
+        "the fixed number of coordinates, with the intercept; None counts them as they appear",
+        "whole number >= 1, or None",
+    )
+
     name = "coordinate"
+    has_classes = False
     invariance: ClassVar[Any] = "unit"
     theorem = "Theorem 1"
     fields: ClassVar[Any] = (Field("h", "x", "-sum g x_i"), Field("s2", "x^2", "sum x_i^2"))
@@ -113,31 +111,9 @@ class Coordinate(Coordinatewise):
     kernel = staticmethod(run)
     saved = (*Coordinatewise.saved, SLOPES)
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        alpha: float = 1.2,
-        wealth: float = 1.0,
-        d: int | None = None,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        self._check_alpha(alpha)
-        if d is not None and d < 1:
-            raise ValueError(f"d = {d}: there is at least one coordinate; None counts them")
-        self.alpha = float(alpha)
-        self.wealth = checked_wealth(wealth)
-        self.d = d
+    def _prepare(self) -> None:
         self._slopes = no_slopes()
-        self._prepare()
-
-    def _check_alpha(self, alpha: float) -> None:
-        if not 9 / 8 < alpha < math.inf:
-            raise ValueError(
-                f"alpha = {alpha}: Algorithm 1 needs alpha > 9/8, because its proof rests on "
-                "x + exp(-x) <= exp(9 x^2 / 16); 1.2 is a good choice"
-            )
+        super()._prepare()
 
     def _more_arrays(self) -> tuple[Float, ...]:
         return (self._slopes,)

@@ -13,8 +13,6 @@ e^(Gamma_i / (2 alpha)) in place of the T of Theorem 1, and no additive term tha
 Sample weights and a d that is counted are as in Algorithm 1.
 """
 
-import math
-
 from unitless.kernels.arithmetic import MAX_EXPONENT as LEAST_EXPONENT
 from unitless.kernels.arithmetic import bounded_exp
 from unitless.kernels.decorators import inlined, kernel
@@ -22,9 +20,8 @@ from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field, Float
 from unitless.learners.coordinate import MAX_EXPONENT, TINY, A, Coordinate, D
 from unitless.learners.coordinatewise import loop
-from unitless.learners.full import ALPHA_0
+from unitless.learners.declared import ALPHA_0, parameter
 from unitless.learners.slopes import add_slopes
-from unitless.losses import Loss
 
 
 @inlined
@@ -78,17 +75,6 @@ def run(task, parameters, block, targets, weights, scores, state):
 class Coordinate2(Coordinate):
     """Algorithm 2 of the paper per coordinate, invariant to the unit of each feature.
 
-    Parameters
-    ----------
-    loss : name or Loss
-        Any loss with a Lipschitz constant.
-    alpha : float, at least 1.1148186546427592
-        Larger values give smaller weights.
-    wealth : float
-        eps, the initial wealth, which bounds the regret against u = 0 if d is given.
-    d : int or None
-        A fixed number of coordinates (the intercept counts); None counts them as they appear.
-
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -99,28 +85,14 @@ class Coordinate2(Coordinate):
     0.6467
     """
 
+    alpha: float = parameter(
+        9 / 8, "larger ones make weights smaller", f"finite number >= {ALPHA_0}"
+    )
+
     name = "coordinate2"
     theorem = "Theorem 2 per coordinate"
     fields = (*Coordinate.fields, Field("gamma", "1", "Gamma_i = sum g^2 x_i^2 / s2_i"))
     kernel = staticmethod(run)
-
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        alpha: float = 9 / 8,
-        wealth: float = 1.0,
-        d: int | None = None,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, alpha=alpha, wealth=wealth, d=d, intercept=intercept)
-
-    def _check_alpha(self, alpha: float) -> None:
-        if not ALPHA_0 <= alpha < math.inf:
-            raise ValueError(
-                f"alpha = {alpha}: Algorithm 2 needs alpha >= {ALPHA_0}, the smallest for which "
-                "x + exp(-x) <= exp(alpha x^2 / 2)"
-            )
 
     def gammas(self) -> Float:
         """Gamma_i by coordinate, the logarithmic terms of the theorem."""

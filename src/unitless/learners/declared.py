@@ -9,12 +9,18 @@ from inspect import Parameter as Argument
 from inspect import Signature, signature
 from typing import Any, ClassVar, NamedTuple
 
+ALPHA_0 = 1.1148186546427592
+"""The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the paper's lemma needs."""
+
 RANGES: dict[str, Any] = {
     "finite number > 0": lambda value: 0 < value < math.inf,
     "number > 0": lambda value: value > 0,
     "finite number >= 0": lambda value: 0 <= value < math.inf,
     "number from 0 to 1": lambda value: 0 <= value <= 1,
     "whole number >= 1": lambda value: value >= 1 and value % 1 == 0,
+    "whole number >= 1, or None": lambda value: value is None or value >= 1,
+    "finite number > 9/8": lambda value: 9 / 8 < value < math.inf,
+    f"finite number >= {ALPHA_0}": lambda value: ALPHA_0 <= value < math.inf,
 }
 
 
@@ -36,7 +42,7 @@ def parameters_of(learner: Any) -> dict[str, Any]:
 class Parameter(NamedTuple):
     """The default, the meaning and the range of a parameter."""
 
-    default: float
+    default: float | None
     meaning: str
     kind: str = "finite number > 0"
 
@@ -79,10 +85,12 @@ class Declared:
         values = {name: bound.arguments.pop(name) for name in self.declared}
         super().__init__(**bound.arguments)
         for name, value in values.items():
-            kind = self.declared[name].kind
+            _, meaning, kind = self.declared[name]
             if not RANGES[kind](value):
-                raise ValueError(f"{name} = {value}: it is a {kind}")
-            setattr(self, name, int(value) if kind.startswith("whole") else float(value))
+                raise ValueError(f"{name} = {value}: it is a {kind} ({meaning})")
+            if value is not None:
+                value = int(value) if kind.startswith("whole") else float(value)
+            setattr(self, name, value)
         self._prepare()  # type: ignore[attr-defined]
 
     def _parameters(self) -> tuple[float, ...]:

@@ -29,8 +29,8 @@ from numpy.typing import ArrayLike, NDArray
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import fma
 from unitless.learners.base import EMPTY, Block, Learner, Sums
+from unitless.learners.declared import ALPHA_0, Declared, parameter
 from unitless.learners.linear_map import check_invertible, mapped
-from unitless.learners.parameter_checks import checked_wealth
 from unitless.learners.slopes import SLOPES, add_slope
 from unitless.learners.triangular_factor import (
     ACTIVE,
@@ -44,11 +44,8 @@ from unitless.learners.triangular_factor import (
     empty_state,
     load,
 )
-from unitless.losses import Loss, derivative
+from unitless.losses import derivative
 from unitless.state import Field, checked_count, need
-
-ALPHA_0 = 1.1148186546427592
-"""The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the lemma needs."""
 
 
 @inlined
@@ -123,22 +120,9 @@ def run(block, targets, weights, scores, first, state, intercept, settings):
     return scores.size
 
 
-class Full(Learner):
+class Full(Declared, Learner):
     """Algorithm 2 of the paper, invariant to every invertible linear map of the features.
 
-    Parameters
-    ----------
-    loss : name or Loss
-        Any loss with a Lipschitz constant.
-    alpha : float, at least 1.1148186546427592
-        Larger values give smaller weights.
-    wealth : float
-        eps, the initial wealth (1 in the paper), which bounds the regret against u = 0.
-    intercept : bool
-        Whether the constant 1 is a feature.
-
-    Examples
-    --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from unitless.rows import as_rows
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -149,7 +133,15 @@ class Full(Learner):
     0.3465
     """
 
+    alpha: float = parameter(
+        9 / 8,
+        "larger ones make weights smaller; 9/8 is the paper's choice",
+        f"finite number >= {ALPHA_0}",
+    )
+    wealth: float = parameter(1.0, "eps, the initial wealth, which bounds the regret for u = 0")
+
     name = "full"
+    has_classes = False
     invariance = "linear"
     theorem: ClassVar[str | None] = "Theorem 2"
     saved: ClassVar[tuple[Any, ...]] = (
@@ -173,30 +165,9 @@ class Full(Learner):
     )
     state: FactorState
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        alpha: float = 9 / 8,
-        wealth: float = 1.0,
-        intercept: bool = True,
-    ) -> None:
-        super().__init__(loss, intercept=intercept)
-        if not ALPHA_0 <= alpha < math.inf:
-            raise ValueError(
-                f"alpha = {alpha}: Algorithm 2 needs alpha >= {ALPHA_0}, the smallest for which "
-                "x + exp(-x) <= exp(alpha x^2 / 2); 9/8 is the paper's choice"
-            )
-        self.alpha = float(alpha)
-        self.wealth = checked_wealth(wealth)
-        self._settings = (
-            self.alpha,
-            self.wealth,
-            self.loss.code,
-            self.loss.parameter,
-            self.loss.lipschitz,
-            0.0,
-        )
+    def _prepare(self) -> None:
+        loss = self.loss
+        self._settings = (self.alpha, self.wealth, loss.code, loss.parameter, loss.lipschitz, 0.0)
         self.state = empty_state(1, 0)
 
     @property

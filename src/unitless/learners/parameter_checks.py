@@ -1,7 +1,5 @@
 """Checks of sample weights and parameters that all learners share."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,10 +50,3 @@ def checked_classes(loss: Loss, classes: int) -> int:
             "classes, and no other loss has classes"
         )
     return classes or 1
-
-
-def checked_wealth(wealth: float) -> float:
-    """The initial wealth of an algorithm of the paper, as a float."""
-    if not 0 < wealth < math.inf:
-        raise ValueError(f"wealth = {wealth}: the initial wealth is a finite number > 0")
-    return float(wealth)

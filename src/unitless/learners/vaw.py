@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.learners.base import LARGEST, Block, Float
+from unitless.learners.declared import Parameter
 from unitless.learners.full import Full
-from unitless.losses import LINEAR, SQUARED, Loss
+from unitless.losses import LINEAR
 from unitless.state import Field
 from unitless.units import MAX_VALUE, unit_of
 
@@ -43,19 +44,20 @@ class Vaw(Full):
     name: ClassVar[str] = "vaw"
     target_invariance: ClassVar[Any] = "affine"
     needs_lipschitz: ClassVar[bool] = False
+    default_loss = "squared"
+    takes_losses = ("squared",)
     theorem: ClassVar[str | None] = None
     saved: ClassVar[tuple[Any, ...]] = (
         *Full.saved,
         Field("_targets", "y", "number, first, power of two near 1/size, lowest, highest", (5,)),
     )
 
-    def __init__(self, loss: str | Loss = "squared", *, intercept: bool = True) -> None:
-        super().__init__(loss, alpha=LIMIT, wealth=LIMIT, intercept=intercept)
-        if self.loss.code != SQUARED:
-            raise ValueError(
-                f"VAW is made for squared loss, not for the {self.loss.name} loss: use 'full', "
-                "which is the same for losses with a bounded derivative"
-            )
+    declared: ClassVar[dict[str, Parameter]] = {}
+    alpha = LIMIT
+    wealth = LIMIT
+
+    def _prepare(self) -> None:
+        super()._prepare()
         self._settings = (LIMIT, LIMIT, LINEAR, 0.0, 1.0, 0.0)
         self._targets = np.zeros(5)
 

@@ -1,7 +1,9 @@
 """The learner that always predicts 0: a reference that no learner beats in the worst case."""
 
+from typing import ClassVar
+
 from unitless.learners.coordinate import Coordinate
-from unitless.losses import Loss
+from unitless.learners.declared import Parameter
 
 
 class Zero(Coordinate):
@@ -17,8 +19,7 @@ class Zero(Coordinate):
     name = "zero"
     invariance = "linear"
     theorem = "section 4.1"
-
-    def __init__(self, loss: str | Loss = "logistic", *, intercept: bool = True) -> None:
-        super().__init__(loss, intercept=intercept)
-        self.wealth = 0.0
-        self._prepare()
+    declared: ClassVar[dict[str, Parameter]] = {}
+    alpha = 1.2
+    wealth = 0.0
+    d = None
