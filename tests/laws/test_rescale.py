@@ -210,11 +210,11 @@ def refuses(learner, factors, words):
 
 
 @each_learner
-@pytest.mark.parametrize(("factors", "words"), BAD_FACTORS.values(), ids=BAD_FACTORS)
-def test_bad_factors(name, factors, words):
+@in_one_test("bad", BAD_FACTORS)
+def test_bad_factors(name, bad):
     learner = make(name)
     learner.learn(tame(name, d=3).rows())
-    refuses(learner, factors, words)
+    refuses(learner, *bad)
 
 
 @each_learner

@@ -70,10 +70,18 @@ def test_predicting_zero_loses_no_more_than_it_must():
     assert game.regret <= bounds.zero(game.norm, 140)
 
 
-@EVERY
-@pytest.mark.parametrize(
-    ("d", "c"), [(2, 1.0), (3, 1.0), (5, 1.0), (8, 1.0), (2, 0.1), (3, 10.0), (5, 1000.0)]
-)
+GAMES = [(2, 1.0), (3, 1.0), (5, 1.0), (8, 1.0), (2, 0.1), (3, 10.0), (5, 1000.0)]
+
+
+def games():
+    """Every game against the paper's learners, and two of them against each other learner."""
+    for place, name in enumerate(sorted(filter(plays, REGISTRY))):
+        turned = GAMES[place % len(GAMES) :] + GAMES[: place % len(GAMES)]
+        own = GAMES if name in ("coordinate", "full", "zero") else turned[:2]
+        yield from [(name, *game) for game in own]
+
+
+@pytest.mark.parametrize(("name", "d", "c"), list(games()))
 def test_in_exact_arithmetic(name, d, c):
     """|h'S^+h - t c/(1 + c)| < 1e-8 on the floats shown, not on the adversary's own state."""
     T = longest(d, c)
