@@ -10,9 +10,10 @@
     blend           the Blend of the `unitless` that is installed; results are stored by version
 
 Every prediction is made before its label, the first one included. Results go to results/rivals,
-one file per rival, after each stream; streams that are already there are left out. Each rival runs
-in a process of its own. Install the extra `bench` for the first three, `capymoa` and Java 17 for
-the next four. Probabilities of forests are clipped to [0.001, 0.999], in their favour.
+one file per rival, after each stream, small streams first; streams that are already there are left
+out. Each rival runs in a process of its own. Install the extra `bench` for the first three,
+`capymoa` and Java 17 for the next four. Probabilities of forests are clipped to [0.001, 0.999], in
+their favour.
 """
 
 import json
@@ -34,6 +35,8 @@ FIRST, GROWTH = 50, 1.3  # of LightGBM: rows before its first training, growth u
 CLIP = 1e-3
 TIME = float(os.environ.get("UNITLESS_RIVAL_SECONDS", "120"))
 """CPU seconds per stream, after which a rival is stopped and has no score."""
+TOTAL = float(os.environ.get("UNITLESS_RIVAL_TOTAL", "inf"))
+"""CPU seconds after which a rival begins no other stream."""
 
 
 def scores(stream: Stream, p: np.ndarray) -> dict[str, float]:
@@ -224,6 +227,11 @@ RIVALS: dict[str, tuple[str, Callable[[Stream], np.ndarray]]] = {
 """By name: the package, and the function that predicts."""
 
 
+def size(stream: Stream) -> int:
+    """Return about how much work a stream is for a forest."""
+    return len(stream.y) * max(stream.classes, 2)
+
+
 def unitless_version() -> str:
     import unitless
 
@@ -237,10 +245,12 @@ def main(name: str, only: list[str]) -> None:
     kept: dict[str, Any] = {"package": package, "version": its_version, "streams": {}}
     if path.exists():
         kept = json.loads(path.read_text())
-    for stream in streams():
+    for stream in sorted(streams(), key=size):
         key = f"{stream.group}/{stream.name}"
         if key in kept["streams"] or (only and stream.name not in only):
             continue
+        if time.process_time() > TOTAL:
+            break
         started = time.process_time()
         try:
             found: dict[str, Any] = scores(stream, predict(stream))

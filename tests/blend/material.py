@@ -34,9 +34,10 @@ def members(roles):
     return [Expert(f"expert {k}", "raw", Zero, role=role) for k, role in enumerate(roles)]
 
 
-def mixer_of(loss, roles):
-    """A mixer of experts with these roles."""
-    return MIXERS.get(loss, HedgeMixture)(members(roles), losses.get(loss))
+def mixer_of(loss, roles, steep=None):
+    """A mixer of experts with these roles, of which one may be steep."""
+    experts = [each._replace(steep=k == steep) for k, each in enumerate(members(roles))]
+    return MIXERS.get(loss, HedgeMixture)(experts, losses.get(loss))
 
 
 def mixed(mixer, Z, y, v=None, drops=None):

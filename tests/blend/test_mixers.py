@@ -82,6 +82,16 @@ def test_late_experts(loss):
     assert over < 1e-11
 
 
+def test_the_sign_of_a_logit_is_one_more_input():
+    Z, y = table("logistic")
+    gone = {40: [True, True, True, False, True]}
+    mixer = mixer_of("logistic", ROLES, steep=3)
+    scores = mixed(mixer, Z, y, None, gone)
+    exact = told("logistic", Z, y, drops=gone, steep=3)
+    assert worst(scores, exact.scores) < 1e-10
+    assert worst(scores, told("logistic", Z, y, drops=gone).scores) > 1e-3
+
+
 @each_with_books
 def test_experts_that_say_the_same(loss):
     """(AdaHedge's stackers meet inputs p_k - h of 1e-17 here, whose digits are anybody's.)"""

@@ -93,7 +93,7 @@ def test_guarantees_of_all_members(loss):
     learner = blend(loss)
     learner.learn(as_rows(X, y))
     guarantees = learner.guarantees()
-    assert {"boosted trees", "pairs of bins"} <= set(guarantees)
+    assert {"boosted trees", "neighbours"} <= set(guarantees)
     for guarantee in guarantees.values():
         assert guarantee.loss <= guarantee.member_loss + guarantee.overhead + 1e-9
 

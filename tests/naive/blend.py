@@ -126,8 +126,8 @@ def _rows(Z, weights):
         yield [Decimal(float(z)) for z in row], Decimal(float(v))
 
 
-def logistic(Z, targets, roles, weights=None, drops=None, digits=40):
-    """Stack the logits, then mix; drops is {row: members still there}."""
+def logistic(Z, targets, roles, weights=None, drops=None, digits=40, steep=None):
+    """Stack the logits, then mix; drops is {row: members still there}, steep a member's number."""
     drops = drops or {}
     with precision(digits):
         mains = roles.count("main")
@@ -135,6 +135,9 @@ def logistic(Z, targets, roles, weights=None, drops=None, digits=40):
         stacked = [k for k, role in enumerate(roles) if role != "guarantee"]
         H = [[(i == j) / variance[roles[i]] for j in stacked] for i in stacked]
         b = [H[n][n] / mains if roles[k] == "main" else ZERO for n, k in enumerate(stacked)]
+        if steep is not None:  # one more input
+            H = [[*row, ZERO] for row in H] + [[ZERO] * len(H) + [1 / variance["late"]]]
+            b.append(ZERO)
         mixture, scores = Mixture(len(roles)), []
         for t, (z, v) in enumerate(_rows(Z, weights)):
             if t in drops:
@@ -142,6 +145,9 @@ def logistic(Z, targets, roles, weights=None, drops=None, digits=40):
             z = [clip(z_k, Decimal(-500), Decimal(500)) for z_k in z]
             x = [clip(z[k], Decimal(-8), Decimal(8)) * mixture.alive[k] for k in stacked]
             x = [x_k * _share(roles[k], mixture.t) for x_k, k in zip(x, stacked, strict=True)]
+            if steep is not None:
+                tanh = 2 * sigma(4 * z[steep] * mixture.alive[steep]) - 1
+                x.append(2 * tanh * _share("late", mixture.t))
             w, Px = solve(H, b, x)
             plain = dot(w, x)
             z.append(shown("logistic", plain, dot(x, Px)))

@@ -12,6 +12,7 @@ from unitless.learners.full import Full
 from unitless.learners.label_tracker import Tracker
 from unitless.learners.nag import Inag, Nag
 from unitless.learners.naive_bayes import Bayes
+from unitless.learners.neighbours import Neighbours
 from unitless.learners.newton import Newton
 from unitless.learners.scinol import Scinol2
 from unitless.learners.vaw import Vaw
@@ -31,6 +32,8 @@ class Expert(NamedTuple):
     role: str = "main"
     """main; tracker (stacked with a small prior); guarantee (mixed for its theorem, not stacked);
     late (stacked little by little: a weight that the stacker learns costs some nats)"""
+    steep: bool = False
+    """Whether the stacker also sees the sign of its logit, softened: see `logistic`."""
 
 
 LABELS = [
@@ -43,11 +46,9 @@ GUARANTEES = [
 ]
 
 TREES = {"trees": 64, "rate": 0.15, "leaves": 256, "gain": 2.0}
-CURVES = [
-    Expert("boosted trees", "raw", BoostedTrees, TREES, dense=True, role="late"),
-    Expert("pairs of bins", "pairs", Diagonal, {"strength": 3.0}, dense=True, role="late"),
-]
-"""Experts for curves, steps and interactions."""
+BOOSTED_TREES = Expert("boosted trees", "raw", BoostedTrees, TREES, dense=True, role="late")
+PAIRS = Expert("pairs of bins", "pairs", Diagonal, {"strength": 3.0}, dense=True, role="late")
+NEIGHBOURS = Expert("neighbours", "raw", Neighbours, dense=True, small=True, role="late")
 LAST_TARGET = Expert("last target", "none", Tracker, {"gamma": 0.0})
 
 # The default, views="smooth": the experts of version 0.1.0
@@ -104,14 +105,29 @@ SOFTMAX_LINEAR = [
 ]
 
 
-# views="all": curves, and what is still worth its place beside them
-LOGISTIC = [*SMOOTH_LOGISTIC, *CURVES]
+# views="all": curves and interactions, and what is still worth its place beside them
+LOGISTIC = [
+    SMOOTH_LOGISTIC[0],
+    SMOOTH_LOGISTIC[1]._replace(steep=True),  # Newton, centred
+    *(member for member in SMOOTH_LOGISTIC[2:] if member.name != "drift tracker"),
+    BOOSTED_TREES,
+    PAIRS,
+    NEIGHBOURS,
+]
 SQUARED = [
     *(member for member in SMOOTH_SQUARED if member.name not in ("iNAG, squashed", "iNAG")),
-    *CURVES,
+    BOOSTED_TREES,
+    PAIRS,
+    NEIGHBOURS,
     LAST_TARGET,
 ]
-SOFTMAX = [*SMOOTH_SOFTMAX, *CURVES, LABELS[0]._replace(role="late")]
+SOFTMAX = [
+    *(member for member in SMOOTH_SOFTMAX if member.view != "centred"),
+    SOFTMAX_LINEAR[0],  # Newton in place of NAG
+    BOOSTED_TREES,
+    NEIGHBOURS,
+    LABELS[0]._replace(role="late"),
+]
 
 
 def _with_loss(loss: str, members: list[Expert]) -> list[Expert]:

@@ -1,6 +1,8 @@
 """Mixing forecasts of the logistic loss: stack the logits, then mix the stacker with its members.
 
-The stacker is online Newton on clipped logits, without a constant. The mixture is Bayes' rule: with
+The stacker is online Newton on clipped logits, without a constant. One more input is 2 tanh(2 z) of
+a linear logit z: where labels are wrong now and then, even a row far from the boundary is not
+certain, and no logit that grows with the distance is right. The mixture is Bayes' rule: with
 P_k(y) = sigma(y z_k) and Q = sum_k W_k P_k the score is ln Q(+) / Q(-). The loss is -ln Q(y), so
 eta = 1 and there is no slack.
 """
@@ -27,7 +29,7 @@ LATE_VARIANCE = 0.3
 @kernel
 def mix(Z, targets, weights, scores, stacker, mixture):
     """One trial per row of Z; without targets nothing is learned."""
-    U, D, w, _, _, _, stacked, late = stacker
+    U, D, w, _, _, _, stacked, late, steep = stacker
     W = mixture[0]
     totals = mixture[3]
     K = Z.shape[1]
@@ -46,6 +48,10 @@ def mix(Z, targets, weights, scores, stacker, mixture):
             x[k] = min(max(z[k], -CLIP), CLIP) * stacked[k]
             if late[k]:
                 x[k] *= totals[T] / (totals[T] + LATE)
+        if steep >= 0:  # the input number K, since the stacker is not stacked
+            q = exp(-4 * abs(z[steep]))
+            x[K] = math.copysign(2 * (1 - q) / (1 + q), z[steep]) * stacked[steep]
+            x[K] *= totals[T] / (totals[T] + LATE)
         project(U, x, f)
         s = leverage(D, f, S)
         plain = dot(w, x)
@@ -84,3 +90,5 @@ class LogisticMixture(Mixture):
                 self.state.D[k] = TRACKER_VARIANCE
             elif role == "late":
                 self.state.D[k] = LATE_VARIANCE
+        if self._steep >= 0:
+            self.state.D[len(roles)] = LATE_VARIANCE

@@ -241,6 +241,7 @@ class Mixture(NamedWeights):
         self.state.totals[SINCE] = 1
         self._late = np.zeros(len(self.state.W))
         self._late[: len(members)] = [member.role == "late" for member in members]
+        self._steep = next((k for k, member in enumerate(members) if member.steep), -1)
         self._prepare()
 
     def _sizes(self) -> dict[str, int]:
@@ -265,7 +266,7 @@ class Mixture(NamedWeights):
     def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
         """The scores of the Blend, each made before its target was used."""
         state = self.state
-        stacker = *state[:7], self._late
+        stacker = *state[:7], self._late, self._steep
         mixture = state.W, state.W0, state.books, state.totals, state.history
         self.kernel(scores, targets, weights, out.reshape(-1), stacker, mixture)
         return out

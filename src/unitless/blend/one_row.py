@@ -17,16 +17,19 @@ from numpy.typing import NDArray
 from unitless.blend import fused
 from unitless.blend.compaction import add_row, changes_regime, compact, count
 from unitless.kernels.decorators import inlined, kernel
-from unitless.learners import full, newton, tree_growth, vaw
+from unitless.kernels.simd import LANES
+from unitless.learners import full, neighbours, newton, tree_growth, vaw
 from unitless.learners.base import NO_INDICES, NO_STARTS, Block, Float
 from unitless.learners.boosted_trees import BoostedTrees
 from unitless.learners.coordinatewise import Coordinatewise
+from unitless.learners.neighbours import Neighbours
 from unitless.pairs_of_bins import PAIRS, PairsOfBins
 from unitless.pairs_of_bins import show as show_pairs
 from unitless.views import show_moments, show_normalised
 
-ABSENT, COORDINATEWISE, NEWTON, FULL, VAW, TREES = range(6)
-KINDS = {"newton": NEWTON, "full": FULL, "vaw": VAW, "boosted_trees": TREES}
+ABSENT, COORDINATEWISE, NEWTON, FULL, VAW, TREES, NEIGHBOURS = range(7)
+KINDS = {"newton": NEWTON, "full": FULL, "vaw": VAW}
+KINDS |= {"boosted_trees": TREES, "neighbours": NEIGHBOURS}
 VIEWS = {"none": -1, "raw": 0, "centred": 1, "squashed": 2, "normalised": 3, "presence": 4}
 OF_PAIRS = 5
 # The table: how many experts and classes, arrays of all, then of each expert (kind, view), arrays
@@ -121,6 +124,18 @@ def _trees(table, k, block, targets, weights, scores):
 
 
 @inlined
+def _neighbours(table, k, block, targets, weights, scores):
+    s = _floats(table, k + 1)
+    settings = np.int64(s[0]), np.int64(s[1]), np.int64(s[2]), np.int64(s[3])
+    mean = _floats(table, k + 2)
+    moments = mean, _floats(table, k + 3), _floats(table, k + 4), _floats(table, k + 5)
+    labels = _floats(table, k + 7).reshape(-1, 2)
+    stored = _floats(table, k + 6).reshape(labels.shape[0] // LANES, mean.size, LANES)
+    memory = stored, labels, _floats(table, k + 8)
+    neighbours.run(block, targets, weights, scores, moments, memory, settings)
+
+
+@inlined
 def _newton(table, k, block, targets, weights, scores):
     posterior = _floats(table, k + 2), _floats(table, k + 3), _floats(table, k + 4)
     sizes = _floats(table, k + 5), _floats(table, k + 6), _floats(table, k + 7)
@@ -194,6 +209,8 @@ def run(table, block, targets, weights):
             _full(kind, table, k, block, targets, weights, own)
         elif kind == TREES:
             _trees(table, k, block, targets, weights, own)
+        elif kind == NEIGHBOURS:
+            _neighbours(table, k, block, targets, weights, own)
     return True
 
 
@@ -209,7 +226,8 @@ class RowTable:
         self.by_row = self.scores.swapaxes(0, 1)
         self.others: list[tuple[int, str, Any]] = []
         """Experts without a kernel here: number, view and learner."""
-        self._trees = [each for each in ensemble.learners if isinstance(each, BoostedTrees)]
+        growing = BoostedTrees, Neighbours
+        self._growing = [each for each in ensemble.learners if isinstance(each, growing)]
         state = ensemble.views
         state.reserve(width)
         self._arrays: list[NDArray[Any]] = []
@@ -233,8 +251,8 @@ class RowTable:
         self._table[k : k + 1 + len(arrays)] = [head, *addresses]
 
     def has_room(self) -> bool:
-        """Whether the trees can learn one more row in the arrays that they have."""
-        return all(trees.has_room() for trees in self._trees)
+        """Whether all experts can learn one more row in the arrays that they have."""
+        return all(expert.has_room() for expert in self._growing)
 
     def run(self, block: Block, targets: Float, weights: Float) -> bool:
         """Fill in `scores`, or learn; returns False if the row is unusual."""
@@ -281,6 +299,8 @@ def _arrays(learner: Any) -> list[NDArray[Any]]:
     if isinstance(learner, BoostedTrees):
         arrays = [array for part in learner.state for array in part]
         return [np.array(learner.settings, dtype=np.float64), *arrays]
+    if isinstance(learner, Neighbours):
+        return [np.array(learner.settings, dtype=np.float64), *learner.state]
     if isinstance(learner, newton.Newton):
         settings = (learner.loss.code, learner.classes, learner.strength, learner.intercept)
     else:

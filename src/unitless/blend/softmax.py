@@ -59,7 +59,7 @@ def _features(z, logs, f, stacked):
 @kernel
 def mix(Z, targets, weights, scores, stacker, mixture):
     """One trial per row of Z (rows, members, classes); without targets nothing is learned."""
-    U, D, w, _, _, _, stacked, late = stacker
+    U, D, w, _, _, _, stacked, late, _ = stacker
     W = mixture[0]
     totals = mixture[3]
     rows, K, C = Z.shape

@@ -42,7 +42,7 @@ LATE = 256  # trials before late members are stacked
 @kernel
 def mix(Z, targets, weights, scores, stacker, mixture):
     """One trial per row of Z; without targets nothing is learned."""
-    U, D, w, s2, woke, prior, stacked, late = stacker
+    U, D, w, s2, woke, prior, stacked, late, _ = stacker
     posterior = U, D, w
     sizes = s2, woke, prior
     W, W0, books, totals, _ = mixture

@@ -25,6 +25,7 @@ REGISTRY = {
     "inag": "unitless.learners.nag.Inag",
     "diagonal": "unitless.learners.diagonal.Diagonal",
     "boosted_trees": "unitless.learners.boosted_trees.BoostedTrees",
+    "neighbours": "unitless.learners.neighbours.Neighbours",
     "bayes": "unitless.learners.naive_bayes.Bayes",
     "tracker": "unitless.learners.label_tracker.Tracker",
     # baselines: the comparators of the paper
