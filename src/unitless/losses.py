@@ -289,6 +289,8 @@ def _first_unfit(code, targets, classes):
 
 def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> None:
     """Refuse a target outside the loss's domain."""
+    if type(target) is float and loss.targets == "signs" and target in (-1.0, 1.0):
+        return  # the usual case of a single row
     needed = _NEEDED[loss.targets]
     try:
         good = bool(fits.py_func(loss.code, target))

@@ -175,9 +175,11 @@ class Learner(Stateful, ABC):
 
     def _in_range(self, sizes: tuple[float, float], refuse_infinity: Callable[[], None]) -> bool:
         """Whether the learner can take values of these sizes; infinite ones are refused."""
+        if units.covers(sizes) and not len(self._units):
+            return True
         if sizes[1] == math.inf:
             refuse_infinity()
-        return (not len(self._units) and units.covers(sizes)) or not self.scale_invariant
+        return not self.scale_invariant
 
     def _room(self, rows: int) -> Float:
         """An array for scores: one per row, or with the softmax loss one per row and class."""
@@ -203,7 +205,8 @@ class Learner(Stateful, ABC):
         losses.check_target(self.loss, y, 0, self.classes)
         if weight == 0:
             return self.predict_one(x)
-        targets = np.array((y,), dtype=np.float64)
+        targets = np.empty(1)
+        targets[0] = y
         if not self.takes_every_target:
             self._check(targets, weights)
         names = self.names

@@ -60,13 +60,14 @@ class Coordinatewise(Learner):
     def _prepare(self) -> None:
         """Create the empty state; the last line of a constructor."""
         lipschitz = self.loss.lipschitz
+        self._guarded = not self.scale_invariant
         task = Task(
             self.loss.code,
             self.loss.parameter,
             1.0 if math.isinf(lipschitz) else 1 / lipschitz,
             self.intercept,
             self.scales_instance,
-            not self.scale_invariant,
+            self._guarded,
         )
         parameters = (*self._parameters(), self.loss.code)
         self._settings = np.array(task, dtype=np.float64), np.array(parameters, dtype=np.float64)
@@ -145,7 +146,7 @@ class Coordinatewise(Learner):
         return scores
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        if self.scale_invariant:
+        if not self._guarded:
             self._run(block, targets, weights, scores)
             return scores
         records = self.state.records
@@ -166,7 +167,9 @@ class Coordinatewise(Learner):
         stored = values, columns, starts
         totals = self._totals.reshape(self.classes, -1)
         state = (totals, self._records, *self._more_arrays())
-        return self.kernel(*self._settings, stored, targets, weights, scores.reshape(-1), state)
+        if scores.ndim > 1:
+            scores = scores.reshape(-1)
+        return self.kernel(*self._settings, stored, targets, weights, scores, state)
 
     def _more_arrays(self) -> tuple[Float, ...]:
         """Arrays of the state that only this learner's kernel uses, after totals and records."""
