@@ -3,13 +3,11 @@
 A kernel parses a chunk line by line into arrays. It returns at a line that it cannot finish: a bad
 line, or one with numbers that Python has to compute (see `numbers`). `_read` notes the bad line or
 computes the numbers and calls the kernel again, which overwrites what the unfinished line wrote.
-Names get their columns afterwards, while another thread parses the next chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -29,20 +27,18 @@ from unitless.readers.blocks import (
     decoded,
 )
 from unitless.readers.numbers import HARD, NOT_FINITE, NOT_NUMBER, OK, read_number
-from unitless.readers.prefetch import prefetch
 from unitless.readers.source import Source
 from unitless.rows import Rows
 
 AT, LINE, ROW, PLACE, ASKED, ANSWERED = range(6)
-"""State of a kernel: its place in the text, lines and rows read, the place of a bad token, how many
-hard numbers the line has, and how many of them Python has computed."""
+"""State of a kernel: its place in the text, lines and rows read, the place of a bad token
+(-1: the line as a whole), how many hard numbers the line has, how many of them Python computed."""
 
 NOT_WEIGHT, OWN = HARD + 1, HARD + 2
 """A kernel returns OK at the end of the text, HARD at a line with hard numbers, and otherwise the
 reason why a line is bad, from OWN on a reason of the format."""
 
 REASONS = {NOT_NUMBER: NUMBER, NOT_FINITE: FINITE, NOT_WEIGHT: WEIGHT}
-SUM = "the values of a name that comes more than once add up to no finite number"
 CONTROL = "control characters are not allowed"
 
 
@@ -54,10 +50,8 @@ class Arrays(NamedTuple):
     indices their columns
     starts  row i owns values[starts[i] : starts[i + 1]]
     marks   label and importance of each row
-    spans   of each row: its line, counted from 0 in the chunk; where its tag starts, ends
+    spans   of each row: its line; where its tag starts, ends
     hard    of each hard number of a line: where it starts and ends, its value
-    prints  VW text: the fingerprint of each value's name
-    tokens  VW text: where namespace and name start and end, the number if it has no name
     ======= ===========================================================================
     """
 
@@ -67,8 +61,6 @@ class Arrays(NamedTuple):
     marks: NDArray[np.float64]
     spans: NDArray[np.int64]
     hard: NDArray[np.float64]
-    prints: NDArray[np.uint64]
-    tokens: NDArray[np.int32]
 
 
 class SparseFormat(NamedTuple):
@@ -76,8 +68,8 @@ class SparseFormat(NamedTuple):
 
     parse: Callable[..., int]
     """(text, state, arrays) -> status; runs the kernel from state[AT] on."""
-    finish: Callable[[bytes, Arrays, int], tuple[int, list[str]]]
-    """(text, arrays, rows) -> the number of columns so far, and the names that are new."""
+    columns: Callable[[bytes, NDArray[np.int32]], tuple[int, list[str]]]
+    """(text, columns of its values) -> the number of columns so far, and the names of new ones."""
     reasons: Mapping[int, str]
     """Why a line is bad, from `OWN` on."""
     named: bool
@@ -142,101 +134,76 @@ def finish_line(text, at, state, starts, status, filled):
     return status
 
 
-class Parsed(NamedTuple):
-    """A parsed chunk: its text and place, the arrays, the number of lines and rows, bad lines."""
-
-    data: bytes
-    end: int
-    done: float | None
-    arrays: Arrays
-    lines: int
-    rows: int
-    bad: list[Bad]
-
-
 def blocks(
     source: Source, options: Options, start: Position, parser: SparseFormat
 ) -> Iterator[FileBlock]:
     """The rows of the file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
-    chunks: Iterator[Parsed] = _parsed(source, options, parser)
-    if options.read_ahead and source.pipe is None:
-        chunks = prefetch(_parsed(source, options, parser))
-    for chunk in chunks:
-        columns, new_names = parser.finish(chunk.data, chunk.arrays, chunk.rows)
-        block = _block(chunk, columns, new_names)
-        infinite = chunk.arrays.marks[: chunk.rows, 1] < 0
-        sums = chunk.arrays.spans[: chunk.rows, 0][infinite].tolist()
-        bad = [*chunk.bad, *(Bad(line, None, None, SUM) for line in sums)]
-        bad = [one._replace(line=one.line + place["line"] + 1) for one in bad]
+    for chunk in source.chunks(options.block_bytes):
+        line = place["line"] + 1
+        data, bad = _decodable(chunk.data, line) if parser.named else (chunk.data, [])
+        arrays = _room(len(data) // 2 + 1)
+        state = np.array([0, line, 0, 0, 0, 0])
+        bad += _read(data, parser, state, arrays, options.skip_bad)
+        count = int(state[ROW])
+        filled = arrays.starts[count]
+        indices = arrays.indices[:filled]
+        columns, new_names = parser.columns(data, indices)
+        labels, weights = arrays.marks[:count].T.copy()
+        rows = Rows(
+            arrays.values[:filled],
+            indices,
+            arrays.starts[: count + 1],
+            columns,
+            labels,
+            weights if (weights != 1).any() else None,
+        )
         end = {
             **place,
             "offset": chunk.end,
-            "line": place["line"] + chunk.lines,
-            "rows": place["rows"] + len(block),
+            "line": int(state[LINE]) - 1,
+            "rows": place["rows"] + count,
             "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
             "columns": columns,
         }
-        yield replace(block, lines=block.lines + (place["line"] + 1), start=place, position=end)
+        yield FileBlock(
+            None,
+            rows,
+            arrays.spans[:count, 0].copy(),
+            place,
+            end,
+            labels,
+            rows.weights,
+            new_names,
+            _tags(data, arrays.spans[:count, 1:]),
+            source.done(),
+        )
         place = end
 
 
-def _parsed(
-    source: Source, options: Options, parser: SparseFormat
-) -> Generator[Parsed, None, None]:
-    """The chunks of the file."""
-    for chunk in source.chunks(options.block_bytes):
-        data = chunk.data
-        bad: list[Bad] = []
-        if parser.named:
-            data, bad = _decodable(data)
-        arrays = _room(len(data) // 2 + 1, parser.named)
-        lines, rows, more = _read(data, parser, arrays, options.skip_bad)
-        yield Parsed(data, chunk.end, source.done(), arrays, lines, rows, [*bad, *more])
+def _tags(data: bytes, spans: NDArray[np.int64]) -> list[str] | None:
+    if (spans[:, 0] == spans[:, 1]).all():
+        return None
+    return [decoded(data[start:stop]) for start, stop in spans.tolist()]
 
 
-def _block(chunk: Parsed, columns: int, new_names: list[str]) -> FileBlock:
-    """The rows without infinite sums."""
-    arrays = chunk.arrays
-    kept = arrays.marks[: chunk.rows, 1] >= 0  # the other rows have no values
-    values = arrays.starts[chunk.rows]
-    labels, weights = arrays.marks[: chunk.rows][kept].T.copy()
-    lines, tag_from, tag_to = arrays.spans[: chunk.rows][kept].T
-    rows = Rows(
-        arrays.values[:values],
-        arrays.indices[:values],
-        arrays.starts[: chunk.rows + 1][np.concatenate([[True], kept])],
-        columns,
-        labels,
-        weights if (weights != 1).any() else None,
-    )
-    tags = None
-    if (tag_from < tag_to).any():
-        pairs = zip(tag_from.tolist(), tag_to.tolist(), strict=True)
-        tags = [decoded(chunk.data[start:stop]) for start, stop in pairs]
-    return FileBlock(
-        None, rows, lines, {}, {}, rows.targets, rows.weights, new_names, tags, chunk.done
-    )
-
-
-def _decodable(data: bytes) -> tuple[bytes, list[Bad]]:
+def _decodable(data: bytes, first: int) -> tuple[bytes, list[Bad]]:
     """The text with empty lines instead of those that are not UTF-8, and a list of these."""
     if data.isascii():
         return data, []
     lines = data.split(b"\n")
     bad = []
-    for number, line in enumerate(lines):
+    for k, line in enumerate(lines):
         try:
             line.decode()
         except UnicodeDecodeError:
-            bad.append(Bad(number, None, decoded(line), NOT_UTF8))
-            lines[number] = b""
+            bad.append(Bad(first + k, None, decoded(line), NOT_UTF8))
+            lines[k] = b""
     return b"\n".join(lines), bad
 
 
-def _room(size: int, named: bool) -> Arrays:
+def _room(size: int) -> Arrays:
     """Arrays for a text of twice that many bytes: a value and a blank have two."""
-    names = size if named else 0
     return Arrays(
         np.empty(size),
         np.empty(size, dtype=np.int32),
@@ -244,38 +211,35 @@ def _room(size: int, named: bool) -> Arrays:
         np.empty((size, 2)),
         np.empty((size, 3), dtype=np.int64),
         np.empty((size, 3)),
-        np.empty((names, 2), dtype=np.uint64),
-        np.empty((names, 5), dtype=np.int32),
     )
 
 
 def _read(
-    data: bytes, parser: SparseFormat, arrays: Arrays, most: int
-) -> tuple[int, int, list[Bad]]:
-    """Parse a chunk into the arrays: (lines, rows, bad lines); stops at too many bad lines."""
+    data: bytes, parser: SparseFormat, state: NDArray[np.int64], arrays: Arrays, most: int
+) -> list[Bad]:
+    """Parse a chunk into the arrays; returns bad lines, and stops at too many."""
     text = np.frombuffer(data, dtype=np.uint8)
-    state = np.zeros(6, dtype=np.int64)
-    hard = arrays.hard
     bad: list[Bad] = []
     while len(bad) <= most:
         status = parser.parse(text, state, tuple(arrays))
         if status == OK:
             break
         if status == HARD:
-            for k in range(state[ASKED]):
-                begin, end = hard[k, :2].astype(int)
-                hard[k, 2] = float(data[begin:end])
-            state[ANSWERED] = state[ASKED]
+            asked = int(state[ASKED])
+            places = arrays.hard[:asked, :2].astype(int).tolist()
+            arrays.hard[:asked, 2] = [float(data[begin:end]) for begin, end in places]
+            state[ANSWERED] = asked
             state[ASKED] = 0
         else:
             why = REASONS.get(status) or parser.reasons[status]
-            line = int(state[LINE]) - 1
-            bad.append(_bad(data, int(state[PLACE]), line, why))
-    return int(state[LINE]), int(state[ROW]), bad
+            bad.append(_bad(data, int(state[PLACE]), int(state[LINE]) - 1, why))
+    return bad
 
 
 def _bad(data: bytes, place: int, line: int, why: str) -> Bad:
     """The bad line, with the token at a place."""
+    if place < 0:
+        return Bad(line, None, None, why)
     if data[place] < 32 and data[place] != 10:
         why = CONTROL
     begin = data.rfind(b"\n", 0, place) + 1

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unitless.kernels.decorators import inlined, kernel
 from unitless.readers import sparse_text
 from unitless.readers.blocks import FileBlock, Options, Position
@@ -47,13 +50,12 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBl
     """The rows of a file from a position on."""
     columns = start.get("columns", 0)
 
-    def finish(_: bytes, arrays: sparse_text.Arrays, rows: int) -> tuple[int, list[str]]:
+    def known(_: bytes, indices: NDArray[np.int32]) -> tuple[int, list[str]]:
         nonlocal columns
-        indices = arrays.indices[: arrays.starts[rows]]
         columns = max(columns, int(indices.max(initial=-1)) + 1)
         return columns, []
 
-    parser = sparse_text.SparseFormat(_parse, finish, REASONS, named=False)
+    parser = sparse_text.SparseFormat(_parse, known, REASONS, named=False)
     return sparse_text.blocks(source, options, start, parser)
 
 
@@ -71,7 +73,7 @@ def _parse(text, state, arrays):
 @inlined
 def _read_line(text, state, arrays):
     """Read one line: (status, values so far or -1 for no row, a place in the line)."""
-    values, indices, starts, _, _, hard, _, _ = arrays
+    values, indices, starts, _, _, hard = arrays
     filled = starts[state[ROW]]
     previous = -1
     at = skip_blanks(text, state[AT])

@@ -11,10 +11,8 @@ import secrets
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined, kernel
-from unitless.readers.sparse_text import Arrays
 
 U = np.uint64
 EMPTY = U(0xFFFFFFFFFFFFFFFF)
@@ -46,20 +44,11 @@ class Vocabulary:
         letters = "".join(f"{name}\n" for name in names).encode()
         _enter(np.frombuffer(letters, dtype=np.uint8), self.slots, self.key)
 
-    def assign(self, arrays: Arrays, rows: int) -> NDArray[np.int64]:
-        """Fill in the columns of all rows; returns which features have new names.
-
-        Each row is sorted by column, equal columns are added, zeros are left out. A row in which
-        a sum is infinite gets the importance -1.
-        """
-        new = np.empty(int(arrays.starts[rows]), dtype=np.int64)
-        known = int(self.count[0])
-        progress = np.zeros(2, dtype=np.int64)
-        while not _assign(tuple(arrays), rows, progress, self.slots, self.count, new, known):
-            slots = np.full((2 * len(self.slots), 2), EMPTY)
-            _move(self.slots, slots)
-            self.slots = slots
-        return new[: self.count[0] - known]
+    def grow(self) -> None:
+        """Double the number of slots."""
+        slots = np.full((2 * len(self.slots), 2), EMPTY)
+        _move(self.slots, slots)
+        self.slots = slots
 
 
 @inlined
@@ -82,6 +71,22 @@ def _find(slots, first, second):
     return place
 
 
+@inlined
+def column_of(slots, first, second, next_column):
+    """The column of a name, which is the next one if it is new."""
+    place = _find(slots, first, second)
+    if slots[place, 1] == EMPTY:
+        slots[place, 0] = first
+        slots[place, 1] = (second & ~COLUMN) | U(next_column)
+    return np.int64(slots[place, 1] & COLUMN)
+
+
+@inlined
+def has_room(slots, names):
+    """Whether so many names may be in the slots."""
+    return 4 * names <= 3 * len(slots)
+
+
 @kernel
 def _enter(letters, slots, key):
     """Give names, each of which ends in a newline, the columns 0, 1, ..."""
@@ -92,10 +97,7 @@ def _enter(letters, slots, key):
         if char != 10:
             first, second = extended(first, second, char)
             continue
-        place = _find(slots, first, second)
-        if slots[place, 1] == EMPTY:
-            slots[place, 0] = first
-            slots[place, 1] = (second & ~COLUMN) | U(column)
+        column_of(slots, first, second, column)
         column += 1
         first = key[0]
         second = key[1]
@@ -105,50 +107,19 @@ def _enter(letters, slots, key):
 def _move(old, slots):
     for k in range(len(old)):
         if old[k, 1] != EMPTY:
-            place = _find(slots, old[k, 0], old[k, 1])
-            slots[place] = old[k]
-
-
-@kernel
-def _assign(arrays, rows, progress, slots, count, new, known):
-    """Assign columns from row progress[0] on, whose values begin at progress[1].
-
-    Returns False if the slots do not suffice.
-    """
-    values, indices, starts, marks, _, _, prints, _ = arrays
-    while progress[0] < rows:
-        row = progress[0]
-        start = progress[1]
-        stop = starts[row + 1]
-        if 4 * (count[0] + stop - start) > 3 * len(slots):
-            return False
-        # All names of a row are looked up together, so that memory accesses overlap.
-        for k in range(start, stop):
-            place = _find(slots, prints[k, 0], prints[k, 1])
-            if slots[place, 1] == EMPTY:
-                slots[place, 0] = prints[k, 0]
-                slots[place, 1] = (prints[k, 1] & ~COLUMN) | U(count[0])
-                new[count[0] - known] = k
-                count[0] += 1
-            indices[k] = slots[place, 1] & COLUMN
-        _sort(values[start:stop], indices[start:stop])
-        end = _merge(values, indices, start, stop, starts[row])
-        if end < 0:
-            marks[row, 1] = -1.0
-            end = starts[row]
-        starts[row + 1] = end
-        progress[0] = row + 1
-        progress[1] = stop
-    return True
+            slots[_find(slots, old[k, 0], old[k, 1])] = old[k]
 
 
 @inlined
-def _merge(values, indices, k, stop, filled):
-    """Move a sorted row to `filled`, adding equal columns: its end, -1 if a sum is infinite."""
-    while k < stop:
+def merge_equal(values, indices, begin, end):
+    """Sort a row by column, add up equal columns, drop zeros: its end, -1 if a sum is infinite."""
+    _sort(values[begin:end], indices[begin:end])
+    k = begin
+    filled = begin
+    while k < end:
         column = indices[k]
         total = 0.0
-        while k < stop and indices[k] == column:
+        while k < end and indices[k] == column:
             total += values[k]
             k += 1
         if np.isinf(total):

@@ -24,6 +24,8 @@ from unitless.readers.blocks import FileBlock, Options, Position
 from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK, is_digit
 from unitless.readers.source import Source
 from unitless.readers.sparse_text import (
+    ANSWERED,
+    ASKED,
     AT,
     NOT_WEIGHT,
     OWN,
@@ -34,9 +36,10 @@ from unitless.readers.sparse_text import (
     skip_blanks,
     start_row,
 )
-from unitless.readers.vocabulary import Vocabulary, extended
+from unitless.readers.vocabulary import Vocabulary, column_of, extended, has_room, merge_equal
 
-NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE = range(OWN, OWN + 4)
+NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, INFINITE_SUM, FULL = range(OWN, OWN + 6)
+"""FULL: the vocabulary needs more slots."""
 
 CARET, OPENING, CLOSING = (ord(char) for char in "^[]")
 
@@ -46,21 +49,37 @@ REASONS = {
     BAD_HEAD: "label, importance and 'tag were expected before the |",
     BAD_SPACE: "|namespace or |namespace:number was expected",
     BAD_FEATURE: "name, name:number or name:text was expected",
+    INFINITE_SUM: "the values of a name that comes more than once add up to no finite number",
 }
 
 
 def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
     vocabulary = Vocabulary(options.names)
+    tokens = np.empty((2, 0, 5), dtype=np.int32)
+    prints = np.empty((0, 2), dtype=np.uint64)
+    known = len(options.names)
 
     def parse(text: Any, state: Any, arrays: Any) -> int:
-        return int(_parse(text, state, arrays, vocabulary.key))
+        nonlocal tokens, prints
+        if tokens.shape[1] < len(arrays[0]):
+            tokens = np.empty((2, len(arrays[0]), 5), dtype=np.int32)
+            prints = np.empty((len(arrays[0]), 2), dtype=np.uint64)
+        while True:
+            names = vocabulary.key, vocabulary.slots, vocabulary.count, prints, tokens
+            status = int(_parse(text, state, arrays, names, known))
+            if status != FULL:
+                return status
+            vocabulary.grow()
 
-    def finish(data: bytes, arrays: sparse_text.Arrays, rows: int) -> tuple[int, list[str]]:
-        new = vocabulary.assign(arrays, rows)
-        return int(vocabulary.count[0]), _spelled(data, arrays.tokens[new])
+    def columns(data: bytes, _: Any) -> tuple[int, list[str]]:
+        nonlocal known
+        count = int(vocabulary.count[0])
+        new = tokens[1, : count - known]
+        known = count
+        return count, _spelled(data, new)
 
-    parser = sparse_text.SparseFormat(parse, finish, REASONS, named=True)
+    parser = sparse_text.SparseFormat(parse, columns, REASONS, named=True)
     return sparse_text.blocks(source, options, start, parser)
 
 
@@ -85,10 +104,23 @@ def _spelled(data: bytes, tokens: NDArray[np.int32]) -> list[str]:
 
 
 @kernel
-def _parse(text, state, arrays, key):
-    """Read rows until the end of the text or a line that cannot be finished."""
+def _parse(text, state, arrays, names, known):
+    """Read rows until the end of the text or a line that cannot be finished.
+
+    `names` has the vocabulary (key, slots, count of names), the fingerprints of the names of a
+    row, and the places of names in the text: [0] of a row, [1] of names beyond the known ones.
+    """
     while state[AT] < len(text):
-        status, filled, at = _read_line(text, state, arrays, key)
+        begin = arrays[2][state[ROW]]
+        status, filled, at = _read_line(text, state, arrays, names)
+        if status == OK and filled > begin and state[ASKED] <= state[ANSWERED]:
+            if not has_room(names[1], names[2][0] + filled - begin):
+                state[ASKED] = 0
+                return FULL
+            filled = _place(arrays[0], arrays[1], begin, filled, names, known)
+            if filled < 0:
+                status = INFINITE_SUM
+                state[PLACE] = -1
         status = finish_line(text, at, state, arrays[2], status, filled)
         if status != OK:
             return status
@@ -96,7 +128,20 @@ def _parse(text, state, arrays, key):
 
 
 @inlined
-def _read_line(text, state, arrays, key):
+def _place(values, indices, begin, end, names, known):
+    """Put the values of a row into the columns of their names: its end, -1 for an infinite sum."""
+    _, slots, count, prints, tokens = names
+    for k in range(end - begin):
+        column = column_of(slots, prints[k, 0], prints[k, 1], count[0])
+        indices[begin + k] = column
+        if column == count[0]:
+            tokens[1, column - known] = tokens[0, k]
+            count[0] += 1
+    return merge_equal(values, indices, begin, end)
+
+
+@inlined
+def _read_line(text, state, arrays, names):
     """Read one line: (status, values so far or -1 for no row, a place in the line)."""
     bar = state[AT]
     while text[bar] != 124 and text[bar] != 10:
@@ -107,7 +152,7 @@ def _read_line(text, state, arrays, key):
     status = _read_head(text, state[AT], bar, state, arrays)
     if status != OK:
         return status, -1, bar
-    return _read_features(text, bar, state, arrays, key)
+    return _read_features(text, bar, state, arrays, names)
 
 
 @inlined
@@ -117,7 +162,7 @@ def _read_head(text, at, bar, state, arrays):
     As in VW, the last word is a tag if it touches the bar or begins with ', and everything
     before the first tab is dropped.
     """
-    _, _, _, marks, spans, hard, _, _ = arrays
+    _, _, _, marks, spans, hard = arrays
     row = state[ROW]
     start_row(state, arrays, np.nan)
     begin = at
@@ -157,14 +202,15 @@ def _read_head(text, at, bar, state, arrays):
 
 
 @inlined
-def _read_features(text, at, state, arrays, key):
+def _read_features(text, at, state, arrays, names):
     """Read namespaces and features from the first bar on: (status, values so far, the place after).
 
-    The fingerprint of each feature's name goes to `prints`, the places of its name and namespace
-    in the text go to `tokens`; columns are looked up later (`vocabulary`).
+    The fingerprint of each name goes to `prints`; the places of name and namespace to `tokens`.
     """
-    values, _, starts, _, _, hard, prints, tokens = arrays
-    filled = starts[state[ROW]]
+    values, _, starts, _, _, hard = arrays
+    key, _, _, prints, tokens = names
+    begin = starts[state[ROW]]
+    filled = begin
     space = at
     space_to = at
     space_print = (key[0], key[1])
@@ -199,13 +245,14 @@ def _read_features(text, at, state, arrays, key):
                 name_to = after
             elif at == name_to:
                 first, second = _print_of_number(nameless, first, second)
-            prints[filled, 0] = first
-            prints[filled, 1] = second
-            tokens[filled, 0] = space
-            tokens[filled, 1] = space_to
-            tokens[filled, 2] = at
-            tokens[filled, 3] = name_to
-            tokens[filled, 4] = nameless
+            k = filled - begin
+            prints[k, 0] = first
+            prints[k, 1] = second
+            tokens[0, k, 0] = space
+            tokens[0, k, 1] = space_to
+            tokens[0, k, 2] = at
+            tokens[0, k, 3] = name_to
+            tokens[0, k, 4] = nameless
             nameless += at == name_to
             values[filled] = value
             filled += 1
