@@ -96,7 +96,8 @@ def check(format, data, options):
     assert lines == sorted(set(lines))
     for block in blocks:
         height = len(block.rows) if block.frame is None else block.frame.height
-        assert height == len(block) > 0
+        assert height == len(block)
+        assert len(block) > 0 or block is blocks[-1]
     if format not in ("parquet", "arrow"):
         data = data.removeprefix(MARK) + b"\n" * (not data.endswith(b"\n"))
     check_rows[format](data, lines, last, options)

@@ -307,7 +307,8 @@ def test_arrays_are_resumed():
     [
         ('[{"a": 1}, {"a": 2}', "the array does not end", None),
         ('[{"a": 1}, {"a": 2}, ', "the array does not end", None),
-        ('[{"a": 1}, {"a": ', "no JSON object", 2),
+        ('[{"a": 1}, {"a": ', "the array does not end", None),
+        ('[{"a": 1},]', "no JSON object", 2),
         ('[{"a": 1}, 5]', "an object with members", 2),
         ('[{"a": 1},, {"a": 1}]', "no JSON object", 2),
         ('[{"a": 1}] {"a": 2}', "no JSON object", 2),

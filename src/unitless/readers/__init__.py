@@ -68,7 +68,7 @@ _MODULES = {"tsv": "csv", "arrow": "parquet"}
 def format_of(path: File) -> str:
     """The format of a file by the ending of its name, before any ending of compression.
 
-    Standard input and streams are CSV.
+    Standard input and streams are CSV. Of an unknown name, the file in a zip archive tells it.
 
     >>> format_of("people.csv.gz"), format_of("a9a.libsvm")
     ('csv', 'svmlight')
@@ -82,22 +82,15 @@ def format_of(path: File) -> str:
             return known
     if name == "-":
         return "csv"
-    if os.path.isfile(path) and (member := _looked_into(path)):
-        return format_of(member)
-    raise ValueError(f"{name}: its name does not tell the format; give one of {', '.join(FORMATS)}")
+    if os.path.isfile(path):
+        from unitless.readers.source import Source
 
-
-def _looked_into(path: str | os.PathLike[str]) -> str | None:
-    """The name of the file in a zip archive; an error if the file has no rows."""
-    from unitless.readers.archives import HEAD
-    from unitless.readers.source import Source
-
-    source = Source(path)
-    try:
-        source.read(HEAD)
-        return source.member
-    finally:
+        source = Source(path)
+        source.read(512)  # an error if the file has no rows
         source.close()
+        if source.member:
+            return format_of(source.member)
+    raise ValueError(f"{name}: its name does not tell the format; give one of {', '.join(FORMATS)}")
 
 
 def open_blocks(
@@ -130,7 +123,7 @@ def open_blocks(
     ------
     FileBlock
         Rows and their order do not depend on block sizes, threads or resuming. Each block has rows,
-        with one exception: the last block of a pipe may only count bad lines after the last row.
+        except that the last one may only count bad lines after the last row.
 
     Raises
     ------
@@ -193,42 +186,12 @@ def _blocks(
     skip = start.get("skip", 0)
     start = {key: value for key, value in start.items() if key != "skip"}
     try:
+        if known == "jsonl":
+            module.open_array(source)
         source.skip_to(start.get("offset", 0))
-        for block in _filled(module.blocks(source, options, start), skip, source):
-            yield replace(block, file=source.name)
+        for block in module.blocks(source, options, start):
+            skipped = min(skip, len(block))
+            skip -= skipped
+            yield replace(block.tail(skipped) if skipped else block, file=source.name)
     finally:
         source.close()
-
-
-def _filled(blocks: Iterator[FileBlock], skip: int, source: Source) -> Iterator[FileBlock]:
-    """Blocks that have rows, without the first `skip` rows.
-
-    The position after a block without rows (bad lines, comments) becomes that of the block before
-    it, so that its counts are those of the file; its new names go to the next block. If a pipe has
-    paused, the block before was delivered already: then a last block without rows has the counts.
-    """
-    held: FileBlock | None = None
-    empty: FileBlock | None = None
-    given = False
-    names: tuple[str, ...] = ()
-    try:
-        for block in blocks:
-            if len(block) <= skip:
-                skip, names = skip - len(block), (*names, *block.new_names)
-                held = held and replace(held, position=block.position, done=block.done)
-                empty = block if given else None
-                continue
-            if held:
-                yield held
-            empty, given = None, False
-            held, skip, names = block.tail(skip, names) if skip or names else block, 0, ()
-            if source.pauses:  # deliver it now: the next rows may come much later
-                yield held
-                held, given = None, True
-    except ReadError:
-        if held:
-            yield held
-        raise
-    last = empty if held is None else held
-    if last is not None:
-        yield last

@@ -15,7 +15,7 @@ from typing import Any
 
 from unitless.readers.blocks import FileBlock, Position, ReadError
 
-OF_ONE_FILE = ("offset", "line", "skip", "columns", "array", "encoding")
+OF_ONE_FILE = ("offset", "line", "skip", "columns", "encoding")
 """Entries of a position that say nothing about the next file."""
 
 
@@ -80,28 +80,49 @@ def _absolute(files: Sequence[str]) -> list[str]:
     return list(map(os.path.abspath, files))
 
 
-Opener = Callable[[int, Sequence[str], Position], Generator[FileBlock, None, None]]
+Opener = Callable[[int, Sequence[str], Position], Iterator[FileBlock]]
 """Opens file number k, with the names known so far, at a position."""
 
 
 def in_turn(
     files: Sequence[Any], start: Position, names: Sequence[str], opened: Opener
 ) -> Generator[FileBlock, None, None]:
-    """The blocks of all files from a position on; there must be rows in one of them."""
-    if len(files) == 1:
-        yield from _with_rows(opened(0, names, start), start, files[0], "this file")
-    else:
-        blocks = _of_several(files, start, list(names), opened)
-        yield from _with_rows(blocks, start, files[0], "these files")
+    """The blocks of all files from a position on; there must be rows in one of them.
+
+    A block without rows (bad lines, comments) is left out, unless it is the last one and has a new
+    count of bad lines; the next block has its new names.
+    """
+    begun = start.get("rows", 0) > 0
+    skipped = start.get("skipped", 0)
+    empty = None
+    new_names: list[str] = []
+    for block in _blocks(files, start, list(names), opened):
+        if not len(block):
+            empty = block
+            new_names += block.new_names
+            continue
+        yield block.tail(0, new_names) if new_names else block
+        begun = True
+        skipped = block.position["skipped"]
+        empty = None
+        new_names = []
+    if not begun:
+        kind = "this file" if len(files) == 1 else "these files"
+        file = files[0] if isinstance(files[0], str) else "the stream"
+        raise ReadError(f"there are no rows in {kind}", file=file)
+    if empty is not None and empty.position["skipped"] > skipped:
+        yield empty
 
 
-def _of_several(
-    files: Sequence[str], start: Position, names: list[str], opened: Opener
+def _blocks(
+    files: Sequence[Any], start: Position, names: list[str], opened: Opener
 ) -> Iterator[FileBlock]:
+    if len(files) == 1:
+        yield from opened(0, names, start)
+        return
     sizes = list(map(os.path.getsize, files))
     place = start
-    first = _count(start) - 1
-    for k in range(first, len(files)):
+    for k in range(_count(start) - 1, len(files)):
         if _count(place) <= k:
             place = _at_next_file(place)
         place["files"] = files[: k + 1]
@@ -118,18 +139,6 @@ def _of_several(
 def _count(place: Position) -> int:
     """The number of files that were opened."""
     return len(place.get("files", [""]))
-
-
-def _with_rows(
-    blocks: Iterable[FileBlock], start: Position, file: Any, kind: str
-) -> Iterator[FileBlock]:
-    begun = start.get("rows", 0) > 0
-    for block in blocks:
-        begun = begun or len(block) > 0
-        yield block
-    if not begun:
-        is_path = isinstance(file, str)
-        raise ReadError(f"there are no rows in {kind}", file=file if is_path else "the stream")
 
 
 def _at_next_file(place: Position) -> Position:

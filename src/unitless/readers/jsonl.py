@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unitless.readers import json_array, tables
+from unitless.readers import tables
 from unitless.readers.blocks import (
     DATE,
     FINITE,
@@ -32,13 +32,15 @@ from unitless.readers.blocks import (
     FileBlock,
     Options,
     Position,
-    ReadError,
     decoded,
     is_pattern,
 )
 from unitless.readers.date_cells import date_kind, dates_of
-from unitless.readers.source import Source, whole_lines
+from unitless.readers.json_array import open_array
+from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, TYPES, Table, too_large
+
+__all__ = ["blocks", "open_array"]
 
 DEEPEST = 64
 """Most levels of nested objects."""
@@ -66,41 +68,14 @@ Row = dict[str, Any]
 def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
     place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, "coerced": 0, "columns": {}, **start}
-
-    def cut(data: bytes) -> int:
-        """How many bytes are whole lines, or whole elements of an array."""
-        if place.get("array", json_array.is_array(data)):
-            text = data if "array" in place else json_array.without_bracket(data)
-            return json_array.whole_elements(text)
-        return whole_lines(data)
-
-    for chunk in source.chunks(options.block_bytes, cut):
+    for chunk in source.chunks(options.block_bytes):
         kinds = {**options.types, **place["columns"]}
-        texts, end = _texts(chunk.data, place)
+        texts = chunk.data.split(b"\n")[:-1]
         table = _table(texts, place["line"] + 1, kinds, options)
-        end |= {"offset": chunk.end, "columns": kinds}
+        end = {"offset": chunk.end, "line": place["line"] + len(texts), "columns": kinds}
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block
-    if place.get("array"):
-        why = "the array does not end: the file is damaged or cut short"
-        raise ReadError(why, file=source.name)
-
-
-def _texts(data: bytes, place: Position) -> tuple[list[bytes], Position]:
-    """The text of each object, and what it changes in the position.
-
-    `array` is whether an array is open. Its objects count as lines.
-    """
-    is_array = place.get("array", json_array.is_array(data))
-    if not is_array:
-        texts = data.split(b"\n")[:-1]
-        begun = {} if data.isspace() else {"array": False}
-        return texts, {"line": place["line"] + len(texts), **begun}
-    if "array" not in place:
-        data = json_array.without_bracket(data)
-    texts, is_closed = json_array.elements(data)
-    return texts, {"line": place["line"] + len(texts), "array": not is_closed}
 
 
 def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Options) -> Table:

@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from unitless.readers.archives import EMPTY_ZIP, HEAD, ZIP, open_zip, refuse_unreadable
+from unitless.readers.archives import HEAD, ZIP, open_zip, refuse_unreadable
 from unitless.readers.blocks import ReadError
 from unitless.readers.encodings import UTF8, as_utf8, canonical, encoding_of
 
@@ -39,6 +39,7 @@ FIRST = 4
 """Bytes by which compression is recognised."""
 
 File = str | os.PathLike[str] | BinaryIO
+Pieces = Iterator[bytes]
 
 
 def _zstandard() -> Any:
@@ -56,10 +57,7 @@ DECOMPRESSORS: dict[bytes, Callable[[], Any]] = {
 
 
 class Chunk(NamedTuple):
-    """Whole lines: the bytes from `offset` to `end` of the file.
-
-    The last line of a file gets a newline if it has none.
-    """
+    """Whole lines: the bytes from `offset` to `end` of the file; the last one gets a newline."""
 
     data: bytes
     offset: int
@@ -69,6 +67,9 @@ class Chunk(NamedTuple):
 class Source:
     """A file that is read once, from beginning to end.
 
+    `settle` is the minimum number of lines of the first chunk, however slowly they arrive. An
+    encoding of None is detected in the first chunk.
+
     >>> import gzip, io
     >>> source = Source(io.BytesIO(gzip.compress(b"two\\nlines")))
     >>> [chunk.data for chunk in source.chunks(5)]
@@ -77,17 +78,16 @@ class Source:
 
     def __init__(self, file: File, settle: int = 100, encoding: str | None = UTF8) -> None:
         self.encoding = None if encoding is None else canonical(encoding)
-        """None until it is detected in the first chunk."""
-        self.raw: Any
-        self.owned = False
-        """Whether this object opened the file."""
         self.settle = settle
-        """Minimum number of lines of the first chunk, however slowly they arrive."""
         self.pauses = False
         """Whether it is a pipe from which nothing has arrived for a while."""
         self.path: str | None = None
         self.member: str | None = None
         """The name of the file inside a zip archive."""
+        self.raw: Any = file
+        self.owned = False
+        """Whether this object opened the file."""
+        self.name = str(getattr(file, "name", "the stream"))
         if file == "-":
             self.name = "standard input"
             self.raw = sys.stdin.buffer
@@ -95,9 +95,6 @@ class Source:
             self.name = self.path = os.fspath(file)
             self.raw = open(file, "rb")  # noqa: SIM115
             self.owned = True
-        else:
-            self.name = str(getattr(file, "name", "the stream"))
-            self.raw = file
         self.seekable = self.raw.seekable() and self.raw.tell() == 0
         self.size = self.raw.seek(0, os.SEEK_END) if self.seekable else None
         if self.seekable:
@@ -109,7 +106,7 @@ class Source:
         self.offset = 0
         self._open()
         if self.encoding is not None:
-            self._transcode(self.encoding)
+            self.transcode(self.encoding)
 
     def _open(self) -> None:
         """Read the first bytes, and prepare to decompress what follows."""
@@ -117,37 +114,31 @@ class Source:
         while len(head) < FIRST and (more := self.raw.read(FIRST - len(head))):
             head += more
         start = next((DECOMPRESSORS[each] for each in DECOMPRESSORS if head.startswith(each)), None)
-        is_zip = head in (ZIP, EMPTY_ZIP)
-        self.plain = start is None and not is_zip
+        self.plain = start is None and head not in ZIP
         self._left = head if self.plain else b""
         self._pieces = _pieces(self.raw, PIECE)
-        if self.plain:
-            return
-        self.pipe = None
         if start is not None:
             rest = _pieces(self.raw, COMPRESSED_PIECE)
             self._pieces = _decompressed(itertools.chain([head], rest), start)
-        else:
-            self._make_seekable(head)
+        elif not self.plain:
+            if not self.seekable:
+                self.raw = _copy(head, self.raw)
+                self.owned = True
             self.member, self._pieces = open_zip(self.raw, self.name)
+        if not self.plain:
+            self.pipe = None
 
-    def _make_seekable(self, head: bytes) -> None:
-        """Go back to the beginning, after copying a pipe to a temporary file."""
-        if self.seekable:
-            self.raw.seek(0)
-            return
-        copy = tempfile.TemporaryFile()  # noqa: SIM115
-        copy.write(head)
-        shutil.copyfileobj(self.raw, copy)
-        self.raw = copy
-        self.owned = True
-
-    def _transcode(self, encoding: str) -> None:
+    def transcode(self, encoding: str) -> None:
         """From now on, give the text in UTF-8, and count its bytes."""
+        self.encoding = encoding
         if encoding != UTF8:
-            self.plain = False
-            self._pieces = as_utf8(itertools.chain([self._left], self._pieces), encoding)
-            self._left = b""
+            self.change(lambda pieces: as_utf8(pieces, encoding))
+
+    def change(self, made_of: Callable[[Pieces], Pieces]) -> None:
+        """From now on, give what is made of the rest of the file, and count its bytes."""
+        self.plain = False
+        self._pieces = made_of(itertools.chain([self._left], self._pieces))
+        self._left = b""
 
     def close(self) -> None:
         """Close the file, unless it is standard input."""
@@ -177,7 +168,7 @@ class Source:
             try:
                 piece = next(self._pieces, b"")
             except EOFError as error:
-                why = f"the compressed file is damaged or cut short ({error})"
+                why = f"the file is damaged or cut short ({error})"
                 raise ReadError(why, file=self.name) from None
             except UnicodeDecodeError as error:
                 why = f"its bytes are not {self.encoding} ({error.reason}): use --encoding"
@@ -214,6 +205,21 @@ class Source:
                     file=self.name,
                 )
 
+    def peek(self) -> bytes:
+        """The bytes at the beginning of the file, up to some that are not blank."""
+        data = b""
+        while not data.removeprefix(BYTE_ORDER_MARK).strip() and (more := self.read(1)):
+            data += more + self._left
+            self.offset += len(self._left)
+            self._left = b""
+        self._give_back(data)
+        return data
+
+    def _give_back(self, data: bytes) -> None:
+        """Read these bytes, which were the last, again."""
+        self._left = data + self._left
+        self.offset -= len(data)
+
     def chunks(self, size: int, cut: Callable[[bytes], int] | None = None) -> Iterator[Chunk]:
         """The rest of the file in chunks of at most `size` bytes, more only if a line is longer.
 
@@ -221,28 +227,26 @@ class Source:
         """
         cut = cut or whole_lines
         size = max(size, len(BYTE_ORDER_MARK))
-        offset = self.offset
         held = b""
         window = size
-        while True:
-            held += self.read(window - len(held), wait=False)
-            # A pause that comes too early does not end the first chunk.
-            early = self.pauses and held.count(b"\n") < self.settle
-            if self.encoding is None and not early:
+        has_ended = False
+        while not has_ended:
+            offset = self.offset - len(held)
+            held += self.read(max(0, window - len(held)), wait=False)
+            if self.pauses and held.count(b"\n") < self.settle:
+                continue  # a pause that comes too early does not end the first chunk
+            if self.encoding is None:
                 self.encoding = encoding_of(held)
                 if self.encoding != UTF8:
-                    self._left = held + self._left
-                    self.offset = offset
-                    self._transcode(self.encoding)
+                    self._give_back(held)
+                    self.transcode(self.encoding)
                     held = b""
                     continue
-            if len(held) < window and not self.pauses:
-                break
-            whole = 0 if early else cut(held[:window])
+            has_ended = len(held) < window and not self.pauses
+            whole = len(held) if has_ended else cut(held[:window])
             if whole:
                 self.settle = 0
                 yield _chunk(held[:whole], offset)
-                offset += whole
                 held = held[whole:]
                 window = size
             elif not self.pauses:
@@ -253,8 +257,6 @@ class Source:
                         file=self.name,
                     )
                 window *= 2
-        if held:
-            yield _chunk(held, offset)
 
 
 def whole_lines(data: bytes) -> int:
@@ -281,13 +283,21 @@ def _descriptor(raw: Any) -> int | None:
         return None
 
 
-def _pieces(raw: Any, size: int) -> Iterator[bytes]:
+def _copy(head: bytes, raw: Any) -> Any:
+    """A temporary file of the bytes of a pipe."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115
+    copy.write(head)
+    shutil.copyfileobj(raw, copy)
+    return copy
+
+
+def _pieces(raw: Any, size: int) -> Pieces:
     """What is left of a stream, as it arrives."""
     read = getattr(raw, "read1", raw.read)
     return iter(lambda: read(size), b"")
 
 
-def _decompressed(pieces: Iterator[bytes], start: Callable[[], Any]) -> Iterator[bytes]:
+def _decompressed(pieces: Pieces, start: Callable[[], Any]) -> Pieces:
     """The uncompressed bytes of one or more frames; damage is an EOFError."""
     data = next(pieces, b"")
     while data:
@@ -295,7 +305,7 @@ def _decompressed(pieces: Iterator[bytes], start: Callable[[], Any]) -> Iterator
         while not frame.eof:
             data = data or next(pieces, b"")
             if not data:
-                raise EOFError("it has no end")
+                raise EOFError("the compressed data have no end")
             try:
                 found = frame.decompress(data)
             except Exception as error:  # each library has its own
