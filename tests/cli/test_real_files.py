@@ -12,8 +12,7 @@ from laws.streams import same_bits
 from unitless import OnlineClassifier, OnlineRegressor, load
 from unitless.encoders import FrameEncoder
 from unitless.learners import Blend
-from unitless.readers.cells import kind_of_cells
-from unitless.readers.number_cells import are_numbers
+from unitless.readers.cells import fits, kind_of_cells
 from unitless.rows import as_rows
 
 
@@ -117,7 +116,7 @@ def test_tokens_of_missing_values_are_kept_with_the_model(unitless, tmp_path):
 
 def kinds_before(cells, _):
     """Before version 0.2, TRUE and FALSE in a CSV file were categories."""
-    return "number" if are_numbers(cells) else "string"
+    return "number" if fits(cells, "number") else "string"
 
 
 @pytest.mark.parametrize("kinds", [kind_of_cells, kinds_before])
@@ -131,10 +130,10 @@ def test_booleans_of_a_file_and_of_its_frame(unitless, tmp_path, monkeypatch, ki
     words = pl.DataFrame({"weekend": [spell(str(b)) for b in weekend], "visits": visits})
     data, path = tmp_path / "shop.csv", tmp_path / "m"
     words.with_columns(bought=pl.Series(bought)).write_csv(data)
-    monkeypatch.setattr("unitless.readers.csv.kind_of_cells", kinds)
+    monkeypatch.setattr("unitless.readers.cells.kind_of_cells", kinds)
     done = unitless("fit", data, "-t", "bought", "-l", "coordinate", "--save", path)
     assert done.code == 0, done.err
-    monkeypatch.setattr("unitless.readers.csv.kind_of_cells", kind_of_cells)
+    monkeypatch.setattr("unitless.readers.cells.kind_of_cells", kind_of_cells)
     model = load(path)
     features = {kind_of_cells: {"weekend"}, kinds_before: {"weekend=" + spell("true")}}
     assert features[kinds] < {*model.feature_names()}

@@ -15,7 +15,7 @@ import numpy as np
 
 from unitless.encoders import FrameEncoder
 from unitless.readers import FileBlock, ReadError, format_of, open_blocks
-from unitless.readers.blocks import BOOLEAN, FINITE, NUMBER
+from unitless.readers.blocks import Why
 from unitless.readers.files import common_format, expanded
 
 
@@ -45,7 +45,7 @@ class Part(NamedTuple):
         try:
             yield
         except ReadError as error:
-            if error.why in (NUMBER, FINITE, BOOLEAN):
+            if error.why in (Why.NUMBER, Why.FINITE, Why.BOOLEAN):
                 suffix += "; coerce=True or --coerce treats such cells as missing"
             raise ValueError(f"{error.of_file(self.file)} {suffix}") from None
         except ValueError as error:

@@ -20,14 +20,20 @@ if TYPE_CHECKING:
 KIND = re.compile(
     r"number( 1[,. \']?234[.,]5( \S)?)?|boolean|string|category|date(time)?|date .*%.*"
 )
-"""Kinds of columns; number_cells.py and date_cells.py say what follows the word."""
+"""Kinds of columns; cells.py says what follows the word."""
 
-NUMBER = "a number was expected"
-BOOLEAN = "true or false was expected"
-DATE = "a date was expected"
-FINITE = "a finite number was expected"
-NOT_UTF8 = "its bytes are not UTF-8 (--encoding names another encoding)"
-WEIGHT = "an importance is a finite number of at least 0"
+
+class Why:
+    """Reasons why a cell or a line cannot be used."""
+
+    NUMBER = "a number was expected"
+    BOOLEAN = "true or false was expected"
+    DATE = "a date was expected"
+    FINITE = "a finite number was expected"
+    UTF8 = "its bytes are not UTF-8 (--encoding names another encoding)"
+    WEIGHT = "an importance is a finite number of at least 0"
+    PATTERN = "polars takes this name for a pattern of names: rename the column"
+
 
 LONGEST_TEXT = 60
 """Characters of an offending text that an error shows."""
@@ -81,77 +87,43 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-PATTERN = "polars takes this name for a pattern of names: rename the column"
-
-
-def is_pattern(name: str) -> bool:
-    """Whether polars would interpret the name of a column as a pattern.
-
-    >>> is_pattern("*"), is_pattern("^a.*$"), is_pattern("a*")
-    (True, True, False)
-    """
-    return name == "*" or (name.startswith("^") and name.endswith("$"))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to read a file.
-
-    Parameters
-    ----------
-    target, weight
-        Tables: the columns that hold the labels and the importances; they are not in the frames.
-    labels
-        JSON lines: columns that stay in the frames, and in which what is absent is missing, not 0.
-    header, separator, quote
-        CSV: whether the first line names the columns (otherwise c1, c2, ...); the separator, by
-        default detected; the quote, None for none, by default detected.
-    encoding
-        Text: a codec of Python. By default UTF-8; that of a table is detected in its first block.
-    decimal, thousands
-        CSV: the decimal sign and the thousands separator of all numbers ("" for none), which are
-        otherwise detected for each column.
-    types
-        Tables: kinds of columns that are not to be detected: "number", "boolean", "string",
-        "category" (not text), "date", "datetime" or "date %d.%m.%Y".
-    na
-        CSV: cells that are missing besides the usual ones (`unitless.readers.cells`).
-    coerce
-        Other tables than CSV: a cell that does not fit its column is missing and counted, not an
-        error.
-    strict
-        CSV: a cell that does not fit its column of numbers, dates or booleans makes its line bad;
-        by default it is missing and counted.
-    skip_bad
-        How many bad lines are skipped and counted; one more is an error.
-    names
-        VW text: names that already have columns, for instance those of a model.
-    block_bytes
-        Approximate size of a block in the file (in memory for Parquet and Arrow).
-    read_ahead
-        Whether another thread reads the next block while the caller works on this one.
-    exact
-        Tables: columns of whole numbers that float64 cannot hold stay integers in the frames.
-    """
+    """How to read a file; options that a format does not have are ignored."""
 
     target: str | None = None
     weight: str | None = None
+    """Tables: the columns of labels and importances, which are then not in the frames."""
     labels: Sequence[str] = ()
+    """JSON lines: columns of the frames in which what is absent is missing, not 0."""
     header: bool = True
+    """CSV: whether the first line names the columns (otherwise c1, c2, ...)."""
     separator: str | None = None
     quote: str | None = "auto"
+    """CSV: both are detected by default; a quote of None means none."""
     encoding: str | None = None
+    """A codec of Python; by default UTF-8, that of a table of text is detected."""
     decimal: str | None = None
     thousands: str | None = None
+    """CSV: the signs of all numbers ("" for none); by default detected for each column."""
     types: Mapping[str, str] = field(default_factory=dict)
+    """Tables: kinds of columns that are not to be detected, see `unitless.readers.cells`."""
     na: Sequence[str] = ()
+    """CSV: cells that are missing besides the usual ones."""
     coerce: bool = False
+    """Other tables: a cell that does not fit its column is missing and counted, not an error."""
     strict: bool = False
+    """CSV: a cell that does not fit makes its line bad; by default it is missing and counted."""
     skip_bad: int = 0
+    """How many bad lines are skipped and counted; one more is an error."""
     names: Sequence[str] = ()
+    """VW text: names that already have columns, for instance those of a model."""
     block_bytes: Any = None
+    """Approximate size of a block in the file (in memory for Parquet and Arrow)."""
     read_ahead: bool = True
+    """Whether another thread reads the next block while the caller works on this one."""
     exact: bool = False
+    """Tables: columns of whole numbers that float64 cannot hold stay integers in the frames."""
 
     def __post_init__(self) -> None:
         quote = None if self.quote == "auto" else self.quote
@@ -178,42 +150,32 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class FileBlock:
-    """Consecutive rows of a file.
-
-    ========= ==========================================================================
-    field     meaning
-    ========= ==========================================================================
-    frame     tables: the features, a polars DataFrame of Float64, String, Boolean, Date and
-              Datetime columns, where null and NaN are missing; None for svmlight and VW text
-    rows      svmlight, VW text: the features, sparse `Rows`, with targets and weights;
-              None for tables
-    targets   label of each row: float64, NaN where it is missing; or strings or booleans,
-              None where it is missing; None for tables read without a target
-    weights   importance of each row, float64, or None: all 1
-    new_names VW text: names of the columns first seen in this block, the last ones of
-              `rows.columns`; column j of svmlight is the index j of the file
-    tags      VW text: the tag of each row, or None if none has one
-    lines     line of the file on which each row begins, from 1 (Parquet, Arrow: its row)
-    start     the place where the block begins, as in `position`
-    position  the place after the block: JSON, for `open_blocks(resume=...)`;
-              its counts `rows`, `skipped` and `coerced` are those of the file so far;
-              tables: `columns` has the kind of each column; `odd_cells`, for each column
-              with cells that do not fit, their count, and line and text of the first
-    done      share of the file (or files) read so far, or None if its size is not known
-    file      name of the file
-    ========= ==========================================================================
-    """
+    """Consecutive rows of a file."""
 
     frame: polars.DataFrame | None
+    """Tables: the features, columns of Float64, String, Boolean, Date, Datetime, List(String)."""
     rows: Rows | None
+    """svmlight, VW text: the features, with targets and weights."""
     lines: NDArray[np.int64]
+    """The line of the file on which each row begins, from 1 (Parquet, Arrow: its row)."""
     start: Position
     position: Position
+    """The places before and after the block, for `open_blocks(resume=...)`.
+
+    The counts `rows`, `skipped` and `coerced` are those of the file so far; tables: `columns` has
+    the kind of each column; `odd_cells`, for each column with cells that do not fit, their count,
+    and line and text of the first.
+    """
     targets: NDArray[Any] | None = None
+    """float64, NaN where missing; or strings or booleans, None where missing; None: not asked."""
     weights: NDArray[np.float64] | None = None
+    """Importances; None: all 1."""
     new_names: Sequence[str] = field(default=())
+    """VW text: names of the columns first seen in this block, the last ones of `rows.columns`."""
     tags: Sequence[str] | None = None
+    """VW text: the tag of each row, or None if none has one."""
     done: float | None = None
+    """The share of the file (or files) read so far, or None if its size is not known."""
     file: str = ""
 
     def __len__(self) -> int:
@@ -227,17 +189,12 @@ class FileBlock:
 
     def tail(self, row: int, names: Sequence[str] = ()) -> FileBlock:
         """The block without its first `row` rows, with these names before its own new ones."""
-        return replace(
-            self,
-            frame=None if self.frame is None else self.frame.slice(row),
-            rows=None if self.rows is None else self.rows[row:],
-            lines=self.lines[row:],
-            targets=None if self.targets is None else self.targets[row:],
-            weights=None if self.weights is None else self.weights[row:],
-            tags=None if self.tags is None else self.tags[row:],
-            new_names=[*names, *self.new_names],
-            start=self.position_at(row),
-        )
+        cut: Any = {}
+        for part in ("frame", "rows", "lines", "targets", "weights", "tags"):
+            value = getattr(self, part)
+            cut[part] = None if value is None else value[row:]
+        new_names = [*names, *self.new_names]
+        return replace(self, **cut, new_names=new_names, start=self.position_at(row))
 
 
 class NumberedNames(Sequence[str]):

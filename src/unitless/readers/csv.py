@@ -16,38 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from unitless.readers import tables
-from unitless.readers.blocks import (
-    NOT_UTF8,
-    PATTERN,
-    Bad,
-    FileBlock,
-    Options,
-    Position,
-    ReadError,
-    decoded,
-    is_pattern,
-)
-from unitless.readers.cells import MissingCells, kind_of_cells
+from unitless.readers import cells, tables
+from unitless.readers.blocks import Bad, FileBlock, Options, Position, ReadError, Why, decoded
 from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
-from unitless.readers.date_cells import iso_kind
-from unitless.readers.number_cells import (
-    NumberFormat,
-    NumberSigns,
-    are_numbers,
-    decimal_sign,
-    number_format,
-)
 from unitless.readers.source import Source, whole_lines
-from unitless.readers.tables import (
-    REFUSED,
-    Int,
-    Table,
-    is_finite,
-    too_large,
-    typed,
-    without_wrong_cells,
-)
+from unitless.readers.tables import REFUSED, Int, Table, is_finite, too_large
 from unitless.suggestions import no_such_column
 
 SAMPLE_BYTES = 1 << 16
@@ -65,8 +38,6 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBl
             place = {**place, "offset": chunk.end, "line": line}
             continue
         table = reader.read(data, line + 1)
-        if options.exact:
-            table = reader.exact(table, data, line + 1)
         end = {
             "offset": chunk.end,
             "line": line + data.count(b"\n"),
@@ -90,8 +61,8 @@ class Reader:
         """Their kinds, None if not yet known."""
         if "separator" in start:
             self.dialect = Dialect(start["separator"], start["quote"])
-        self.signs: NumberSigns | None = None
-        self.missing = MissingCells(options.na)
+        self.number_kinds: list[str] = []
+        self.missing = cells.MissingCells(options.na)
         self.words_are_missing = False
         """Whether a word like NA was found: looking for such words makes polars slower."""
 
@@ -123,7 +94,7 @@ class Reader:
                 raise ValueError(typical.why)
             names = _names([field.decode() for field in typical.fields], header)
         except ValueError as error:
-            why = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else str(error)
+            why = Why.UTF8 if isinstance(error, UnicodeDecodeError) else str(error)
             why += "; if the first line is not a header, pass header=False" * header
             raise ReadError(why, file=self.file, line=line + first.line + 1) from None
         for name in self.options.types:
@@ -138,14 +109,14 @@ class Reader:
         text = None
         bad: list[Bad] = []
         if lines is not None and len(lines):
-            text = self._parsed(data, self._guessed(data))
+            text = self._parsed(data, () if self.options.exact else self._guessed(data))
             if text is None or not is_finite(text):
                 text = self._parsed(data, ())
         if lines is None or text is None or text.height != len(lines):
             text, lines, bad = self._split(data, line)
         if not len(lines):
             kinds = {name: kind or "number" for name, kind in self.columns.items()}
-            return Table(typed(text, kinds)[0], lines, bad, 0)
+            return Table(tables.typed(text, kinds)[0], lines, bad, 0)
         table = self._typed(self.missing.without_tokens(text), lines + line)
         return table._replace(bad=[*bad, *table.bad])
 
@@ -159,43 +130,27 @@ class Reader:
             kinds = self._kinds(self.missing.without_tokens(sample))
         return [name for name, kind in kinds.items() if kind == "number"]
 
-    def _kinds(self, cells: pl.DataFrame) -> Mapping[str, str]:
+    def _kinds(self, text: pl.DataFrame) -> Mapping[str, str]:
         """The kinds of the columns; those of new ones are detected."""
-        if self.signs is None and None in self.columns.values():
+        if not self.number_kinds and None in self.columns.values():
             options = self.options
-            separator = self._dialect(b"").separator
-            usual = options.decimal or decimal_sign(cells, separator)
-            self.signs = NumberSigns(options.decimal, options.thousands, usual)
-        plain = self._plain_numbers(cells)
-        kinds = {}
-        for name, kind in self.columns.items():
-            kinds[name] = kind or ("number" if name in plain else self._kind(cells[name]))
-        return kinds
+            usual = options.decimal or cells.decimal_sign(text, self._dialect(b"").separator)
+            self.number_kinds = cells.number_kinds(usual, options.decimal, options.thousands)
+        return {name: kind or self._kind(text[name]) for name, kind in self.columns.items()}
 
-    def _plain_numbers(self, cells: pl.DataFrame) -> set[str]:
-        """New columns in which all of a few cells are plain numbers: all at once, this is fast."""
-        if self.signs is None or self.signs.usual == "," or len(cells) > SAMPLE_BYTES:
-            return set()
-        gaps = zip(
-            cells.null_count(), cells.cast(pl.Float64, strict=False).null_count(), strict=True
-        )
-        return {one.name for one, two in gaps if one[0] == two[0]} - {*self.options.types}
-
-    def _kind(self, cells: pl.Series) -> str:
+    def _kind(self, column: pl.Series) -> str:
         """The kind of a new column, whose cells polars may have read as numbers already."""
-        if cells.dtype != pl.String:
+        if column.dtype != pl.String:
             return "number"
-        assert self.signs is not None
-        given = self.options.types.get(cells.name)
+        given = self.options.types.get(column.name)
         if given is None:
-            kind = kind_of_cells(cells, self.signs)
+            kind = cells.kind_of_cells(column, self.number_kinds)
             # Classes keep the spelling of the file.
-            is_label = cells.name == self.options.target and not kind.startswith("number")
+            is_label = column.name == self.options.target and not kind.startswith("number")
             return "string" if is_label else kind
-        if given.startswith("number") and not are_numbers(cells, NumberFormat.of(given)):
-            format = number_format(cells, self.signs)  # another spelling in another file
-            return given if format is None else format.kind
-        return iso_kind(cells) if given == "date" else given
+        if given.startswith("number") and not cells.fits(column, given):
+            return cells.number_kind(column, self.number_kinds) or given  # spelled otherwise
+        return cells.date_kind(column) if given == "date" else given
 
     def _parsed(self, data: bytes, numbers: Sequence[str]) -> pl.DataFrame | None:
         """The frame as polars reads it, with text in all other columns; None if it cannot."""
@@ -220,20 +175,6 @@ class Reader:
         self.words_are_missing = True
         return self._parsed(data, numbers)
 
-    def exact(self, table: Table, data: bytes, line: int) -> Table:
-        """The table with integers where float64 cannot hold a whole number."""
-        frame = table.frame
-        large = too_large(frame)
-        if not large:
-            return table
-        text, lines, _ = self._split(data, line)
-        text = text.filter(np.isin(lines + line, table.lines))
-        for name in large:
-            whole = text[name].str.strip_chars().cast(pl.Int64, strict=False)
-            if whole.null_count() == frame[name].null_count():
-                frame = frame.with_columns(whole)
-        return table._replace(frame=frame)
-
     def _split(self, data: bytes, line: int) -> tuple[pl.DataFrame, Int, list[Bad]]:
         """The cells as text, the line of each row from 0 on, and bad lines."""
         width = len(self.columns)
@@ -252,7 +193,7 @@ class Reader:
                     lines.append(record.line)
                     continue
                 except UnicodeDecodeError:
-                    why = NOT_UTF8
+                    why = Why.UTF8
             shown = decoded(data[record.begin : record.end]).rstrip("\r\n")
             bad.append(Bad(line + record.line, None, shown, why))
         schema = dict.fromkeys(self.columns, pl.String)
@@ -262,30 +203,29 @@ class Reader:
     def _typed(self, text: pl.DataFrame, lines: Int) -> Table:
         """Columns of their kinds, without the rows that do not fit; settles new kinds."""
         kinds = self._kinds(text)
-        frame, wrong = typed(text, kinds)
-        for name, format in self.options.types.items():
-            is_new = self.columns[name] is None and format.startswith("date")
+        frame, wrong = tables.typed(text, kinds)
+        for name, form in self.options.types.items():
+            is_new = self.columns[name] is None and form.startswith("date")
             if is_new and wrong[name].any() and frame[name].null_count() == len(frame):
                 odd = text[name].filter(wrong[name])[0]
-                why = f"no cell is a date of the form {format[5:] or 'YYYY-MM-DD'}"
+                why = f"no cell is a date of the form {form[5:] or 'YYYY-MM-DD'}"
                 raise ReadError(why, file=self.file, column=name, text=odd)
         self.columns = kinds
         frame = self.missing.without_values(frame)
-        coerce = not self.options.strict
-        return without_wrong_cells(frame, lines, wrong, text, coerce)
+        for name in too_large(frame) if self.options.exact else ():
+            whole = text[name].str.strip_chars().cast(pl.Int64, strict=False)
+            if whole.null_count() == frame[name].null_count():
+                frame = frame.with_columns(whole)
+        return tables.without_wrong_cells(frame, lines, wrong, text, not self.options.strict)
 
 
 def _names(fields: list[str], header: bool) -> list[str]:
-    """The names of the columns; c1, c2, ... where the file gives none.
-
-    >>> _names(["age", "", " income"], header=True)
-    ['age', 'c2', 'income']
-    """
+    """The names of the columns; c1, c2, ... where the file gives none."""
     names = [name.strip() if header else "" for name in fields]
     names = [name or f"c{k}" for k, name in enumerate(names, start=1)]
     for name in names:
-        if is_pattern(name):
-            raise ValueError(f"{name!r}: {PATTERN}")
+        if tables.is_pattern(name):
+            raise ValueError(f"{name!r}: {Why.PATTERN}")
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the header names {twice!r} more than once")

@@ -102,21 +102,24 @@ def records(data: bytes, dialect: Dialect, *, final: bool = True) -> Iterator[Re
         line += data.count(b"\n", begin, at)
 
 
-def _outside_quotes(text: NDArray[np.uint8], dialect: Dialect) -> NDArray[np.bool_] | None:
-    """Which characters are not inside of quotes; None if a quote is misplaced."""
+def _quotes(text: NDArray[np.uint8], dialect: Dialect) -> NDArray[np.int64] | None:
+    """The places of the quotes, which open and close in turn; None if one is misplaced."""
     quote = ord(dialect.quote or "\n")
-    separator = ord(dialect.separator)
-    is_quote = text == quote
-    places = np.flatnonzero(is_quote)
+    places = np.flatnonzero(text == quote)
     opening = places[::2]
     closing = places[1::2]
     before = np.where(opening > 0, text[opening - 1], 10)
     after = text[np.minimum(closing + 1, len(text) - 1)]
-    if not np.isin(before, [separator, 10, quote]).all():
+    if not np.isin(before, [ord(dialect.separator), 10, quote]).all():
         return None
-    if not np.isin(after, [separator, 10, 13, quote]).all():
+    if not np.isin(after, [ord(dialect.separator), 10, 13, quote]).all():
         return None
-    return np.cumsum(is_quote, dtype=np.uint8) % 2 == 0
+    return places
+
+
+def _outside(places: NDArray[np.int64], quotes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the places that are not inside of quotes."""
+    return places[np.searchsorted(quotes, places) % 2 == 0]
 
 
 def whole_records(data: bytes, dialect: Dialect) -> int:
@@ -128,11 +131,11 @@ def whole_records(data: bytes, dialect: Dialect) -> int:
     if not dialect.has_quotes(data):
         return whole_lines(data)
     text = np.frombuffer(data, dtype=np.uint8)
-    outside = _outside_quotes(text, dialect)
-    if outside is None:
+    quotes = _quotes(text, dialect)
+    if quotes is None:
         found = records(data, dialect, final=False)
         return max((each.end for each in found), default=0)
-    ends = np.flatnonzero((text == 10) & outside)
+    ends = _outside(np.flatnonzero(text == 10), quotes)
     return int(ends[-1]) + 1 if len(ends) else 0
 
 
@@ -145,26 +148,23 @@ def regular_lines(data: bytes, dialect: Dialect, width: int) -> NDArray[np.int64
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
     text = np.frombuffer(data, dtype=np.uint8)
-    newlines = text == 10
-    separators = text == ord(dialect.separator)
+    newlines = np.flatnonzero(text == 10)
+    ends = newlines
+    is_separator = text == ord(dialect.separator)
+    separators = np.count_nonzero(is_separator)
     if dialect.has_quotes(data):
-        outside = _outside_quotes(text, dialect)
-        if outside is None or not outside[-1]:
+        quotes = _quotes(text, dialect)
+        if quotes is None or len(quotes) % 2:
             return None
-        separators &= outside
-        ends = np.flatnonzero(newlines & outside)
-        lines = np.searchsorted(np.flatnonzero(newlines), ends[:-1] + 1)
-        lines = np.concatenate([[0], lines]) if len(ends) else lines
-    else:
-        ends = np.flatnonzero(newlines)
-        lines = np.arange(len(ends))
+        ends = _outside(newlines, quotes)
+        inside = np.add.reduceat(is_separator, quotes, dtype=np.int32)[::2]
+        separators -= int(inside.sum())
     sizes = np.diff(ends, prepend=-1)
-    empty = sizes == 1
-    empty |= (sizes == 2) & (text[ends - 1] == 13)
-    if empty.any():
-        return None
-    regular = np.count_nonzero(separators) == (width - 1) * len(ends)
-    return lines if regular else None
+    if (sizes == 1).any() or ((sizes == 2) & (text[ends - 1] == 13)).any():
+        return None  # an empty line
+    begins = np.concatenate([[0], ends[:-1] + 1])[: len(ends)]
+    regular = separators == (width - 1) * len(ends)
+    return np.searchsorted(newlines, begins) if regular else None
 
 
 def detect(data: bytes, separator: str | None, quote: str | None) -> Dialect:

@@ -22,20 +22,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unitless.readers import tables
-from unitless.readers.blocks import (
-    DATE,
-    FINITE,
-    NOT_UTF8,
-    PATTERN,
-    Bad,
-    FileBlock,
-    Options,
-    Position,
-    decoded,
-    is_pattern,
-)
-from unitless.readers.date_cells import date_kind, dates_of
+from unitless.readers import cells, tables
+from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, decoded
 from unitless.readers.json_array import open_array
 from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, TYPES, Table, too_large
@@ -99,22 +87,23 @@ def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Optio
     for name, own in kinds.items():
         kind = own if own in ZEROS else "string"
         absent = None if name in labels else ZEROS[kind]
-        cells = [row.get(name, absent) for row in rows]
-        column = _fitting(cells, kind)
+        found = [row.get(name, absent) for row in rows]
+        column = _fitting(found, kind)
         if column is None:
-            for row, cell, why in _made_to_fit(cells, kind):
+            for row, cell, why in _made_to_fit(found, kind):
                 wrong.append((row, Bad(lines[row], name, cell, why)))
-            column = pl.Series(cells, dtype=TYPES[kind])
+            column = pl.Series(found, dtype=TYPES[kind])
         if options.exact and kind == "number":
-            column = _exact(cells, column)
+            column = _exact(found, column)
         if own == "string" and name not in known and name not in labels:
-            own = date_kind(column) or own
+            kind = cells.date_kind(column)
+            own = kind if cells.fits(column, kind) else own
             kinds[name] = own
         if own.startswith("date"):
             spelled = column
-            column, is_odd = dates_of(spelled, own)
+            column, is_odd = cells.converted(spelled, own)
             for row in is_odd.arg_true():
-                wrong.append((row, Bad(lines[row], name, spelled[row], DATE)))
+                wrong.append((row, Bad(lines[row], name, spelled[row], Why.DATE)))
         columns[name] = column
     frame = pl.DataFrame(columns)
     where = np.array(lines, dtype=np.int64)
@@ -146,39 +135,39 @@ def _dots(name: str) -> Iterator[int]:
     return (at for at, char in enumerate(name) if char == ".")
 
 
-def _fitting(cells: list[Any], kind: str) -> pl.Series | None:
-    """The cells as a column, or None if some do not fit as they are."""
-    found = {KINDS[each] for each in {*map(type, cells)}}
+def _fitting(values: list[Any], kind: str) -> pl.Series | None:
+    """The values as a column, or None if some do not fit as they are."""
+    found = {KINDS[each] for each in {*map(type, values)}}
     if not found <= {kind, "null"}:
         return None
     try:
-        column = pl.Series(cells, dtype=TYPES[kind])
+        column = pl.Series(values, dtype=TYPES[kind])
     except (OverflowError, TypeError, *REFUSED):  # an integer of very many digits
         return None
     return None if kind == "number" and column.is_infinite().any() else column
 
 
-def _exact(cells: list[Any], column: pl.Series) -> pl.Series:
+def _exact(values: list[Any], column: pl.Series) -> pl.Series:
     """Whole numbers as integers, if float64 cannot hold one of them."""
-    is_whole = {*map(type, cells)} <= {int, NoneType}
+    is_whole = {*map(type, values)} <= {int, NoneType}
     if not is_whole or not too_large(column.to_frame()):
         return column
     try:
-        return pl.Series(cells, dtype=pl.Int64)
+        return pl.Series(values, dtype=pl.Int64)
     except (OverflowError, TypeError, *REFUSED):
         return column
 
 
-def _made_to_fit(cells: list[Any], kind: str) -> Iterator[tuple[int, str, str]]:
+def _made_to_fit(values: list[Any], kind: str) -> Iterator[tuple[int, str, str]]:
     """Change cells to what a column of that kind holds: (row, text, why) of those that do not fit.
 
     They become missing.
     """
-    for row, value in enumerate(cells):
+    for row, value in enumerate(values):
         try:
-            cells[row] = _fit(value, kind)
+            values[row] = _fit(value, kind)
         except _Problem as problem:
-            cells[row] = None
+            values[row] = None
             yield row, *problem.args
 
 
@@ -193,7 +182,7 @@ def _parsed(text: bytes, as_text: set[str]) -> Row:
     except _Problem as problem:
         column, why = problem.args
     except UnicodeDecodeError:
-        column, why = None, NOT_UTF8
+        column, why = None, Why.UTF8
     except RecursionError:
         column, why = None, TOO_DEEP
     except ValueError as error:
@@ -259,8 +248,8 @@ def _listed(name: str, values: list[Any]) -> Row:
 def _add(row: Row, name: str, value: Any) -> None:
     if name in row:
         raise _Problem(name, "the name comes twice")
-    if is_pattern(name):
-        raise _Problem(name, PATTERN)
+    if tables.is_pattern(name):
+        raise _Problem(name, Why.PATTERN)
     texts = value if isinstance(value, list) else [value]
     if not all(map(_is_unicode, texts)):
         raise _Problem(name, "its text is not Unicode: half of a surrogate pair is alone")
@@ -287,7 +276,7 @@ def _fit(value: Any, kind: str) -> Any:
         except OverflowError:
             value = math.inf
         if math.isinf(value):
-            raise _Problem(str(value), FINITE)
+            raise _Problem(str(value), Why.FINITE)
     if own == kind:
         return value
     if kind == "list" and own == "string":

@@ -25,17 +25,9 @@ import polars as pl
 from polars import selectors
 
 from unitless.readers import tables
-from unitless.readers.blocks import PATTERN, FileBlock, Options, Position, ReadError, is_pattern
+from unitless.readers.blocks import FileBlock, Options, Position, ReadError, Why
 from unitless.readers.source import Source
-from unitless.readers.tables import (
-    REFUSED,
-    TYPES,
-    flat,
-    is_finite,
-    kind_of,
-    typed,
-    without_wrong_cells,
-)
+from unitless.readers.tables import REFUSED, TYPES, flat, is_finite, is_pattern, kind_of
 
 EPOCH = date(1970, 1, 1)
 FIRST_DAY = (date.min - EPOCH).days
@@ -57,11 +49,11 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBl
         for batch in batches:
             text = plain_frame(batch, source.name, options)
             lines = place["line"] + 1 + np.arange(text.height)
-            frame, wrong = typed(text, options.types)
+            frame, wrong = tables.typed(text, options.types)
             if not is_finite(frame):
                 infinite = frame.select(selectors.float().is_infinite().fill_null(False))
                 wrong = infinite.with_columns(wrong)
-            table = without_wrong_cells(frame, lines, wrong, text, options.coerce)
+            table = tables.without_wrong_cells(frame, lines, wrong, text, options.coerce)
             end = {"line": place["line"] + frame.height, "columns": {**options.types}}
             block = tables.block(table, place, end, source, options)
             place = block.position
@@ -134,7 +126,7 @@ def plain_frame(batch: pl.DataFrame, file: str, options: Options) -> pl.DataFram
 
 def _plain(column: pl.Series, options: Options) -> pl.Series:
     if is_pattern(column.name):
-        raise ValueError(PATTERN)
+        raise ValueError(Why.PATTERN)
     kind = kind_of(column.dtype)
     # polars reads times of day that are not between 0 and 24 h as missing, or as other times.
     if kind == "other" or column.dtype == pl.Time:

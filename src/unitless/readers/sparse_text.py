@@ -14,18 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined
-from unitless.readers.blocks import (
-    FINITE,
-    NOT_UTF8,
-    NUMBER,
-    WEIGHT,
-    Bad,
-    FileBlock,
-    Options,
-    Position,
-    allowed,
-    decoded,
-)
+from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, allowed, decoded
 from unitless.readers.numbers import HARD, NOT_FINITE, NOT_NUMBER, OK, read_number
 from unitless.readers.source import Source
 from unitless.rows import Rows
@@ -38,7 +27,7 @@ NOT_WEIGHT, OWN = HARD + 1, HARD + 2
 """A kernel returns OK at the end of the text, HARD at a line with hard numbers, and otherwise the
 reason why a line is bad, from OWN on a reason of the format."""
 
-REASONS = {NOT_NUMBER: NUMBER, NOT_FINITE: FINITE, NOT_WEIGHT: WEIGHT}
+REASONS = {NOT_NUMBER: Why.NUMBER, NOT_FINITE: Why.FINITE, NOT_WEIGHT: Why.WEIGHT}
 CONTROL = "control characters are not allowed"
 
 
@@ -197,7 +186,7 @@ def _decodable(data: bytes, first: int) -> tuple[bytes, list[Bad]]:
         try:
             line.decode()
         except UnicodeDecodeError:
-            bad.append(Bad(first + k, None, decoded(line), NOT_UTF8))
+            bad.append(Bad(first + k, None, decoded(line), Why.UTF8))
             lines[k] = b""
     return b"\n".join(lines), bad
 

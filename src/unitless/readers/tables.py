@@ -14,26 +14,18 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
+from unitless.readers import cells
 from unitless.readers.blocks import (
-    BOOLEAN,
-    DATE,
-    FINITE,
     LONGEST_TEXT,
-    NUMBER,
-    PATTERN,
-    WEIGHT,
     Bad,
     FileBlock,
     Options,
     Position,
     ReadError,
+    Why,
     allowed,
-    is_pattern,
 )
-from unitless.readers.cells import booleans_of
-from unitless.readers.date_cells import dates_of
 from unitless.readers.encodings import UTF8
-from unitless.readers.number_cells import NumberFormat, numbers_of
 from unitless.readers.source import Source
 from unitless.suggestions import no_such_column
 
@@ -46,7 +38,12 @@ TYPES: dict[str, Any] = {
     "list": pl.List(pl.String),
 }
 """The types of columns by kind."""
-EXPECTED = {pl.Boolean: BOOLEAN, pl.Float64: NUMBER, pl.Date: DATE, pl.Datetime: DATE}
+EXPECTED = {
+    pl.Boolean: Why.BOOLEAN,
+    pl.Float64: Why.NUMBER,
+    pl.Date: Why.DATE,
+    pl.Datetime: Why.DATE,
+}
 
 REFUSED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 """What polars raises for a file it cannot read."""
@@ -81,6 +78,11 @@ def kind_of(dtype: pl.DataType) -> str:
     return "null" if dtype == pl.Null else "other"
 
 
+def is_pattern(name: str) -> bool:
+    """Whether polars would interpret the name of a column as a pattern, as `*` and `^a.*$`."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
 def flat(frame: pl.DataFrame, file: str) -> pl.DataFrame:
     """The frame with the members of structs as columns of their own; a ReadError if names clash.
 
@@ -90,7 +92,7 @@ def flat(frame: pl.DataFrame, file: str) -> pl.DataFrame:
     while structs := {name: kind for name, kind in frame.schema.items() if kind == pl.Struct}:
         pattern = next(filter(is_pattern, structs), None)
         if pattern is not None:
-            raise ReadError(PATTERN, file=file, column=pattern)
+            raise ReadError(Why.PATTERN, file=file, column=pattern)
         names = [name for name in frame.columns if name not in structs]
         for name, kind in structs.items():
             names += [f"{name}.{field.name}" for field in kind.fields]  # type: ignore[attr-defined]
@@ -123,21 +125,16 @@ def is_finite(frame: pl.DataFrame) -> bool:
     return not any(infinite.row(0))
 
 
-def typed(text: pl.DataFrame, kinds: Mapping[str, Any]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def typed(text: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The columns of text as their kinds say; and which of their cells do not fit."""
     columns = []
     wrong = {}
     for name, kind in kinds.items():
-        if name not in text or text[name].dtype != pl.String or kind in ("string", "category"):
-            continue
-        if kind == "boolean":
-            column, wrong[name] = booleans_of(text[name])
-        elif kind.startswith("date"):
-            column, wrong[name] = dates_of(text[name], kind)
-        else:
-            column, is_odd = numbers_of(text[name], NumberFormat.of(kind))
-            wrong[name] = is_odd | column.is_infinite().fill_null(False)
-        columns.append(column)
+        if name in text and text[name].dtype == pl.String and kind not in ("string", "category"):
+            column, wrong[name] = cells.converted(text[name], kind)
+            if column.dtype == pl.Float64:
+                wrong[name] |= column.is_infinite().fill_null(False)
+            columns.append(column)
     return text.with_columns(columns), pl.DataFrame(wrong)
 
 
@@ -158,8 +155,8 @@ def without_wrong_cells(
             if count == 0:
                 continue
             row = int(wrong[name].arg_max())  # type: ignore[arg-type]
-            cell = str(text[name][row])[: LONGEST_TEXT + 1]
-            odd[name] = (count, int(lines[row]), cell)
+            shown = str(text[name][row])[: LONGEST_TEXT + 1]
+            odd[name] = (count, int(lines[row]), shown)
             right = pl.when(~wrong[name]).then(pl.col(name))
             frame = frame.with_columns(right.alias(name))
         return Table(frame, lines, [], sum(count for count, *_ in odd.values()), odd)
@@ -167,7 +164,7 @@ def without_wrong_cells(
     bad = []
     for row in np.flatnonzero(refused).tolist():
         name = next(name for name in wrong.columns if wrong[name][row])
-        why = FINITE
+        why = Why.FINITE
         if frame[name][row] is None:
             why = EXPECTED[frame[name].dtype.base_type()]
         bad.append(Bad(int(lines[row]), name, str(text[name][row]), why))
@@ -243,7 +240,7 @@ def _weighed(table: Table, name: str | None, file: str) -> tuple[Table, NDArray[
     if good.all():
         return table, weights
     bad = [
-        Bad(int(table.lines[row]), name, str(column[row]), WEIGHT)
+        Bad(int(table.lines[row]), name, str(column[row]), Why.WEIGHT)
         for row in np.flatnonzero(~good).tolist()
     ]
     frame = table.frame.filter(good)
