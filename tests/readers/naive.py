@@ -67,7 +67,7 @@ def vw_line(line):
 
 def vw_features(rest):
     """The (name, value) pairs behind the first bar of a line."""
-    place, space, weight, nameless = 0, None, 1.0, 0
+    place, space, weight = 0, None, 1.0
     while place <= len(rest):
         if space is None:  # a namespace opens
             token = re.compile(r"[^ \t|]*").match(rest, place)
@@ -76,17 +76,16 @@ def vw_features(rest):
                 raise ValueError(token.group())
             if colon and not DECIMAL.fullmatch(given):
                 raise ValueError(token.group())
-            weight, nameless = float(given) if colon else 1.0, 0
+            weight = float(given) if colon else 1.0
         else:
             token = re.compile(r"[^ \t|:]*(:[^ \t|]*)?").match(rest, place)
             name, colon, value = token.group().partition(":")
-            if colon and is_text(value):
+            if colon and name and is_text(value):
                 token = re.compile(r"[^ \t]*").match(rest, place)
                 yield spelt(space, token.group().replace(":", "^", 1)), 1.0
             elif name or colon:
                 if not name:
-                    name = f"[{nameless}]"
-                    nameless += 1
+                    raise ValueError(token.group())
                 if math.isinf(weight):
                     raise ValueError(weight)
                 yield spelt(space, name), weight * (number(value) if colon else 1.0)
@@ -96,7 +95,7 @@ def vw_features(rest):
 
 
 def is_text(value):
-    return bool(value) and not re.match(r"[+-]?\.?\d|:", value) and not WORD.fullmatch(value)
+    return bool(value) and not re.match(r"[+.-]*\d|:", value) and not WORD.fullmatch(value)
 
 
 def spelt(space, name):

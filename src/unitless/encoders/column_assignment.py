@@ -29,17 +29,7 @@ Known = Mapping[Namespace, Mapping[FeatureId, int]]
 
 
 class ManyLevels(UserWarning):
-    """A column has more than `max_levels` levels: new ones are hashed from now on.
-
-    >>> import pandas
-    >>> from unitless.encoders import FrameEncoder
-    >>> frame = pandas.DataFrame({"who": ["Ann", "Bob"]})
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     names = FrameEncoder(max_levels=1).encode(frame).names
-    >>> names, caught[0].category.__name__
-    (['who=Ann', 'who#152338'], 'ManyLevels')
-    """
+    """A column has more than `max_levels` levels: new ones are hashed from now on."""
 
 
 def feature_ids(column: EncodedColumn, known: Known, max_levels: int, bits: int) -> list[FeatureId]:
@@ -78,12 +68,21 @@ def new_features(
 
 
 def places_of(
-    namespace: Namespace, ids: Iterable[FeatureId], known: Known, new: Mapping[Feature, int]
-) -> NDArray[np.int32]:
-    """The column of the matrix for each feature of a namespace; `new` has those of new ones."""
-    present = known.get(namespace, {})
-    places = [present[each] if each in present else new[namespace, each] for each in ids]
-    return np.array(places, dtype=np.int32)
+    columns: Sequence[EncodedColumn],
+    ids: Sequence[list[FeatureId]],
+    known: Known,
+    new: list[Feature],
+) -> list[NDArray[np.int32]]:
+    """The columns of the matrix for the features of each column; the new ones are the last."""
+    first = sum(map(len, known.values()))
+    numbered = {feature: first + k for k, feature in enumerate(new)}
+    places = []
+    for column, own in zip(columns, ids, strict=True):
+        namespace = column.namespace
+        present = known.get(namespace, {})
+        found = [present[each] if each in present else numbered[namespace, each] for each in own]
+        places.append(np.array(found, dtype=np.int32))
+    return places
 
 
 def new_names(features: Iterable[Feature], taken: set[str]) -> list[str]:

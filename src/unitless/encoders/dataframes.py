@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.encoders.namespaces import key_of
-from unitless.encoders.typed_column import TypedColumn, object_column, refuse_infinity
+from unitless.encoders.typed_column import TypedColumn, coded, object_column, refuse_infinity
 
 
 def opened(frame: Any) -> Any:
@@ -73,22 +73,15 @@ def typed_column(name: str, table: Any) -> TypedColumn:
         return TypedColumn(name, "number", numeric_table(table, [name])[:, 0])
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         codes, levels = _factorized(series)
-        keys = [key_of(level) for level in levels]
-        return TypedColumn(name, "category", codes, keys=keys)
+        return TypedColumn(name, "category", codes, keys=[*map(key_of, levels)])
     if dtype in (nw.Date, nw.Datetime):
         stamps = _wall_clock(series)
         timed = np.full(len(stamps), dtype == nw.Datetime)
         return TypedColumn(name, "date", stamps, timed=timed)
     values = series.to_list()
     if dtype == nw.List(nw.String):
-        return _lists(name, values)
+        return coded(name, "list", [None if value is None else tuple(value) for value in values])
     return object_column(name, values, series.is_null().to_list())
-
-
-def _lists(name: str, values: list[list[str] | None]) -> TypedColumn:
-    codes: dict[tuple[str, ...], int] = {}
-    of_rows = [-1 if v is None else codes.setdefault(tuple(v), len(codes)) for v in values]
-    return TypedColumn(name, "list", np.array(of_rows, dtype=np.int64), keys=[*codes])
 
 
 def _wall_clock(series: Any) -> NDArray[np.datetime64]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.encoders.dataframes import holds_numbers, numeric_table, opened
 from unitless.encoders.dict_encoder import DictEncoder, no_dict
 from unitless.rows import Rows, as_rows
 
@@ -31,30 +30,6 @@ def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
         f"{name}={value}" if name in texts else name: 1.0 if name in texts else value
         for name, value in x.items()
     }
-
-
-def rows_of_frame(
-    frame: Any,
-    names: DictEncoder,
-    weights: ArrayLike | None = None,
-) -> tuple[Rows, DictEncoder]:
-    """The rows of a frame, and the names with those that are new in it."""
-    table = opened(frame)
-    if not all(map(holds_numbers, table.schema.values())):
-        return rows_of_dicts(table.rows(named=True), names, weights)
-    columns = dict(names.columns)
-    order = [columns.setdefault(name, len(columns)) for name in table.columns]
-    rows = as_rows(numeric_table(table, table.columns), None, weights)
-    if order != list(range(len(columns))):
-        n = len(rows)
-        rows = replace(
-            rows,
-            values=rows.values.reshape(-1),
-            indices=np.tile(np.array(order, dtype=np.int32), n),
-            starts=np.arange(n + 1) * len(order),
-            columns=len(columns),
-        )
-    return rows, DictEncoder(columns)
 
 
 def rows_of_dicts(

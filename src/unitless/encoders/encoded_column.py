@@ -5,6 +5,7 @@ namespace, by ascending row. Interactions and the matrix need not know the kind 
 """
 
 import re
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ class EncodedColumn(NamedTuple):
     """Entries of one namespace: row rows[k] has the value values[k] of feature keys[codes[k]]."""
 
     namespace: Namespace
-    keys: list[Key]
+    keys: Sequence[Key]
     """In order of first appearance."""
     rows: NDArray[np.int64]
     codes: NDArray[np.int64]
@@ -47,12 +48,15 @@ def encoded_columns(column: TypedColumn, text: bool) -> list[EncodedColumn]:
         return [number(column.name, column.values, column.start)]
     if column.kind == "date":
         return _date(column)
-    if column.kind == "category":
-        return [_words(column) if text else _levels((column.name, "="), column.values, column.keys)]
     if column.kind == "list":
         members = [list(dict.fromkeys(each)) for each in column.keys]
         return [_parts(column, "=", members)]
-    return []
+    if column.kind is None:
+        return []
+    if text:  # one entry per word, which the matrix adds up; equal texts are split once
+        texts = [key if isinstance(key, str) else key[1] for key in column.keys]
+        return [_parts(column, ":", [WORD.findall(text.lower()) for text in texts])]
+    return [_levels((column.name, "="), column.values, column.keys)]
 
 
 def by_appearance(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -66,7 +70,7 @@ def by_appearance(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]
     return np.argsort(order)[positions], distinct[order]
 
 
-def _levels(namespace: Namespace, codes: NDArray[Any], keys: list[Key]) -> EncodedColumn:
+def _levels(namespace: Namespace, codes: NDArray[Any], keys: Sequence[Key]) -> EncodedColumn:
     rows = np.flatnonzero(codes >= 0)
     return EncodedColumn(namespace, keys, rows, codes[rows], np.ones(len(rows)))
 
@@ -79,12 +83,6 @@ def _date(column: TypedColumn) -> list[EncodedColumn]:
         ranks, found = by_appearance(cycle.codes)
         made.append(cycle._replace(codes=ranks, keys=[labels[code] for code in found]))
     return made
-
-
-def _words(column: TypedColumn) -> EncodedColumn:
-    """One entry per word, which the matrix adds up; equal texts are split once."""
-    texts = [key if isinstance(key, str) else key[1] for key in column.keys]
-    return _parts(column, ":", [WORD.findall(text.lower()) for text in texts])
 
 
 def _parts(column: TypedColumn, suffix: str, words: list[list[str]]) -> EncodedColumn:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
 
@@ -52,12 +52,9 @@ class FrameEncoder:
     features `name=level`, a list of strings (polars) with features `name=member`, or a date with
     features `name` (days since the epoch), `name.hour=..`, `name.weekday=..` and `name.month=..` in
     local time. The first value of a column decides on its kind; a later value of another kind is an
-    error. Features are numbered by the row in which they appear, then numbers before others, then
-    by column, interactions last, independently of how rows are cut into blocks.
-
-    A missing value (None, NaN, NaT, null) of a number is NaN; a missing category has no feature.
-    Columns are matched by name, in any order; a column that the frame lacks is zero, and a new
-    column gets new features.
+    error. A missing value of a number is NaN; a missing category has no feature. A column that a
+    frame lacks is zero. Features are numbered by the row in which they appear, then numbers before
+    others, then by column, interactions last, independently of how rows are cut into blocks.
 
     `encode` does not change the encoder; `commit` keeps what is new in an encoded block. So a block
     that is refused later leaves no trace, and predictions add nothing.
@@ -86,10 +83,6 @@ class FrameEncoder:
     >>> encoder.commit(encoded)
     >>> encoder.names
     ['age', 'colour=red', 'colour=red:age', 'colour=blue', 'colour=blue:age']
-    >>> new = pandas.DataFrame({"colour": ["red", "green"]})
-    >>> encoder.encode(new, grow=False).X.toarray()
-    array([[0., 1., 0., 0., 0.],
-           [0., 0., 0., 0., 0.]])
     """
 
     def __init__(
@@ -139,15 +132,10 @@ class FrameEncoder:
         pairs = pairs_of(self.interactions, [*columns])
         products = [product(p, q) for a, b in pairs for p in columns[a] for q in columns[b]]
         encoded = [*chain(*columns.values()), *products]
-
         options = self.max_levels, self.hash_bits
         ids = [feature_ids(each, self._known, *options) for each in encoded]
         new = new_features(encoded, ids, self._known)
-        numbered = {feature: len(self) + k for k, feature in enumerate(new)}
-        places = [
-            places_of(each.namespace, kept, self._known, numbered)
-            for each, kept in zip(encoded, ids, strict=True)
-        ]
+        places = places_of(encoded, ids, self._known, new)
         if not grow or not len(table):
             X = matrix_of(numbers, encoded, places, len(self))
             return Encoded(X, [], {}, [], self._size())
@@ -286,7 +274,7 @@ class FrameEncoder:
             return column if wanted is None else TypedColumn(name, None, np.empty(0))
         if wanted not in (None, column.kind):
             raise wrong_kind(row, name, column.value_shown(row), str(column.kind), str(wanted))
-        return replace(column, start=0) if has_number else column
+        return column._replace(start=0) if has_number else column
 
 
 def _tuples(nested: Any) -> Any:

@@ -2,10 +2,9 @@
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,15 @@ ADVICE = {
     "date": "convert the column to dates, with None for missing ones",
     "list": "use lists of strings, with None for missing ones",
 }
+KINDS: dict[str, Any] = {
+    "category": str,
+    "number": (Real, Decimal, np.bool_),
+    "date": (datetime.date, np.datetime64),
+}
+"""The kinds of Python objects."""
 
 
-@dataclass(frozen=True)
-class TypedColumn:
+class TypedColumn(NamedTuple):
     """A column of a block."""
 
     name: str
@@ -31,7 +35,7 @@ class TypedColumn:
     """Numbers, NaN if missing; datetime64[us], NaT if missing; codes of levels, -1 if missing."""
     start: int = 0
     """First row in which the kind is known: 0 if the column has a type, else that of a value."""
-    keys: list[Key] = field(default_factory=list)
+    keys: Sequence[Key] = ()
     """Category, list: the levels or lists by code, in order of first appearance."""
     timed: NDArray[np.bool_] | None = None
     """Date: whether the date of each row has a time of day."""
@@ -60,16 +64,19 @@ def spelled_booleans(column: TypedColumn, levels: Iterable[Any]) -> TypedColumn:
     They are spelled like that level: true, True or TRUE. Without one the column stays as it is.
     """
     known = [key for key in levels if isinstance(key, str) and key.lower() in ("true", "false")]
-    row = column.first_row()
-    if row is None or not known:
+    if column.first_row() is None or not known:
         return column
     ways = (way for way in (str.upper, str.title) if way(known[0]) == known[0])
     spell = next(ways, str.lower)
-    first = column.values[row]
-    values = [first, 1 - first] if (column.values == 1 - first).any() else [first]
-    codes = np.where(np.isnan(column.values), -1, column.values != first).astype(np.int64)
-    keys: list[Key] = [spell(str(bool(value))) for value in values]
-    return TypedColumn(column.name, "category", codes, keys=keys)
+    words = [None if value != value else spell(str(bool(value))) for value in column.values]
+    return coded(column.name, "category", words)
+
+
+def coded(name: str, kind: str, keys: Iterable[Key | None], start: int = 0) -> TypedColumn:
+    """A column of the levels or lists with these keys, None where missing."""
+    codes: dict[Key, int] = {}
+    of_rows = [-1 if key is None else codes.setdefault(key, len(codes)) for key in keys]
+    return TypedColumn(name, kind, np.array(of_rows, dtype=np.int64), start, [*codes])
 
 
 def wrong_kind(row: int, name: str, shown: str, kind: str, wanted: str) -> ValueError:
@@ -94,59 +101,45 @@ def refuse_infinity(values: NDArray[np.float64], names: Sequence[str]) -> None:
 
 def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> TypedColumn:
     """A column of Python objects, which are all of the kind of the first one."""
-    kinds = [
-        None if gone or _is_nan(value) else _kind_of(row, name, value)
-        for row, (value, gone) in enumerate(zip(values, missing, strict=True))
-    ]
-    start = next((row for row, kind in enumerate(kinds) if kind), len(kinds))
-    if start == len(kinds):
+    first = None
+    start = 0
+    present: list[Any] = []
+    for row, (value, gone) in enumerate(zip(values, missing, strict=True)):
+        gone = gone or (isinstance(value, Real | Decimal) and value != value)
+        present.append(None if gone else value)
+        if gone:
+            continue
+        kind = next((kind for kind in KINDS if isinstance(value, KINDS[kind])), None)
+        if kind is None:
+            raise ValueError(
+                f"row {row}, column {name!r}: {value!r} is a {type(value).__name__}; only numbers, "
+                "booleans, strings, categories and dates are features: convert the column, or "
+                "drop it"
+            )
+        if first is None:
+            first, start = kind, row
+        if kind != first:
+            raise wrong_kind(row, name, repr(value), kind, first)
+    if first == "number":
+        floats = np.array([_as_float(value) for value in present])
+        refuse_infinity(floats[:, None], [name])
+        return TypedColumn(name, first, floats, start)
+    if first == "date":
+        stamped = datetime.datetime, np.datetime64
+        timed = np.array([isinstance(value, stamped) for value in present])
+        stamps = [
+            v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in present
+        ]
+        return TypedColumn(name, first, np.array(stamps, "datetime64[us]"), start, timed=timed)
+    if first is None:
         return TypedColumn(name, None, np.empty(0))
-    for row, kind in enumerate(kinds):
-        if kind and kind != kinds[start]:
-            raise wrong_kind(row, name, repr(values[row]), kind, str(kinds[start]))
-    present = [value if kind else None for value, kind in zip(values, kinds, strict=True)]
-    return _OF_KIND[str(kinds[start])](name, present, start)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, Real | Decimal) and value != value
-
-
-def _kind_of(row: int, name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return "category"
-    if isinstance(value, Real | Decimal | np.bool_):
-        return "number"
-    if isinstance(value, datetime.date | np.datetime64):
-        return "date"
-    raise ValueError(
-        f"row {row}, column {name!r}: {value!r} is a {type(value).__name__}; only numbers, "
-        "booleans, strings, categories and dates are features: convert the column, or drop it"
+    return coded(
+        name, first, [None if value is None else key_of(value) for value in present], start
     )
 
 
-def _numbers(name: str, values: list[Any], start: int) -> TypedColumn:
-    floats = np.full(len(values), np.nan)
-    for row, value in enumerate(values):
-        try:
-            floats[row] = np.nan if value is None else float(value)
-        except OverflowError:
-            floats[row] = np.inf
-    refuse_infinity(floats[:, None], [name])
-    return TypedColumn(name, "number", floats, start)
-
-
-def _categories(name: str, values: list[Any], start: int) -> TypedColumn:
-    codes: dict[Key, int] = {}
-    of_rows = [-1 if v is None else codes.setdefault(key_of(v), len(codes)) for v in values]
-    return TypedColumn(name, "category", np.array(of_rows), start, list(codes))
-
-
-def _dates(name: str, values: list[Any], start: int) -> TypedColumn:
-    timed = [isinstance(v, datetime.datetime | np.datetime64) for v in values]
-    local = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
-    stamps = np.array(local, dtype="datetime64[us]")
-    return TypedColumn(name, "date", stamps, start, timed=np.array(timed))
-
-
-_OF_KIND = {"number": _numbers, "category": _categories, "date": _dates}
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except OverflowError:
+        return np.inf

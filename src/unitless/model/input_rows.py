@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.encoders import DictEncoder
-from unitless.encoders.dict_rows import rows_of_dicts, rows_of_frame
+from unitless.encoders.dataframes import opened
+from unitless.encoders.dict_rows import rows_of_dicts
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:
@@ -45,16 +46,15 @@ def rows_of(
         return Rows(*X.parts, None, as_rows(np.empty((len(X), 0)), None, weights).weights), _nothing
     if model.columns is not None and hasattr(X, "to_frame") and np.ndim(X) == 1:
         X = X.to_frame().T  # a pandas Series is one row
+    if is_frame(X) and model.columns is None and model.inputs is None:
+        X = opened(X).rows(named=True)
     if is_dicts(X):
         records = [X] if isinstance(X, Mapping) else X
         if model.columns is None:
             rows, names = rows_of_dicts(records, known_names(model), weights)
             return rows, lambda: _keep_names(model, names)
         X = _frame_of_dicts(records)
-    if is_frame(X) and (model.columns is not None or model.inputs is None):
-        if model.columns is None:
-            rows, names = rows_of_frame(X, known_names(model), weights)
-            return rows, lambda: _keep_names(model, names)
+    if is_frame(X) and model.columns is not None:
         columns = model.columns
         encoded = columns.encode(_features(model, X), grow=grow)
         return as_rows(encoded.X, None, weights), lambda: columns.commit(encoded)

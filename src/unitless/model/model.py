@@ -23,7 +23,8 @@ from unitless.model.decisions import decisions
 from unitless.model.file_blocks import Prepared, codes_of
 from unitless.model.input_rows import factors_by_column, features, rows_of
 from unitless.model.learner_choice import learner_for_task
-from unitless.readers.blocks import FileBlock, NumberedNames
+from unitless.model.numbered_names import NumberedNames
+from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
 
 if TYPE_CHECKING:

@@ -33,16 +33,10 @@ LARGEST_INDEX = 2**31 - 2
 LONGEST_INDEX = 18
 """Digits of an index, leading zeros included."""
 
-NO_LABEL, MANY_LABELS, NO_PAIR, NO_INDEX, TOO_LARGE, NOT_RISING = range(OWN, OWN + 6)
-
-
+NO_LABEL, NO_PAIR = range(OWN, OWN + 2)
 REASONS = {
-    NO_LABEL: "a row begins with its label, a number",
-    MANY_LABELS: "a row has one label (files of several labels are not supported)",
-    NO_PAIR: "index:value was expected",
-    NO_INDEX: "an index is a whole number",
-    TOO_LARGE: f"an index is at most {LARGEST_INDEX}",
-    NOT_RISING: "the indices of a row rise and do not repeat",
+    NO_LABEL: "a row begins with its label, one number",
+    NO_PAIR: f"index:value was expected, with whole indices that rise, at most {LARGEST_INDEX}",
 }
 
 
@@ -82,7 +76,7 @@ def _read_line(text, state, arrays):
     state[PLACE] = at
     status, label, after = number_at(text, at, state, hard)
     if status != OK or not _ends_field(text, after):
-        return _bad_label(text, at, after, status), filled, at
+        return (NOT_FINITE if status == NOT_FINITE else NO_LABEL), filled, at
     start_row(state, arrays, label)
     at = skip_blanks(text, after)
     while not _ends_line(text, at):
@@ -92,14 +86,13 @@ def _read_line(text, state, arrays):
         while is_digit(text[colon]):
             index = index * 10 + (text[colon] - 48)
             colon += 1
-        if text[colon] != 58 or colon == at or colon - at > LONGEST_INDEX or index <= previous:
+        is_index = text[colon] == 58 and at < colon <= at + LONGEST_INDEX
+        if not is_index or not previous < index <= LARGEST_INDEX:
             after = _skip_query(text, at)
             if after == at:
-                return _bad_index(text, at, colon), filled, at
+                return NO_PAIR, filled, at
             at = skip_blanks(text, after)
             continue
-        if index > LARGEST_INDEX:
-            return TOO_LARGE, filled, at
         status, value, after = number_at(text, colon + 1, state, hard)
         if text[after] == 58:
             return NO_PAIR, filled, at
@@ -135,27 +128,3 @@ def _skip_query(text, at):
         end += 1
     whole = 5 <= end - at <= 4 + LONGEST_INDEX
     return end if whole and _ends_field(text, end) else at
-
-
-@inlined
-def _bad_label(text, at, after, status):
-    if status == NOT_FINITE and _ends_field(text, after):
-        return NOT_FINITE
-    while text[at] > 32 and text[at] != 44:
-        at += 1
-    return MANY_LABELS if text[at] == 44 else NO_LABEL
-
-
-@inlined
-def _bad_index(text, at, after):
-    """Why the token is not an index and a value, or is misplaced; its digits end at `after`."""
-    colons = 0
-    end = at
-    while not _ends_field(text, end):
-        colons += text[end] == 58
-        end += 1
-    if colons != 1:
-        return NO_PAIR
-    if after == at or text[after] != 58:
-        return NO_INDEX
-    return TOO_LARGE if after - at > LONGEST_INDEX else NOT_RISING

@@ -1,13 +1,14 @@
 """Vowpal Wabbit text: `label importance 'tag |namespace:weight name:value name ... |...`.
 
-Lines are read as VW reads them, in float64. A feature is named as VW's audit names it:
-`name` in the namespace without a name, `namespace^name` otherwise, `namespace^name^text` for
-`name:text`; features without a name, `:3.5`, are `namespace^[0]`, `namespace^[1]`, ... Columns
-are in the order in which names appear. Values of equal names in a row are added; zeros are dropped.
+Lines are read as VW reads them, in float64. A feature is named as VW's audit names it: `name` in
+the namespace without a name, `namespace^name` otherwise, `namespace^name^text` for `name:text`.
+Columns are in the order in which names appear. Values of equal names in a row are added; zeros are
+dropped.
 
 Where VW warns and drops the rest of a line, or guesses, the line is bad: no `|` at all, a label or
-importance weight that is not a number, a base prediction (third number), `name:` without a value,
-`name:12ab`. Strings like `e5` or `-`, which VW reads as 0, are strings.
+importance weight that is not a number, a base prediction (third number), a feature without a name
+(`:3.5`), `name:` without a value, `name:12ab`. Strings like `e5` or `-`, which VW reads as 0, are
+strings.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from unitless.readers.vocabulary import Vocabulary, column_of, extended, has_roo
 NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, INFINITE_SUM, FULL = range(OWN, OWN + 6)
 """FULL: the vocabulary needs more slots."""
 
-CARET, OPENING, CLOSING = (ord(char) for char in "^[]")
+CARET = ord("^")
 
 
 REASONS = {
@@ -56,14 +57,14 @@ REASONS = {
 def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
     vocabulary = Vocabulary(options.names)
-    tokens = np.empty((2, 0, 5), dtype=np.int32)
+    tokens = np.empty((2, 0, 4), dtype=np.int32)
     prints = np.empty((0, 2), dtype=np.uint64)
     known = len(options.names)
 
     def parse(text: Any, state: Any, arrays: Any) -> int:
         nonlocal tokens, prints
         if tokens.shape[1] < len(arrays[0]):
-            tokens = np.empty((2, len(arrays[0]), 5), dtype=np.int32)
+            tokens = np.empty((2, len(arrays[0]), 4), dtype=np.int32)
             prints = np.empty((len(arrays[0]), 2), dtype=np.uint64)
         while True:
             names = vocabulary.key, vocabulary.slots, vocabulary.count, prints, tokens
@@ -94,13 +95,8 @@ def _spelled(data: bytes, tokens: NDArray[np.int32]) -> list[str]:
     letters = np.frombuffer(data, dtype=np.uint8)[places]
     letters[stops[sizes[:, 0] > 0, 0] - 1] = CARET
     letters[stops[:, 1] - 1] = 10
-    text = letters.tobytes().decode()
-    names = text.split("\n")[:-1]
-    if ":" in text:  # name:text; a namespace has no colon
-        names = [name.replace(":", "^", 1) for name in names]
-    for k in np.flatnonzero(tokens[:, 2] == tokens[:, 3]).tolist():
-        names[k] += f"[{tokens[k, 4]}]"
-    return names
+    names = letters.tobytes().decode().split("\n")[:-1]
+    return [name.replace(":", "^", 1) for name in names]  # name:text; a namespace has no colon
 
 
 @kernel
@@ -215,7 +211,6 @@ def _read_features(text, at, state, arrays, names):
     space_to = at
     space_print = (key[0], key[1])
     weight = 1.0
-    nameless = 0
     while True:
         at = skip_blanks(text, at)
         state[PLACE] = at
@@ -225,7 +220,6 @@ def _read_features(text, at, state, arrays, names):
             return BAD_FEATURE, filled, at
         if text[at] == 124:
             space = at + 1
-            nameless = 0
             space_to, first, second = _read_name(text, space, key[0], key[1])
             if space < space_to:
                 first, second = extended(first, second, CARET)
@@ -238,13 +232,13 @@ def _read_features(text, at, state, arrays, names):
             status, value, after, is_text = _read_value(text, name_to, weight, state, hard)
             if status != OK:
                 return status, filled, at
+            if name_to == at:
+                return BAD_FEATURE, filled, at
             if is_text:
                 first, second = extended(first, second, CARET)
                 for k in range(name_to + 1, after):
                     first, second = extended(first, second, text[k])
                 name_to = after
-            elif at == name_to:
-                first, second = _print_of_number(nameless, first, second)
             k = filled - begin
             prints[k, 0] = first
             prints[k, 1] = second
@@ -252,8 +246,6 @@ def _read_features(text, at, state, arrays, names):
             tokens[0, k, 1] = space_to
             tokens[0, k, 2] = at
             tokens[0, k, 3] = name_to
-            tokens[0, k, 4] = nameless
-            nameless += at == name_to
             values[filled] = value
             filled += 1
             at = after
@@ -268,19 +260,6 @@ def _read_name(text, at, first, second):
         at += 1
         char = text[at]
     return at, first, second
-
-
-@inlined
-def _print_of_number(number, first, second):
-    """A fingerprint, extended by [number]."""
-    first, second = extended(first, second, OPENING)
-    power = 1
-    while number >= 10 * power:
-        power *= 10
-    while power > 0:
-        first, second = extended(first, second, number // power % 10 + 48)
-        power //= 10
-    return extended(first, second, CLOSING)
 
 
 @inlined
@@ -309,7 +288,7 @@ def _read_value(text, at, weight, state, hard):
     if text[at] == 58:
         status, value, after = number_at(text, at + 1, state, hard)
         if status == NOT_NUMBER or not _is_end(text, after):
-            status, after = _read_text(text, at + 1, after, state)
+            status, after = _read_text(text, at + 1)
             return status, 1.0, after, True
         if status != OK:
             state[PLACE] = at + 1
@@ -321,19 +300,13 @@ def _read_value(text, at, weight, state, hard):
 
 
 @inlined
-def _read_text(text, begin, number_to, state):
-    """Read the text after a colon, which is part of the name: (status, the place after)."""
-    end = begin
+def _read_text(text, begin):
+    """Read the text after a colon, which does not look like a number: (status, after)."""
+    first = begin
+    while text[first] == 43 or text[first] == 45 or text[first] == 46:
+        first += 1
+    end = first
     while text[end] > 32:
         end += 1
-    first = begin
-    if text[first] == 43 or text[first] == 45:
-        first += 1
-    if text[first] == 46:
-        first += 1
-    if is_digit(text[first]) and text[number_to] != 58:
-        state[PLACE] = begin
-        return NOT_NUMBER, end
-    if is_digit(text[first]) or begin == end or text[begin] == 58 or text[begin] == 124:
-        return BAD_FEATURE, end
-    return OK, end
+    is_bad = is_digit(text[first]) or begin == end or text[begin] == 58 or text[begin] == 124
+    return (BAD_FEATURE if is_bad else OK), end
