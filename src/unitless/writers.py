@@ -80,10 +80,8 @@ def _packed(path: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
         made: Any = file
         if ending == "gz":
             made = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
-        elif ending == "bz2":
-            made = stack.enter_context(bz2.open(file, "wb"))
-        elif ending == "xz":
-            made = stack.enter_context(lzma.open(file, "wb"))
+        elif ending in ("bz2", "xz"):
+            made = stack.enter_context((bz2 if ending == "bz2" else lzma).open(file, "wb"))
         elif ending == "zip":
             archive = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
             member = os.path.basename(name)
@@ -97,27 +95,17 @@ def _packed(path: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: str) -> None:
-    """Frames of the same columns as one table: csv, tsv, jsonl, parquet or arrow.
-
-    >>> import io, polars
-    >>> file = io.BytesIO()
-    >>> write_frames([polars.DataFrame({"a": [1.5], "b": ["x y"]})] * 2, file, "tsv")
-    >>> file.getvalue()
-    b'a\\tb\\n1.5\\tx y\\n1.5\\tx y\\n'
-    """
+    """Frames of the same columns as one table: csv, tsv, jsonl, parquet or arrow."""
     if format in ("parquet", "arrow"):
         _store(iter(frames), file, format)
         return
-    header = True
-    for frame in frames:
-        frame = _whole(frame)
+    separator = "\t" if format == "tsv" else ","
+    for k, frame in enumerate(map(_whole, frames)):
         if format == "jsonl":
             text = frame.write_ndjson()
         else:
-            separator = "\t" if format == "tsv" else ","
-            text = frame.write_csv(include_header=header, separator=separator)
+            text = frame.write_csv(include_header=k == 0, separator=separator)
         file.write(text.encode())  # not by polars, whose errors hide those of the system
-        header = False
 
 
 def _whole(frame: polars.DataFrame) -> polars.DataFrame:
@@ -147,10 +135,7 @@ def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> 
 
     table = register_io_source(source, schema=first.schema)
     try:
-        if format == "parquet":
-            table.sink_parquet(out)
-        else:
-            table.sink_ipc(out)
+        (table.sink_parquet if format == "parquet" else table.sink_ipc)(out)
     except (PolarsError, OSError) as error:
         raise kept.error or error from None
 
@@ -219,20 +204,7 @@ def write_vw(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
 
 
 def write_svmlight(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
-    """svmlight: `label index:value ...`; named columns count from 1, and comments list the names.
-
-    >>> import io
-    >>> from unitless.rows import as_rows
-    >>> from scipy.sparse import csr_array
-    >>> file = io.BytesIO()
-    >>> rows = as_rows(csr_array([[1.0, 0.5], [0.0, 2.0]]), [1.0, -1.0])
-    >>> write_svmlight([Sparse(rows, ["red", "h"])], file)
-    >>> print(file.getvalue().decode(), end="")
-    # 1 red
-    # 2 h
-    1 1:1 2:0.5
-    -1 2:2
-    """
+    """svmlight: `label index:value ...`; named columns count from 1, comments list the names."""
     written = 0
     for block in blocks:
         if block.rows.weights is not None:
@@ -270,20 +242,12 @@ def _name(block: Sparse, column: int) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name without the characters that end one: those are written %20, %3A, ...
-
-    >>> quoted("10% red:hot"), quoted("")
-    ('10%25%20red%3Ahot', '%')
-    """
+    """A name without the characters that end one: those are written %20, %3A, ..."""
     return name.translate(UNQUOTED) or "%"
 
 
 def _text(value: float) -> str:
-    """The shortest text that is read back as the same number.
-
-    >>> _text(3.0), _text(0.1), _text(-0.0), _text(1e300)
-    ('3', '0.1', '-0.0', '1e+300')
-    """
+    """The shortest text that is read back as the same number: 3, 0.1, -0.0."""
     text = repr(value)
     return text[:-2] if text.endswith(".0") and text != "-0.0" else text
 

@@ -87,14 +87,11 @@ def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Optio
     for name, own in kinds.items():
         kind = own if own in ZEROS else "string"
         absent = None if name in labels else ZEROS[kind]
-        found = [row.get(name, absent) for row in rows]
-        column = _fitting(found, kind)
-        if column is None:
-            for row, cell, why in _made_to_fit(found, kind):
-                wrong.append((row, Bad(lines[row], name, cell, why)))
-            column = pl.Series(found, dtype=TYPES[kind])
-        if options.exact and kind == "number":
-            column = _exact(found, column)
+        values = [row.get(name, absent) for row in rows]
+        exact = options.exact and {*map(type, values)} <= {int, NoneType}
+        column, odd = _column(values, kind)
+        if exact and too_large(column.to_frame()):
+            column = _integers(values, column)
         if own == "string" and name not in known and name not in labels:
             kind = cells.date_kind(column)
             own = kind if cells.fits(column, kind) else own
@@ -102,8 +99,8 @@ def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Optio
         if own.startswith("date"):
             spelled = column
             column, is_odd = cells.converted(spelled, own)
-            for row in is_odd.arg_true():
-                wrong.append((row, Bad(lines[row], name, spelled[row], Why.DATE)))
+            odd += [(row, spelled[row], Why.DATE) for row in is_odd.arg_true()]
+        wrong += [(row, Bad(lines[row], name, cell, why)) for row, cell, why in odd]
         columns[name] = column
     frame = pl.DataFrame(columns)
     where = np.array(lines, dtype=np.int64)
@@ -135,40 +132,25 @@ def _dots(name: str) -> Iterator[int]:
     return (at for at, char in enumerate(name) if char == ".")
 
 
-def _fitting(values: list[Any], kind: str) -> pl.Series | None:
-    """The values as a column, or None if some do not fit as they are."""
-    found = {KINDS[each] for each in {*map(type, values)}}
-    if not found <= {kind, "null"}:
-        return None
-    try:
-        column = pl.Series(values, dtype=TYPES[kind])
-    except (OverflowError, TypeError, *REFUSED):  # an integer of very many digits
-        return None
-    return None if kind == "number" and column.is_infinite().any() else column
+def _column(values: list[Any], kind: str) -> tuple[pl.Series, list[tuple[int, str, str]]]:
+    """The values as a column of that kind; and (row, text, why) of those that do not fit."""
+    fitting = []
+    odd = []
+    for row, value in enumerate(values):
+        try:
+            fitting.append(_fit(value, kind))
+        except _Problem as problem:
+            fitting.append(None)
+            odd.append((row, *problem.args))
+    return pl.Series(fitting, dtype=TYPES[kind]), odd
 
 
-def _exact(values: list[Any], column: pl.Series) -> pl.Series:
-    """Whole numbers as integers, if float64 cannot hold one of them."""
-    is_whole = {*map(type, values)} <= {int, NoneType}
-    if not is_whole or not too_large(column.to_frame()):
-        return column
+def _integers(values: list[Any], column: pl.Series) -> pl.Series:
+    """The column as integers, if they are not too large for that."""
     try:
         return pl.Series(values, dtype=pl.Int64)
     except (OverflowError, TypeError, *REFUSED):
         return column
-
-
-def _made_to_fit(values: list[Any], kind: str) -> Iterator[tuple[int, str, str]]:
-    """Change cells to what a column of that kind holds: (row, text, why) of those that do not fit.
-
-    They become missing.
-    """
-    for row, value in enumerate(values):
-        try:
-            values[row] = _fit(value, kind)
-        except _Problem as problem:
-            values[row] = None
-            yield row, *problem.args
 
 
 class _Problem(ValueError):
