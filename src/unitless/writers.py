@@ -26,7 +26,14 @@ from unitless.rows import Rows
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Sparse", "opened", "write_frames", "write_objects", "write_svmlight", "write_vw"]
+__all__ = [
+    "Sparse",
+    "opened",
+    "write_frames",
+    "write_objects",
+    "write_svmlight",
+    "write_vw",
+]
 
 LARGEST_WHOLE = 2.0**53
 """Up to here, float64 has every whole number."""
@@ -220,7 +227,9 @@ def write_svmlight(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
             file.write(" ".join([_text(label), *cells]).encode() + b"\n")
 
 
-def _rows(block: Sparse) -> Iterator[tuple[int, list[int], list[float], float, float, str]]:
+def _rows(
+    block: Sparse,
+) -> Iterator[tuple[int, list[int], list[float], float, float, str]]:
     """(number, columns, values, label, importance, tag) of each row."""
     rows = block.rows
     assert rows.indices is not None

@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.encoders.namespaces import key_of
-from unitless.encoders.typed_column import TypedColumn, coded, object_column, refuse_infinity
+from unitless.encoders.typed_column import (
+    TypedColumn,
+    coded,
+    object_column,
+    refuse_infinity,
+)
 
 
 def opened(frame: Any) -> Any:

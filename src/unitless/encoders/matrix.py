@@ -70,7 +70,11 @@ def _csr(table: Float, places: Places, entries: Any) -> Any:
     starts = entries.indptr + np.arange(len(table) + 1) * len(places)
     values = np.empty(starts[-1])
     indices = np.empty(starts[-1], dtype=np.int32)
-    added = (entries.data, entries.indices.astype(np.int32), entries.indptr.astype(np.int64))
+    added = (
+        entries.data,
+        entries.indices.astype(np.int32),
+        entries.indptr.astype(np.int64),
+    )
     _merge(table, places, added, values, indices)
     if len(values) < 2**31:
         starts = starts.astype(np.int32)  # SciPy would convert the indices to 64 bits as well

@@ -134,7 +134,10 @@ def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> 
     if first is None:
         return TypedColumn(name, None, np.empty(0))
     return coded(
-        name, first, [None if value is None else key_of(value) for value in present], start
+        name,
+        first,
+        [None if value is None else key_of(value) for value in present],
+        start,
     )
 
 

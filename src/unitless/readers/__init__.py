@@ -34,7 +34,15 @@ from unitless.readers.files import common_format, expanded, in_turn
 if TYPE_CHECKING:
     from unitless.readers.source import File, Source
 
-__all__ = ["FORMATS", "SPARSE", "FileBlock", "Position", "ReadError", "format_of", "open_blocks"]
+__all__ = [
+    "FORMATS",
+    "SPARSE",
+    "FileBlock",
+    "Position",
+    "ReadError",
+    "format_of",
+    "open_blocks",
+]
 
 
 def __dir__() -> list[str]:

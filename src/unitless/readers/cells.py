@@ -148,7 +148,10 @@ def most_odd_cells(present: int) -> int:
 def fits(cells: pl.Series, kind: str) -> bool:
     """Whether cells, null where missing, make a column of that kind: all of them, or nearly all."""
     values = cells
-    for part in (cells.head(20 + len(cells) // 50), cells):  # the first few usually tell
+    for part in (
+        cells.head(20 + len(cells) // 50),
+        cells,
+    ):  # the first few usually tell
         values, is_odd = converted(part, kind)
         odd = int(is_odd.sum())
         present = len(part) - values.null_count() + odd

@@ -17,8 +17,22 @@ import numpy as np
 import polars as pl
 
 from unitless.readers import cells, tables
-from unitless.readers.blocks import Bad, FileBlock, Options, Position, ReadError, Why, decoded
-from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
+from unitless.readers.blocks import (
+    Bad,
+    FileBlock,
+    Options,
+    Position,
+    ReadError,
+    Why,
+    decoded,
+)
+from unitless.readers.csv_records import (
+    Dialect,
+    detect,
+    records,
+    regular_lines,
+    whole_records,
+)
 from unitless.readers.source import Source, whole_lines
 from unitless.readers.tables import REFUSED, Int, Table, is_finite, too_large
 from unitless.suggestions import no_such_column

@@ -19,7 +19,9 @@ OF_ONE_FILE = ("offset", "line", "skip", "columns", "encoding")
 """Entries of a position that say nothing about the next file."""
 
 
-def expanded(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+def expanded(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> list[str]:
     """The files that paths, folders and patterns mean, in the order given.
 
     Those of one folder (and its inner folders) or pattern are sorted by name. Hidden files (.x, _x)

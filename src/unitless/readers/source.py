@@ -113,7 +113,10 @@ class Source:
         head = b""
         while len(head) < FIRST and (more := self.raw.read(FIRST - len(head))):
             head += more
-        start = next((DECOMPRESSORS[each] for each in DECOMPRESSORS if head.startswith(each)), None)
+        start = next(
+            (DECOMPRESSORS[each] for each in DECOMPRESSORS if head.startswith(each)),
+            None,
+        )
         self.plain = start is None and head not in ZIP
         self._left = head if self.plain else b""
         self._pieces = _pieces(self.raw, PIECE)

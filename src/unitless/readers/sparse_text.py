@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined
-from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, allowed, decoded
+from unitless.readers.blocks import (
+    Bad,
+    FileBlock,
+    Options,
+    Position,
+    Why,
+    allowed,
+    decoded,
+)
 from unitless.readers.numbers import HARD, NOT_FINITE, NOT_NUMBER, OK, read_number
 from unitless.readers.source import Source
 from unitless.rows import Rows
@@ -204,7 +212,11 @@ def _room(size: int) -> Arrays:
 
 
 def _read(
-    data: bytes, parser: SparseFormat, state: NDArray[np.int64], arrays: Arrays, most: int
+    data: bytes,
+    parser: SparseFormat,
+    state: NDArray[np.int64],
+    arrays: Arrays,
+    most: int,
 ) -> list[Bad]:
     """Parse a chunk into the arrays; returns bad lines, and stops at too many."""
     text = np.frombuffer(data, dtype=np.uint8)

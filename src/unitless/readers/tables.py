@@ -139,7 +139,11 @@ def typed(text: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[pl.DataFrame, p
 
 
 def without_wrong_cells(
-    frame: pl.DataFrame, lines: Int, wrong: pl.DataFrame, text: pl.DataFrame, coerce: bool
+    frame: pl.DataFrame,
+    lines: Int,
+    wrong: pl.DataFrame,
+    text: pl.DataFrame,
+    coerce: bool,
 ) -> Table:
     """The frame without the rows that have a wrong cell; with `coerce` such cells become missing.
 

@@ -37,7 +37,13 @@ from unitless.readers.sparse_text import (
     skip_blanks,
     start_row,
 )
-from unitless.readers.vocabulary import Vocabulary, column_of, extended, has_room, merge_equal
+from unitless.readers.vocabulary import (
+    Vocabulary,
+    column_of,
+    extended,
+    has_room,
+    merge_equal,
+)
 
 NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, INFINITE_SUM, FULL = range(OWN, OWN + 6)
 """FULL: the vocabulary needs more slots."""
