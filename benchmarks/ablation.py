@@ -1,15 +1,15 @@
 """Measure the value of each part of the Blend: remove it and compare.
 
     python benchmarks/ablation.py                 run, print, write results/ablation.json
-    python benchmarks/ablation.py binary hinge    these recipes only; nothing is written
+    python benchmarks/ablation.py binary hinge    these recipes only; the others stay in the file
     python benchmarks/ablation.py --markdown      the page's tables, from the file alone
     python benchmarks/ablation.py --write         the same, into docs/explanation/blend.md
 
-Sets, order and scores are those of `quality`. Members do not influence each other, so each set's
-table of scores is made once, with every member's constant also at a third and at three times its
-value; then the mixing alone is repeated, without a member, a view or a step, or with another
-constant. The cost of a change is the geometric mean over the sets of the score with it over the
-score without it, less 1.
+Sets, order and scores are those of `quality`, with at most ROWS rows. Members do not influence each
+other, so each set's table of scores is made once, with every member's constant also at a third and
+at three times its value; then the mixing alone is repeated, without a member, a view or a step, or
+with another constant. The cost of a change is the geometric mean over the sets of the score with it
+over the score without it, less 1.
 """
 
 import argparse
@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import date
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -42,6 +41,7 @@ from unitless.losses import get as get_loss
 from unitless.rows import as_rows
 
 RESULTS = Path(__file__).parent / "results" / "ablation.json"
+ROWS = 5_000
 LITTLE = 0.003  # a part that is worth less than this everywhere should go
 NOTHING = 1e-300  # a prior that no member recovers from
 CONSTANTS = ("strength", "rate", "a")
@@ -54,7 +54,7 @@ class Recipe(NamedTuple):
     name: str
     task: str
     loss: str
-    views: str = "smooth"
+    views: str = "all"
 
 
 RECIPES = [
@@ -312,7 +312,8 @@ def run(recipe: Recipe) -> dict[str, Any]:
     for k, part in enumerate(parts):
         for key in found[0]["scores"][0]:
             part[key] = {one["set"]: one["scores"][k].get(key, np.nan) for one in found}
-    return {"name": recipe.name, "parts": parts}
+    when = {"date": date.today().isoformat(), "rows": f"at most {ROWS}"}
+    return {"name": recipe.name, **when, "parts": parts}
 
 
 def described(recipe: Recipe, change: Change) -> dict[str, str]:
@@ -329,11 +330,11 @@ def described(recipe: Recipe, change: Change) -> dict[str, str]:
 
 def streams(recipe: Recipe) -> Iterator[tuple[str, Data]]:
     """The recipe's sets, and elec2 as it came where labels drift."""
-    for data in sets(recipe.task):
-        yield data.name, data
+    for name, X, y in sets(recipe.task):
+        yield name, Data(name, X[:ROWS], y[:ROWS])
     if recipe.loss == "logistic":
-        for data in sets(recipe.task, "elec2"):
-            yield NATURAL, data
+        for name, X, y in sets(recipe.task, "elec2"):
+            yield NATURAL, Data(name, X[: 4 * ROWS], y[: 4 * ROWS])
 
 
 class Cost(NamedTuple):
@@ -425,9 +426,10 @@ def constants_table(recipes: list[dict[str, Any]]) -> str:
 def markdown(kept: dict[str, Any]) -> str:
     """All tables for the page."""
     recipes = kept["recipes"]
-    parts = [f"Measured on {kept['date']} with version {kept['version']}."]
+    parts = []
     for recipe in recipes:
-        parts += [f"### Members: {recipe['name']}", members_table(recipe)]
+        note = f"Measured on {recipe['date']}, {recipe['rows']} rows per set."
+        parts += [f"### Members: {recipe['name']}", note, members_table(recipe)]
     parts += ["### Views, kinds and steps", steps_table(recipes)]
     parts += ["### Constants at a third and at three times their value", constants_table(recipes)]
     return "\n\n".join(parts)
@@ -457,14 +459,19 @@ def main() -> None:
 
 def measure(chosen: list[str]) -> None:
     """Run, print, and keep."""
-    recipes = [run(recipe) for recipe in RECIPES if not chosen or recipe.name in chosen]
-    kept = {"date": date.today().isoformat(), "version": version("unitless"), "recipes": recipes}
-    print(markdown(kept), *map(constants, recipes), sep="\n\n")
-    for recipe in recipes:
-        print(f"{recipe['name']}: worth less than {LITTLE:.1%}: {idle(recipe) or 'no member'}")
-    if not chosen and (SHARED / "data").exists():
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+    stored = json.loads(RESULTS.read_text())["recipes"] if RESULTS.exists() else []
+    found = {recipe["name"]: recipe for recipe in stored}
+    for recipe in RECIPES:
+        if chosen and recipe.name not in chosen:
+            continue
+        found[recipe.name] = made = run(recipe)
+        print(members_table(made), constants(made), sep="\n\n")
+        print(
+            f"{recipe.name}: worth less than {LITTLE:.1%}: {idle(made) or 'no member'}", flush=True
+        )
+        if (SHARED / "data").exists():
+            recipes = [found[each.name] for each in RECIPES if each.name in found]
+            RESULTS.write_text(json.dumps({"recipes": recipes}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

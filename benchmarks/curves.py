@@ -1,4 +1,4 @@
-"""Compare Blend(views="all") with trees, forests and version 0.1.0 on many streams.
+"""Compare the default, the Blend, with trees, forests and version 0.1.0 on many streams.
 
     python benchmarks/curves.py               run the Blend, print, write results/curves.json
     python benchmarks/curves.py magic04 SEA   run only these streams; nothing is written
@@ -43,7 +43,7 @@ def run(only: list[str]) -> list[dict[str, Any]]:
             continue
         record: dict[str, Any] = {"stream": f"{stream.group}/{stream.name}", "task": stream.task}
         record |= {"rows": len(stream.y), "columns": stream.X.shape[1]}
-        record |= scores(stream, blend(stream, views="all")) | {"last": last_value(stream)}
+        record |= scores(stream, blend(stream)) | {"last": last_value(stream)}
         records.append(record)
         print(json.dumps(record), flush=True)
     return records
