@@ -42,6 +42,8 @@ def __dir__() -> list[str]:
 
 LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR, SOFTMAX = range(9)
 _LARGEST = float(np.finfo(np.float64).max)
+MIN_SLOPE = 2.0**-500
+"""Slopes of bounded losses below it count as 0 (`kept_slope`)."""
 
 
 @shared
@@ -102,6 +104,13 @@ def derivative(code, parameter, y, p):
     if code == HUBER:
         return min(max(r, -parameter), parameter)
     return _saturated(2.0 * r)
+
+
+@inlined
+def kept_slope(code, g):
+    """A slope of a learner, or 0 where the digits of g x would depend on the unit of x."""
+    is_bounded = code != SQUARED and code != LINEAR
+    return 0.0 if is_bounded and abs(g) < MIN_SLOPE else g
 
 
 @kernel

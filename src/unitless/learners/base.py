@@ -66,6 +66,10 @@ class Sums(NamedTuple):
     lost: Float | None = None
     """At most this times s was dropped from h as rounding noise."""
 
+    def sizes(self) -> Float:
+        """The root of the mean square of each column; at most the largest float."""
+        return np.minimum(self.s[1:] / math.sqrt(max(self.trials, 1)), LARGEST)
+
 
 class Diverged(ArithmeticError):
     """A scale-dependent learner refused a row after which its state would not be finite.
@@ -262,14 +266,16 @@ class Learner(Stateful, ABC):
         The Blend has their standard deviations.
         """
         sums = self.sums()
-        return None if sums is None else sums.s[1:] / math.sqrt(max(sums.trials, 1))
+        return None if sums is None else sums.sizes()
 
     def _sizes_in_own_unit(self, sizes: Float) -> Float:
         """Sizes by column as callers pass the values, from those that the learner sees."""
         if not len(self._units):
             return sizes
         units = self._units[1 : 1 + len(sizes)]
-        return np.divide(sizes, units, out=np.zeros(len(sizes)), where=units > 0)
+        with np.errstate(over="ignore"):
+            own = np.divide(sizes, units, out=np.zeros(len(sizes)), where=units > 0)
+        return np.minimum(own, LARGEST)
 
     def contributions(self, rows: Rows) -> tuple[Float, Float]:
         """Explain the score of one row: (base, by column), which add up to it."""
@@ -279,10 +285,10 @@ class Learner(Stateful, ABC):
         known = columns < len(w)
         x = np.zeros(len(w))
         x[columns[known]] = np.nan_to_num(block.values[known])
-        if len(self._units):
-            x *= self._units[1 : 1 + len(x)]
         largest = LARGEST / (2 + len(w))
         with np.errstate(over="ignore"):
+            if len(self._units):  # a value may have outgrown its unit
+                x = np.clip(x * self._units[1 : 1 + len(x)], -LARGEST, LARGEST)
             parts = np.clip((w.T * x).T, -largest, largest)
         return self.predict(rows)[0] - parts.sum(axis=0), parts
 

@@ -44,7 +44,7 @@ from unitless.learners.triangular_factor import (
     empty_state,
     load,
 )
-from unitless.losses import derivative
+from unitless.losses import derivative, kept_slope
 from unitless.state import Field, checked_count, need
 
 
@@ -79,7 +79,7 @@ def _trial(x, v, factor, y, state, settings, scratch):
     # h -= g x;   Gamma += g^2 x' S^+ x
     if learns:
         squares[: x.size] = c2
-        g = derivative(loss, parameter, y, p) * (1 / lipschitz) * factor
+        g = kept_slope(loss, derivative(loss, parameter, y, p) * (1 / lipschitz)) * factor
         for k in range(int(totals[RANK])):
             z[k] -= g * a[k]
         totals[E] = exponent - 2 * g * xSh
@@ -280,7 +280,7 @@ class Full(Declared, Learner):
         """The root of the mean square of each column."""
         with np.errstate(invalid="ignore"):  # the squared loss of Vaw is not Lipschitz; s is finite
             sums = Full.sums(self)
-        return sums.s[1:] / math.sqrt(max(sums.trials, 1))
+        return sums.sizes()
 
     def potential(self) -> float:
         """psi = eps exp((h'S^+h - Gamma) / (2 alpha)): the wealth still to be lost."""

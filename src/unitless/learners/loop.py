@@ -36,7 +36,7 @@ from numba import carray  # type: ignore[attr-defined]
 from unitless.kernels.arithmetic import exp
 from unitless.kernels.decorators import inlined, pasted
 from unitless.kernels.simd import LANES, pointer, prefetch
-from unitless.losses import SOFTMAX, derivative
+from unitless.losses import SOFTMAX, derivative, kept_slope
 
 T = 0
 AHEAD = 96  # stored values between the prefetch of a record and its use
@@ -202,7 +202,8 @@ def _update_row(update, task, parameters, weights, y, x, f, now, scratch, p):
         label = y
         if softmax:
             label = 1.0 if c == y else -1.0
-        trial = Trial(v / scale, label, p[0, c], p[1, c] * factor)
+        g = kept_slope(int(task.loss), p[1, c]) * factor
+        trial = Trial(v / scale, label, p[0, c], g)
         update(parameters, now[c], trial, x, f[c], scratch[c])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from unitless.learners.base import Diverged, Learner
 from unitless.learners.learner_group import LearnerGroup
+from unitless.losses import MIN_SLOPE
 
 
 def with_classes(kind: type[Learner], classes: int) -> Learner:
@@ -89,5 +90,6 @@ class OneVsRest(LearnerGroup):
         self._predict(row, weights, scores)
         slopes = self.loss.link(scores)[0]
         slopes[int(target)] -= 1
+        slopes[np.abs(slopes) < MIN_SLOPE] = 0
         for learner, slope in zip(self.learners, slopes, strict=True):
             learner._learn(row, np.array([slope]), weights, np.empty(1))

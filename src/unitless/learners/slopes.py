@@ -26,7 +26,13 @@ sum v g^2, and where the bins begin."""
 COUNT = 64
 MARGINS_PER_UNIT = 4
 FULL_PRODUCT = 2.0**512
-SLOPES = Field("_slopes", "1", "sums for certificates with damped slopes", (BINS + 2 * COUNT,))
+SLOPES = Field(
+    "_slopes",
+    "1",
+    "sums for certificates with damped slopes; not finite after losses beyond float64",
+    (BINS + 2 * COUNT,),
+    may_be_nan=True,
+)
 
 
 def no_slopes() -> NDArray[np.float64]:

@@ -81,9 +81,17 @@ class Vaw(Full):
         first = 0
         while first < len(scores):
             last = first + self._choose_unit(targets[first:], learns[first:])
+            has_outgrown = last == first
+            if has_outgrown:  # its score must not lose digits in the unit of its target
+                last += 1
             own = slice(first, last)
             part = block.cut(first, last)
+            if has_outgrown:
+                score = self._predict(part, weights[own], np.empty(1))
+                self._grow_unit(targets[first])
             self._learn_cut(part, targets[own], learns[own], roots[own], scores[own])
+            if has_outgrown:
+                scores[own] = score
             first = last
         return scores
 
@@ -109,12 +117,15 @@ class Vaw(Full):
         if known[UNIT] == 0 and deviations.any():
             known[UNIT] = unit_of(deviations[np.argmax(deviations != 0)])
         outgrown = np.abs(self._in_unit(y, learns)) > MAX_VALUE
-        if outgrown[0]:
-            unit = unit_of(deviations[0])
-            self.state.z[:] *= unit / known[UNIT]
-            known[UNIT] = unit
-            return self._choose_unit(y, learns)
         return int(np.argmax(outgrown)) if outgrown.any() else len(y)
+
+    def _grow_unit(self, y: float) -> None:
+        """Choose the unit in which this target is no longer out of range."""
+        known = self._targets
+        with np.errstate(over="ignore"):
+            unit = unit_of(np.clip(y - known[FIRST], -LARGEST, LARGEST))
+        self.state.z[:] *= unit / known[UNIT]
+        known[UNIT] = unit
 
     def _in_unit(self, y: Float, learns: Bool) -> Float:
         """Targets from the first one on, in their unit; 0 in rows that are not learned."""

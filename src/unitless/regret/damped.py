@@ -52,7 +52,7 @@ class Damped(NamedTuple):
 def paid(sums: Sums) -> float | None:
     """The loss of the learner, if it was summed from the first trial on."""
     slopes = sums.slopes
-    if slopes is None or slopes[ROWS] != sums.trials:
+    if slopes is None or slopes[ROWS] != sums.trials or not np.isfinite(slopes).all():
         return None
     return float(slopes[PAID] + math.log(slopes[PRODUCT]))
 
@@ -67,7 +67,9 @@ def damped(loss: Loss, sums: Sums) -> Damped:
         errors += sums.lost
     total = paid(sums)
     if slopes is None or total is None or loss.code == losses.LINEAR:
-        size = abs(sums.A) if slopes is None else max(abs(sums.A), slopes[SIZE])
+        size = abs(sums.A)
+        if slopes is not None:
+            size = max(size, slopes[SIZE]) if math.isfinite(slopes[SIZE]) else math.inf
         return Damped(np.ones(1), np.array([sums.A + terms * size]), errors)
     size = total + slopes[SIZE]
     if loss.code == losses.LOGISTIC:
