@@ -1,10 +1,11 @@
 """Alarms for features whose unit seems to have changed.
 
 A learner continues after a change of unit, but what it learned before does not apply to the new
-values. A `Watch` looks at the sizes |x| of a feature's non-zero values, because zeros and missing
-values have no unit. It takes the median of every three of them, so that single outliers do not
-matter, and raises an alarm when nine medians in a row (29 values at most) all lie above all of the
-n >= 20 medians before, or all below them, and if besides
+values. A `Watch` looks at the sizes |x| of a feature's values except 0, 1 and missing ones, which
+have no unit (1 is how a category or a word is marked as present). It takes the median of every
+three of them, so that single outliers do not matter, and raises an alarm when nine medians in a row
+(29 values at most) all lie above all of the n >= 20 medians before, or all below them, and if
+besides
 
 - they are apart from them by 5 % or more,
 - the ratio of the mean sizes is near a known factor (`KNOWN`), or at least 10,
@@ -25,7 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unitless.kernels.arithmetic import grown
-from unitless.kernels.decorators import kernel
+from unitless.kernels.decorators import inlined, kernel, subroutine
+from unitless.kernels.simd import prefetch
 from unitless.rows import Rows, row_count, row_span
 
 KNOWN = {
@@ -47,12 +49,14 @@ KNOWN = {
 }
 """Ratios of units, and examples of units."""
 LOG_KNOWN = np.log(list(KNOWN))
+AHEAD = 32  # values between the prefetch of a feature's numbers and their use
 RUN_MEDIANS = 9
 MIN_MEDIANS = 20
 GAP = 1.05
 NEW_ALARM, REPORTED = -1.0, -2.0
 """In the place of the last median: the feature is no longer watched."""
-FIRST, SECOND, START, LOW, HIGH, SUM, COUNT, CHANGES, LAST, RUN, RUN_SUM, RUN_FAR = range(12)
+FIELDS = 12
+FIRST, SECOND, START, LOW, HIGH, SUM, COUNT, CHANGES, LAST, RUN, RUN_SUM, RUN_FAR = range(FIELDS)
 """Of a feature: two values that wait for a third, and the row of the first; of its medians the
 smallest, the largest, their sum, their number, how many differ from the one before, and the last;
 of the present run their number (negative if they are below), the sum of all but the first, and the
@@ -106,7 +110,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.rows = 0
-        self.sizes = np.zeros((0, RUN_FAR + 1))
+        self.sizes = np.zeros((0, FIELDS))
 
     def add(self, rows: Rows, names: Sequence[Any] = ()) -> list[Alarm]:
         """Take in more rows; returns alarms of features not reported before, by column.
@@ -158,12 +162,16 @@ def _look(sizes, block, first):
     """Take in rows; return whether a run was long enough for an alarm."""
     values, indices, starts, _ = block
     sparse = starts.size > 0
+    flat = sizes.reshape(-1)
     found = False
     for r in range(row_count(block)):
         start, stop = row_span(block, r)
         for k in range(start, stop):
+            if sparse:
+                soon = indices[min(k + AHEAD, indices.size - 1)]
+                prefetch(flat, soon * FIELDS)
             size = abs(values[k])
-            if size > 0:  # neither zero nor missing
+            if size > 0 and size != 1:  # neither zero nor missing, nor a mark of presence
                 j = indices[k] if sparse else k - start
                 one = sizes[j, FIRST]
                 two = sizes[j, SECOND]
@@ -180,7 +188,7 @@ def _look(sizes, block, first):
     return found
 
 
-@kernel
+@inlined
 def _see(sizes, j, median):
     """Take in one median; return whether it completes a run that is an alarm."""
     run = sizes[j, RUN]
@@ -214,7 +222,7 @@ def _see(sizes, j, median):
     return is_alarm
 
 
-@kernel
+@subroutine
 def _end_run(sizes, j):
     """Count the medians of a run, which is not empty, as past ones."""
     edge = HIGH if sizes[j, RUN] > 0 else LOW
@@ -224,7 +232,7 @@ def _end_run(sizes, j):
     sizes[j, RUN] = sizes[j, RUN_SUM] = sizes[j, RUN_FAR] = 0
 
 
-@kernel
+@subroutine
 def _is_change_of_unit(record):
     """Whether the ratio is near a known factor, or large, beyond the spread, and no coincidence."""
     before = record[SUM] / record[COUNT]
