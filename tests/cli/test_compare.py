@@ -47,6 +47,12 @@ def entries(*arguments):
 
 def test_the_table_is_the_library_s(words):
     text = run(words, "--target", "kind", *FEW)
+    decisions, _, text = text.partition("\n\n")
+    assert decisions.splitlines() == [
+        "task: binary (down or up) of 'kind'; loss: logistic",
+        "separator: comma",
+        "columns: 2 numeric",
+    ]
     made = compare(as_rows(X, Y), ["nag", "zero", "ogd"])
     for line, entry in zip(text.splitlines()[1:], made.entries, strict=False):
         rank, name, loss, regret = line.split()[:4]
@@ -65,7 +71,8 @@ def test_no_regret(words):
 def test_units_and_rates(words):
     text = run(words, "--target", "kind", *FEW, "--units", "random", "--tune")
     assert "ogd, best rate" in text
-    moved = {line.split()[1]: "exactly 0" in line for line in text.splitlines()[1:6]}
+    table = text.partition("\n\n")[2].splitlines()
+    moved = {line.split()[1]: "exactly 0" in line for line in table[1:6]}
     assert moved == {"nag,": True, "nag": True, "zero": True, "ogd,": False, "ogd": False}
 
 
@@ -75,6 +82,7 @@ def test_json(words):
     assert by_name["nag"]["loss"] == made.entries[0].loss
     assert by_name["nag"]["elsewhere"]["moved"] == 0
     assert (read["rows"], read["best"]) == (60, pytest.approx(made.best.infimum))
+    assert read["decisions"][0] == "separator: comma"
 
 
 def test_categories_become_columns(tmp_path):

@@ -36,7 +36,7 @@ def test_of_several_theorems_the_best_certificate_is_shown(capsys):
     ]  # fmt: skip
     show_certificate(console_of(), {"members": {}, "claims": claims, "rows": 7})
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "  at least 5 less than weights of 0 (bound of Theorem 2: 4 more)",
+        "  at least 5 less than a model whose weights are all 0 (bound of Theorem 2: 4 more)",
         "  at most 3 more than the best constant",
     ]
 

@@ -123,3 +123,26 @@ def test_a_temporary_file_goes_with_the_result(tmp_path):
     del made
     gc.collect()
     assert not os.path.exists(path)
+
+
+def dated(folder, keys=("c1", "c2")):
+    """CSV files with a column of dates, and what is to be predicted from them."""
+    folder.mkdir()
+    for k in range(3):
+        lines = ["carrier,day,score"]
+        for row in range(40):
+            day = f"2024-{1 + k:02}-{1 + row % 28:02}"
+            lines += [f"{key},{day},{row % 7 + k}.5" for key in ("c1", "c2") if key in keys]
+        (folder / f"{k}.csv").write_text("\n".join(lines) + "\n")
+    return PartitionedData(folder, target="score")
+
+
+def test_dates_of_csv_files(tmp_path):
+    made = fit_by_key("vaw", dated(tmp_path / "all"), "carrier")
+    assert any(text.startswith("dates: day") for text in made.decisions)
+    for name in made:
+        own = in_one_pass("vaw", dated(tmp_path / name, [name]), key="carrier")
+        mine = made[name]
+        assert mine.columns.kinds["day"] == "date"
+        own.source, own.position = mine.source, {}
+        assert as_bytes(mine) == as_bytes(own)

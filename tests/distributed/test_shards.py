@@ -1,10 +1,14 @@
 """fit_sharded: least squares from shards is one pass; everything else is refused."""
 
+from dataclasses import replace
+from datetime import date
+
 import numpy as np
 import polars as pl
 import pytest
 
 from distributed.files import in_one_pass, numbers, parquet, predictions, table
+from distributed.test_by_key import dated
 from unitless import persistence
 from unitless.distributed import PartitionedData, shards
 from unitless.distributed import fit_sharded as fit_sharded_on
@@ -128,3 +132,12 @@ def test_every_format_in_files(tmp_path, ending):
     p, q = (w.intercept + x @ w.features for w, x in zip(weights, new, strict=True))
     assert abs(p[0] - q[0]) < 1e-10 * 200
     assert made.model.feature_names() == whole.feature_names()
+
+
+def test_dates_of_csv_files(tmp_path):
+    source = dated(tmp_path / "all")
+    made = fit_sharded("vaw", replace(source, ignore=["carrier"]), shards=3)
+    one = in_one_pass("vaw", replace(source, ignore=["carrier"], task="regression"))
+    assert made.model.columns.kinds == one.columns.kinds == {"day": "date"}
+    days = pl.DataFrame({"day": [date(2024, 2, 1), date(2024, 3, 28)]})
+    np.testing.assert_allclose(predictions(made.model, days), predictions(one, days), rtol=1e-9)

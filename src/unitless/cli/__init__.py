@@ -17,6 +17,12 @@ REWORDED = {
     r"\.\.\.'": "'",
 }
 """Messages of the option parser in our words."""
+OPTIONS = {
+    "pass header=False": "add --no-header",
+    "which column is the target?": "which column is the target? Name it with --target.",
+    "weights: name no column": "weights: leave out --target and --weight",
+}
+"""Parameters in messages of the library, as options."""
 
 
 def main() -> None:
@@ -48,7 +54,10 @@ def main() -> None:
 
 
 def _end(error: Exception | str, code: int) -> None:
-    print(f"unitless: {error}", file=sys.stderr)
+    text = str(error)
+    for parameter, option in OPTIONS.items():
+        text = text.replace(parameter, option)
+    print(f"unitless: {text}", file=sys.stderr)
     sys.exit(code)
 
 

@@ -1,19 +1,10 @@
 """`unitless compare`: several learners on one file, in one table."""
 
 import math
-import warnings
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from unitless.cli.options import (
-    LEARNING,
-    Json,
-    NoColor,
-    ReadingOptions,
-    TableOptions,
-    option,
-    takes,
-)
+from unitless.cli.options import Options
+from unitless.cli.parameters import READING, TABLE, takes
 
 DEFAULT_LEARNERS = ("blend", "coordinate", "full", "vaw", "sklearn", "vw", "river")
 """Compared by default, if they have the loss: the default learner, Algorithms 1 and 2 of the paper
@@ -23,44 +14,19 @@ MAX_REGRET_VALUES = 200_000
 MAX_FULL_WORK = 2e10
 """Rows times squared columns up to which Algorithm 2 is compared by default."""
 PATIENCE = 4
-"""A rival is left out that would take more than this many times longer."""
+"""A rival stops after this many times a second plus the time of the slowest learner, so that all of
+them take at most 20 times the time of `evaluate`."""
 
 
-@dataclass(kw_only=True)
-class CompareOptions(ReadingOptions, TableOptions):
-    learners: str = option(
-        LEARNING,
-        "",
-        "A,B,C",
-        "Learners by name, also sklearn, vw, river; all for all of them (default: a few).",
-    )
-    units: Literal["random"] | None = option(
-        LEARNING, None, "random", "Repeat with columns in other units, times powers of two."
-    )
-    tune: bool = option(
-        LEARNING, False, None, "Add the best learning rate in hindsight for methods that have one."
-    )
-    seed: int = option(LEARNING, 0, "N", "Seed of the random units.")
-    regret: bool | None = option(
-        LEARNING,
-        None,
-        None,
-        "Compute the best fixed weights in hindsight and the regret against them "
-        "(default: only for small files, because it may take long).",
-        "--regret/--no-regret",
-    )
-    json: Json = False
-    no_color: NoColor = False
-
-
-@takes(CompareOptions)
-def compare(options: CompareOptions) -> None:
+@takes(f"data {TABLE} {READING} learners units tune seed regret json no_color")
+def compare(options: Options) -> None:
     """Run several learners over a file, one after the other, and show the loss of each.
 
     By default these are the Blend, Algorithms 1 and 2 of the paper (for the squared loss, the
     Vovk-Azoury-Warmuth forecaster), scikit-learn's SGD with a scaler, and Vowpal Wabbit and River
-    if they are installed. All of them predict each row before
-    they learn it. All rows that have a label are kept in memory.
+    if they are installed. All of them predict each row before they learn it. All rows that have a
+    label are kept in memory. A rival that is much slower stops early, unless it is named in
+    --learners; the table says after how many rows.
 
     Examples:
 
@@ -70,8 +36,8 @@ def compare(options: CompareOptions) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
     from unitless import compare as library
+    from unitless.cli import screen
     from unitless.cli.learners import check_learner
-    from unitless.cli.screen import console_of, progress_bar, warnings_as_notes
     from unitless.compare.rivals import RIVALS
     from unitless.learners import REGISTRY
 
@@ -81,12 +47,12 @@ def compare(options: CompareOptions) -> None:
         chosen = [*REGISTRY, *RIVALS]
     for name in chosen:
         check_learner(name, RIVALS)
-    console = console_of(options.no_color, options.json, error=True)
+    console = screen.console_of(options.no_color, options.json, error=True)
     text = TextColumn("{task.description:<30}")
-    bar = progress_bar(console, text, BarColumn(), MofNCompleteColumn())
-    with warnings_as_notes(options.json), bar:
+    bar = screen.progress_bar(console, text, BarColumn(), MofNCompleteColumn())
+    with screen.warnings_as_notes(options.json), bar:
         task = bar.add_task("reading", total=len(chosen) + 1)
-        rows, loss = _read(options)
+        model, rows, notes = _read(options)
         if not names and len(rows) * rows.columns**2 > MAX_FULL_WORK:
             chosen.remove("full")
         regret = options.regret
@@ -95,7 +61,7 @@ def compare(options: CompareOptions) -> None:
         made = library.compare(
             rows,
             chosen,
-            loss=loss,
+            loss=model.learner.loss.name,
             units=options.units,
             tune=options.tune,
             seed=options.seed,
@@ -107,18 +73,21 @@ def compare(options: CompareOptions) -> None:
         rivals = {name: why for name, why in made.left_out.items() if name in RIVALS}
         made = made._replace(left_out=rivals)
     if options.json:
-        print(_json(made))
+        print(_json(made, {"decisions": model.decisions, "notes": notes}))
         return
-    print(made)
+    screen.show_start(screen.console_of(options.no_color), model, of_learner=False)
+    print(f"\n{made}")
     if not names:
         print("more learners: --learners all, or --learners A,B,C (unitless learners --all)")
+    for note in notes:
+        print(f"note: {note}")
 
 
-def _read(options: CompareOptions) -> tuple[Any, str]:
-    """Return all rows that have a label, and the loss."""
+def _read(options: Options) -> tuple[Any, Any, list[str]]:
+    """Return a new model, all rows that have a label, and notes about cells."""
     from unitless.cli.reading import labelled_rows, odd_cell_notes, open_new
 
-    model, _, blocks = open_new(options, "blend")
+    model, blocks = open_new(options)
     parts = []
     position: dict[str, Any] = {}
     for block in blocks:
@@ -127,15 +96,13 @@ def _read(options: CompareOptions) -> tuple[Any, str]:
             model.add_class(label)
         parts.append(prepared.rows)
         position = block.position
-    for note in odd_cell_notes(position, model.target):
-        warnings.warn(note, stacklevel=1)
-    return labelled_rows(parts), model.learner.loss.name
+    return model, labelled_rows(parts), odd_cell_notes(position, model.target)
 
 
-def _json(made: Any) -> str:
+def _json(made: Any, more: dict[str, Any]) -> str:
     import json
 
-    found = made._asdict() | {"best": made.best and made.best.infimum, "entries": []}
+    found = made._asdict() | {"best": made.best and made.best.infimum, "entries": []} | more
     del found["factors"]
     for entry in made.entries:
         there = entry.elsewhere

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 import typer
 
 ROWS = 300
+SINGLE_ROWS = 40
+"""Single rows after which the kernel of one row has been compiled."""
 PARTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "two classes": ("csv", "binary", {"report": "page.html", "predictions": "p.csv"}),
     "several classes": ("csv", "multiclass", {"report": "page.html"}),
@@ -15,8 +17,11 @@ PARTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "svmlight": ("svm", "binary", {}),
     "VW text": ("vw", "binary", {}),
     "labels that arrive late": ("csv", "binary", {"delay": 1}),
+    "one row at a time, two classes": ("dict", "binary", {}),
+    "one row at a time, classes": ("dict", "multiclass", {}),
+    "one row at a time, numbers": ("dict", "regression", {}),
 }
-"""Ending of the file, task, and options of a run that compiles each part."""
+"""Ending of the file ("dict": none), task, and options of a run that compiles each part."""
 All = Annotated[bool, typer.Option("--all", metavar="", help="Also compile every other learner.")]
 
 
@@ -48,7 +53,10 @@ def compile(everything: All = False) -> None:
         try:
             for name, ending, task, more, learner in parts:
                 start = time.perf_counter()
-                _run(ending, task, learner, more)
+                if ending == "dict":
+                    _learn_single_rows(task)
+                else:
+                    _run(ending, task, learner, more)
                 print(f"{name:<32}{time.perf_counter() - start:7.1f} s", flush=True)
         finally:
             os.chdir(before)
@@ -59,8 +67,8 @@ def _run(ending: str, task: str, learner: str, more: dict[str, Any]) -> None:
     """Learn a small file, and predict it again."""
     from contextlib import suppress
 
-    from unitless.cli.options import LearningOptions
-    from unitless.cli.predict import PredictOptions, write_predictions
+    from unitless.cli.options import Options
+    from unitless.cli.predict import write_predictions
     from unitless.cli.run import EvaluationRun
     from unitless.learners.base import Diverged
 
@@ -68,34 +76,49 @@ def _run(ending: str, task: str, learner: str, more: dict[str, Any]) -> None:
     target = "y" if ending == "csv" else None
     options: Any = {"data": [file], "target": target, "learner": learner, "quiet": True}
     with suppress(Diverged):  # of a scale-dependent baseline
-        run = EvaluationRun(LearningOptions(**options, save="m", **more), table=False)
+        run = EvaluationRun(Options(**options, save="m", **more), table=False)
         try:
             run.run()
         except ValueError:  # a learner that is not made for the task
             return
-        write_predictions(PredictOptions(model="m", data=[file], output="p.csv", quiet=True))
+        write_predictions(Options(model="m", data=[file], predictions="p.csv", quiet=True))
+
+
+def _learn_single_rows(task: str) -> None:
+    """Learn and predict rows one at a time, as a service does."""
+    from unitless.blend.blend import Blend
+
+    loss, labels = {
+        "binary": ("logistic", (-1, 1)),
+        "multiclass": ("softmax", (0, 1, 2)),
+        "regression": ("squared", (1, 3, 5)),
+    }[task]
+    learner = Blend(loss, classes=3) if task == "multiclass" else Blend(loss)
+    for k in range(SINGLE_ROWS):
+        row: dict[Any, float] = {"x": k / 7, "red": float(k % 3 > 0)}
+        learner.predict_one(row)
+        learner.learn_one(row, labels[k % len(labels)])
 
 
 def _written(ending: str, task: str) -> str:
     """Write numbers, a category, missing values, and a target for the task."""
-    import numpy as np
+    import random
 
-    random = np.random.default_rng(0)
-    x = random.normal(size=(ROWS, 3))
-    y = {
-        "binary": np.where(x[:, 0] > 0, "1", "-1"),
-        "multiclass": np.array(["a", "b", "c"])[np.digitize(x[:, 0], [-0.5, 0.5])],
-        "regression": x[:, 0].round(3).astype(str),
-    }[task]
+    chance = random.Random(0)
     lines = ["x0,x1,x2,colour,y"] if ending == "csv" else []
-    for (a, b, c), label, k in zip(x.round(3).tolist(), y.tolist(), range(ROWS), strict=True):
-        lines.append(
-            {
-                "csv": f"{a},{b if k % 9 else ''},{c},{'red' if k % 3 else 'blue'},{label}",
-                "svm": f"{label} 1:{a} 2:{b} 7:{c}",
-                "vw": f"{label} | x0:{a} x1:{b} red",
-            }[ending]
-        )
+    for k in range(ROWS):
+        a, b, c = (round(chance.gauss(0, 1), 3) for _ in range(3))
+        label = {
+            "binary": 1 if a > 0 else -1,
+            "multiclass": "abc"[(a > -0.5) + (a > 0.5)],
+            "regression": a,
+        }[task]
+        texts = {
+            "csv": f"{a},{b if k % 9 else ''},{c},{'red' if k % 3 else 'blue'},{label}",
+            "svm": f"{label} 1:{a} 2:{b} 7:{c}",
+            "vw": f"{label} | x0:{a} x1:{b} red",
+        }
+        lines.append(texts[ending])
     with open(f"rows.{ending}", "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     return file.name

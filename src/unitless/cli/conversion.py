@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unitless import writers
-from unitless.cli.convert import ConvertOptions
+from unitless.cli.options import Options
 from unitless.encoders import FrameEncoder
 from unitless.labels import text_of
 from unitless.model.file_blocks import column_of
@@ -27,7 +27,7 @@ MAX_COLUMNS = 10_000
 class Conversion:
     """A file, how to read it, and how to write it."""
 
-    def __init__(self, options: ConvertOptions) -> None:
+    def __init__(self, options: Options) -> None:
         self.options = options
         self.format = options.format or common_format(options.data, format_of)
         self.wanted = options.to or format_of(options.output)
@@ -61,9 +61,8 @@ class Conversion:
 
     def _blocks(self, **settings: Any) -> Iterator[FileBlock]:
         options = self.options
-        settings |= options.reading() | {"format": self.format}
-        settings |= {"coerce": options.coerce, "strict": options.strict}
-        for block in open_blocks(options.data, skip_bad=options.skip_bad, **settings):
+        settings |= options.reading() | options.strictness() | {"format": self.format}
+        for block in open_blocks(options.data, **settings):
             self.position = block.position
             yield block
 

@@ -1,49 +1,18 @@
 """`unitless convert`: write the rows of a file in another format."""
 
-from dataclasses import dataclass
-from typing import Annotated
+import sys
 
-import typer
+from unitless.cli.options import Options
+from unitless.cli.parameters import READING, takes
 
-from unitless.cli.options import (
-    COLUMNS,
-    READING,
-    Formats,
-    OneFile,
-    Quiet,
-    ReadingOptions,
-    option,
-    takes,
-)
+CHANGED = """
+  format --from FORMAT: Format of DATA (by default from its name).
+  target -t COLUMN: Column of labels; it is written first.
+"""
 
 
-@dataclass(kw_only=True)
-class ConvertOptions(ReadingOptions):
-    data: OneFile  # type: ignore[assignment]
-    output: Annotated[
-        str, typer.Argument(metavar="OUTPUT", help="File to write; - for standard output.")
-    ]
-    format: Formats | None = option(
-        READING, None, "FORMAT", "Format of DATA (by default from its name).", "--from"
-    )
-    to: Formats | None = option(
-        READING, None, "FORMAT", "Format of OUTPUT (by default from its name)."
-    )
-    target: str | None = option(
-        COLUMNS, None, "COLUMN", "Column of labels; it is written first.", "-t"
-    )
-    weight: str | None = option(COLUMNS, None, "COLUMN", "Column of sample weights.")
-    classes: str | None = option(
-        COLUMNS,
-        None,
-        "A,B",
-        "All classes, for svmlight and VW text: no,yes become -1 and 1; a,b,c become 1, 2 and 3.",
-    )
-    quiet: Quiet = False
-
-
-@takes(ConvertOptions)
-def convert(options: ConvertOptions) -> None:
+@takes(f"file output {READING} to target weight classes quiet", CHANGED)
+def convert(options: Options) -> None:
     """Write the rows of a file in another format.
 
     Formats are taken from the file names (.csv, .tsv, .jsonl, .parquet, .arrow, .svm, .vw, also
@@ -65,16 +34,15 @@ def convert(options: ConvertOptions) -> None:
     check_outputs({"OUTPUT": options.output}, options.data)
     conversion = Conversion(options)
     conversion.write()
-    if options.quiet:
-        return
     position = conversion.position
-    parts = [counted(position["rows"], "row")]
+    counts = [counted(position["rows"], "row")]
     if position["skipped"]:
-        parts.append(f"{counted(position['skipped'], 'invalid line')} skipped")
+        counts.append(f"{counted(position['skipped'], 'invalid line')} skipped")
     if position.get("coerced"):
-        parts.append(f"{counted(position['coerced'], 'cell')} treated as missing")
-    typer.echo(", ".join(parts), err=True)
+        counts.append(f"{counted(position['coerced'], 'cell')} treated as missing")
+    told = [", ".join(counts)]
     if conversion.has_signs:
-        typer.echo("note: labels 0 and 1 are written as -1 and 1, as VW needs them", err=True)
-    for note in odd_cell_notes(position):
-        typer.echo(f"note: {note}", err=True)
+        told.append("note: labels 0 and 1 are written as -1 and 1, as VW needs them")
+    told += [f"note: {note}" for note in odd_cell_notes(position)]
+    if not options.quiet:
+        print(*told, sep="\n", file=sys.stderr)

@@ -1,10 +1,11 @@
 """`unitless evaluate`: one pass over a file; each row is predicted before its label is used."""
 
-from unitless.cli.options import LearningOptions, takes
+from unitless.cli.options import Options
+from unitless.cli.parameters import LEARNING, takes
 
 
-@takes(LearningOptions)
-def evaluate(options: LearningOptions) -> None:
+@takes(LEARNING)
+def evaluate(options: Options) -> None:
     """Learn from a file in one pass, and measure how well it was predicted.
 
     Each row is predicted before its label is used. Several files are one stream. After a crash, the

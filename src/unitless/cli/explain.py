@@ -2,33 +2,16 @@
 
 import os
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from unitless.cli.options import Options
+from unitless.cli.parameters import takes
 
-from unitless.cli import options as o
-
-Row = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="ROW",
-        help="The row: NAME=VALUE for each column, or one JSON object, or - to read a JSON object "
-        "from standard input; with --row, a file.",
-    ),
-]
-Number = Annotated[
-    int | None, typer.Option("--row", metavar="N", help="Explain this row of the file, from 1.")
-]
 MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 
 
-def explain(
-    model: o.Model,
-    row: Row,
-    number: Number = None,
-    json: o.Json = False,
-    no_color: o.NoColor = False,
-) -> None:
+@takes("model words row json no_color")
+def explain(options: Options) -> None:
     """Show what each feature of a row adds to its score.
 
     The parts add up to the score. Give the row in words, or a file and the number of a row.
@@ -39,20 +22,24 @@ def explain(
         unitless explain houses.unitless '{"rooms": 5, "city": "Oslo"}'
         unitless explain houses.unitless houses.csv --row 17
     """
-    import json as json_module
+    import json
 
     from unitless.cli.reading import load_model
     from unitless.cli.screen import console_of, prediction_of, show_audit
     from unitless.evaluation.explanations import taken_apart
 
-    found = load_model(model, data=row[0] if number is not None else "-")
-    rows = _rows(found, _parsed(row)) if number is None else _row_of_file(found, row, number)
+    words = options.words
+    found = load_model(options.model, data="-" if options.row is None else words[0])
+    if options.row is None:
+        rows = _rows(found, _parsed(words))
+    else:
+        rows = _row_of_file(found, words, options.row)
     score = found.learner.predict(rows)[0].tolist()
     parts = taken_apart(found, rows)
-    if json:
-        print(json_module.dumps({"score": score, "parts": parts}, ensure_ascii=False))
+    if options.json:
+        print(json.dumps({"score": score, "parts": parts}, ensure_ascii=False))
         return
-    console = console_of(no_color)
+    console = console_of(options.no_color)
     console.print(f"score {score}: {prediction_of(found, score)}")
     show_audit(console, parts)
 
@@ -64,7 +51,7 @@ def _row_of_file(model: Any, files: list[str], number: int) -> Any:
     if number < 1:
         raise ValueError(f"--row {number}: rows are counted from 1")
     seen = 0
-    for block in open_for_prediction(o.ReadingOptions(data=files), model):
+    for block in open_for_prediction(Options(data=files), model):
         if number <= seen + len(block):
             rows = model.prepared(block, grow=False, labelled=False).rows
             return rows[number - 1 - seen : number - seen]

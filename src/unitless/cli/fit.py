@@ -2,14 +2,18 @@
 
 from typing import Any
 
-from unitless.cli.options import FitOptions, takes
+from unitless.cli.options import Options, spelt
+from unitless.cli.parameters import LEARNING, PROCESSES, takes
 
-ONE_PROCESS = "passes holdout delay resume checkpoint predictions report results audit skip_bad"
+ONE_PROCESS = (
+    "passes holdout delay shuffle test test_share resume checkpoint predictions report results "
+    "audit skip_bad"
+)
 """Options that need one pass in one process."""
 
 
-@takes(FitOptions)
-def fit(options: FitOptions) -> None:
+@takes(f"{LEARNING} {PROCESSES}")
+def fit(options: Options) -> None:
     """Learn from a file and save the model; like `evaluate`, without the table.
 
     --shards and --by-key use several processes: docs/how-to/distributed.md.
@@ -33,62 +37,63 @@ def fit(options: FitOptions) -> None:
     EvaluationRun(options, table=False).run()
 
 
-def _fit_distributed(options: FitOptions) -> None:
+def _fit_distributed(options: Options) -> None:
     """Learn in several processes, show progress, and save."""
     import json
     import time
 
+    from unitless.cli import screen
+    from unitless.cli.learners import check_learner
     from unitless.cli.outputs import check_outputs
-    from unitless.cli.screen import console_of, number, warnings_as_notes
     from unitless.cli.stopping import Stopper
-    from unitless.distributed import PartitionedData
 
-    if options.shards is not None and options.by_key is not None:
-        raise ValueError("--shards makes one model and --by-key makes many: use one of them")
     for name in ONE_PROCESS.split():
-        if getattr(options, name) != getattr(FitOptions, name):
+        if getattr(options, name) != getattr(Options, name):
             other = "--shards" if options.by_key is None else "--by-key"
-            raise ValueError(f"--{name.replace('_', '-')} cannot be combined with {other}")
-    source = PartitionedData(
-        options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
-    )
+            raise ValueError(f"{spelt(name)} cannot be combined with {other}")
+    check_learner(options.learner)
     check_outputs({"--save": options.save}, options.data)
-    console = console_of(options.no_color, options.quiet or options.json)
+    console = screen.console_of(options.no_color, options.quiet or options.json)
     start = time.perf_counter()
-    with warnings_as_notes(options.quiet), Stopper() as stopper:
+    with screen.warnings_as_notes(options.quiet), Stopper() as stopper:
         stopper.waits = True  # workers do the work, so a signal may interrupt at any time
         try:
-            found = _fit(options, source, console)
+            decisions, found = _fit(options, console)
         except ModuleNotFoundError as error:  # its message says what to install
             raise ValueError(str(error)) from None
     found["seconds"] = round(time.perf_counter() - start, 3)
     if options.json:
-        print(json.dumps(found, ensure_ascii=False))
-    width = max(32, *(len(name) + 2 for name in found))
+        print(json.dumps(found | {"decisions": decisions}, ensure_ascii=False))
+    for decision in decisions:
+        console.print(decision)
     for name, value in found.items():
-        shown = number(value) if isinstance(value, float) else f"{value:,}"
-        console.print(f"{name:<{width}}{shown}")
+        shown = screen.number(value) if isinstance(value, float) else f"{value:,}"
+        console.print(f"{name:<32}{shown}")
 
 
-def _fit(options: FitOptions, source: Any, console: Any) -> dict[str, Any]:
-    from unitless.distributed import TaskProgress, fit_by_key, fit_sharded
+def _fit(options: Options, console: Any) -> tuple[list[str], dict[str, Any]]:
+    """Return what was decided about the files, and figures of the fit."""
+    from unitless.distributed import PartitionedData, fit_by_key, fit_sharded
 
-    def show(progress: TaskProgress) -> None:
+    def show(stage: str, done: int, total: int, rows: int, unit: str) -> None:
         """Print lines after 1, 2, 4, ... parts; on a terminal, one line that is updated."""
-        stage, done, total, rows, unit = progress
         text = f"{stage}: {done} of {total} {unit}, {rows:,} rows"
         if done and console.is_terminal:
             console.print(text, end="\n" if done == total else "\r", style="cyan")
         elif done and (done == total or done & (done - 1) == 0):
             console.print(text)
 
+    source = PartitionedData(
+        options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
+    )
     settings: Any = {"address": options.address, "retries": options.retries}
-    settings |= {"workers": options.workers, "progress": show}
+    settings |= {"workers": options.workers, "progress": lambda told: show(*told)}
     assert options.save is not None
     if options.by_key is not None:
         models = fit_by_key(options.learner, source, options.by_key, save=options.save, **settings)
-        return {"rows": models.rows, "models": len(models), "average loss": models.loss}
+        figures = {"rows": models.rows, "models": len(models), "average loss": models.loss}
+        return models.decisions, figures
     made = fit_sharded(options.learner, source, shards=options.shards or 0, **settings)
     made.save(options.save)
     losses = {f"average loss, {name}": loss for name, loss in made.losses.items()}
-    return {"rows": made.rows, "shards": made.shards, **losses}
+    return made.model.decisions, {"rows": made.rows, "shards": made.shards, **losses}

@@ -1,28 +1,11 @@
 """`unitless inspect`: the contents of a model file."""
 
-from typing import Annotated, Literal
-
-import typer
-
-from unitless.cli import options as o
-
-Sort = Annotated[
-    Literal["deviation", "unit", "name"],
-    typer.Option(
-        help="Sort by the effect of one standard deviation of a feature, by the effect of one "
-        "unit, or by name.",
-        rich_help_panel=o.OUTPUT,
-    ),
-]
+from unitless.cli.options import Options
+from unitless.cli.parameters import takes
 
 
-def inspect(
-    model: o.Model,
-    sort: Sort = "deviation",
-    top: o.Top = 20,
-    json: o.Json = False,
-    no_color: o.NoColor = False,
-) -> None:
+@takes("model sort top json no_color", top=20)
+def inspect(options: Options) -> None:
     """Show what a model learned from, its largest weights, and its regret certificate.
 
     Weights are shown per unit of a feature, and per standard deviation.
@@ -31,7 +14,7 @@ def inspect(
 
         unitless inspect houses.unitless --sort unit --top 50
     """
-    import json as json_module
+    import json
 
     from unitless import persistence
     from unitless.cli.reading import load_model
@@ -39,17 +22,15 @@ def inspect(
     from unitless.evaluation.explanations import certified, weights_by_feature, what_scores_are
     from unitless.labels import text_of
 
-    found = load_model(model)
-    header = persistence.header(model)
+    found = load_model(options.model)
+    header = persistence.header(options.model)
     weights = weights_by_feature(found)
-    if sort == "unit":
+    if options.sort == "unit":
         weights.sort(key=lambda row: -abs(row["per_unit"] or 0))
-    elif sort == "name":
+    elif options.sort == "name":
         weights.sort(key=lambda row: row["feature"])
-    facts = {
-        "kind": header["kind"],
-        "format": header["format"],
-        "package": header["package"],
+    facts = {name: header[name] for name in ("kind", "format", "package")}
+    facts |= {
         "task": found.task,
         "learner": header["learner"]["name"],
         "parameters": header["learner"]["parameters"],
@@ -60,11 +41,12 @@ def inspect(
         "features": len(found.feature_names()),
     }
     certificate = certified(found.learner)
-    if json:
-        more = {"certificate": certificate, "blend": header["blend"], "weights": weights[:top]}
-        print(json_module.dumps(facts | more, ensure_ascii=False))
+    weights = weights[: options.top]
+    if options.json:
+        more = {"certificate": certificate, "blend": header["blend"], "weights": weights}
+        print(json.dumps(facts | more, ensure_ascii=False))
         return
-    console = console_of(no_color)
+    console = console_of(options.no_color)
     for name, value in facts.items():
         if value not in (None, "", []):
             console.print(f"{name:<12}{_text(value)}")
@@ -74,7 +56,7 @@ def inspect(
             console.print(f"{'member':<12}{member} {share:.1%}")
     show_certificate(console, certificate)
     scores = what_scores_are(facts | {"loss": found.learner.loss.name})
-    show_weights(console, weights[:top], scores)
+    show_weights(console, weights, scores)
 
 
 def _text(value: object) -> str:

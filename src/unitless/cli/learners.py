@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from unitless.cli import options as o
-
 All = Annotated[
     bool, typer.Option("--all", metavar="", help="Also list the baselines for comparisons.")
 ]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the list as JSON.")]
 MEANING = {
     "unit": "scale-invariant",
     "affine": "affine-invariant",
@@ -18,7 +17,7 @@ MEANING = {
 }
 
 
-def learners(all: All = False, json: o.Json = False) -> None:
+def learners(all: All = False, json: Json = False) -> None:
     """List the learners: name, invariance, theorem of the paper, and what each one is.
 
     The default is blend. Use another one with `evaluate --learner NAME`.

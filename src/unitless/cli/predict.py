@@ -1,32 +1,18 @@
 """`unitless predict`: the predictions of a saved model for the rows of a file."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
-from unitless.cli.options import OUTPUT, Model, Quiet, ReadingOptions, option, takes
+from unitless.cli.options import Options
+from unitless.cli.parameters import READING, takes
 
 PIECE_ROWS = 4096
 """Rows predicted between two checks for signals."""
+OUTPUT = "  predictions -o --output FILE: File for the predictions (CSV); - for standard output."
 
 
-@dataclass(kw_only=True)
-class ModelArgument:
-    """The model file, as the first argument."""
-
-    model: Model
-
-
-@dataclass(kw_only=True)
-class PredictOptions(ReadingOptions, ModelArgument):
-    output: str = option(
-        OUTPUT, "-", "FILE", "File for the predictions (CSV); - for standard output.", "-o"
-    )
-    quiet: Quiet = False
-
-
-@takes(PredictOptions)
-def predict(options: PredictOptions) -> None:
+@takes(f"model data {READING} predictions quiet", OUTPUT, predictions="-")
+def predict(options: Options) -> None:
     """Predict the rows of a file, in their order and in constant memory; nothing is learned.
 
     The output has one line per row: its number, the prediction, and the probability of each class.
@@ -41,7 +27,7 @@ def predict(options: PredictOptions) -> None:
     write_predictions(options)
 
 
-def write_predictions(options: PredictOptions) -> None:
+def write_predictions(options: Options) -> None:
     """Predict all rows; notes say which cells were not used."""
     from unitless.cli.outputs import check_outputs
     from unitless.cli.predictions import Predictions
@@ -49,13 +35,11 @@ def write_predictions(options: PredictOptions) -> None:
     from unitless.cli.screen import warnings_as_notes
     from unitless.cli.stopping import Stopper
 
-    check_outputs({"--output": options.output}, [*options.data, options.model])
+    output = options.predictions or "-"
+    check_outputs({"--output": output}, [*options.data, options.model])
     model = load_model(options.model, data=options.data[0])
-    with (
-        warnings_as_notes(options.quiet),
-        Stopper() as stopper,
-        Predictions(options.output) as predictions,
-    ):
+    stopper = Stopper()
+    with warnings_as_notes(options.quiet), stopper, Predictions(output) as predictions:
         position: dict[str, Any] = {}
         for block in stopper.waiting_for(open_for_prediction(options, model)):
             rows = model.prepared(block, grow=False, labelled=False).rows

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from unitless import persistence, readers
-from unitless.cli.options import ReadingOptions
+from unitless.cli.options import Options
 from unitless.encoders import FrameEncoder
 from unitless.model import Model
 from unitless.readers import SPARSE, FileBlock, format_of
@@ -19,11 +19,11 @@ from unitless.rows import Rows, as_rows
 
 
 def open_new(
-    options: Any, learner: str, waiting: Callable[..., Any] = iter
-) -> tuple[Model, FileBlock, Iterator[FileBlock]]:
-    """Open a file; return a new model, the first block, and all blocks, wrapped by `waiting`."""
+    options: Options, waiting: Callable[..., Any] = iter
+) -> tuple[Model, Iterator[FileBlock]]:
+    """Open a file; return a new model, and the blocks, wrapped by `waiting`."""
     reading = options.reading()
-    settings = {"target": options.target, "weight": options.weight}
+    settings: dict[str, Any] = {"target": options.target, "weight": options.weight}
     format = reading.get("format") or common_format(options.data, format_of)
     if format not in SPARSE:
         # Read ignored columns, and the classes of CSV files, as text, so that any cell is valid.
@@ -36,15 +36,14 @@ def open_new(
         settings["settle"] = 1  # nothing to detect: do not wait for the lines of a slow pipe
     blocks = waiting(_blocks(options, reading | settings))
     first = next(blocks)
-    model = Model.from_first_block(
-        first, learner=learner, source=options.source, **options.meaning()
-    )
+    meaning = options.meaning() | {"learner": options.learner, "source": options.source}
+    model = Model.from_first_block(first, **meaning)
     model.reading = reading
-    return model, first, chain([first], blocks)
+    return model, chain([first], blocks)
 
 
 def open_known(
-    options: ReadingOptions, model: Model, *, resume: bool = False, labelled: bool = True
+    options: Options, model: Model, *, resume: bool = False, labelled: bool = True
 ) -> Iterator[FileBlock]:
     """Open a file for a model that knows names and columns.
 
@@ -64,7 +63,7 @@ def open_known(
     return _blocks(options, settings)
 
 
-def open_for_prediction(options: ReadingOptions, model: Model) -> Iterator[FileBlock]:
+def open_for_prediction(options: Options, model: Model) -> Iterator[FileBlock]:
     """Open a file whose rows are to be predicted."""
     # Files have extensions; a pipe has the format of the training data.
     format = model.position.get("format") if options.source == "-" else None
@@ -72,10 +71,9 @@ def open_for_prediction(options: ReadingOptions, model: Model) -> Iterator[FileB
     return open_known(options, model, labelled=False)
 
 
-def _blocks(options: ReadingOptions, settings: dict[str, Any]) -> Iterator[FileBlock]:
-    settings |= {"coerce": options.coerce, "strict": options.strict, "skip_bad": options.skip_bad}
-    blocks = readers.open_blocks(options.data, **settings)
-    if not getattr(options, "shuffle", False):
+def _blocks(options: Options, settings: dict[str, Any]) -> Iterator[FileBlock]:
+    blocks = readers.open_blocks(options.data, **settings, **options.strictness())
+    if not options.shuffle:
         return blocks
     from unitless.cli.shuffling import shuffled
 
@@ -110,7 +108,7 @@ def odd_cell_notes(position: dict[str, Any], target: str | None = None) -> list[
     return notes
 
 
-def _types(options: ReadingOptions, model: Model, labelled: bool) -> dict[str, str]:
+def _types(options: Options, model: Model, labelled: bool) -> dict[str, str]:
     """Return the types that features had in the file that the model learned from.
 
     Columns that are not features are read as text, in which every cell is valid.

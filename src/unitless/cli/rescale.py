@@ -1,21 +1,11 @@
 """`unitless rescale`: change the units of a saved model."""
 
-from typing import Annotated
-
-import typer
-
-from unitless.cli import options as o
-
-Factors = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME=FACTOR",
-        help="Factor by which the values of a column are multiplied from now on.",
-    ),
-]
+from unitless.cli.options import Options
+from unitless.cli.parameters import takes
 
 
-def rescale(model: o.Model, factors: Factors, save: o.Save = None, quiet: o.Quiet = False) -> None:
+@takes("model factors save quiet")
+def rescale(options: Options) -> None:
     """Change the units of columns; the model continues as if they had always been the new ones.
 
     If metres become millimetres, the factor is 1000. Without --save the model file itself is
@@ -30,22 +20,22 @@ def rescale(model: o.Model, factors: Factors, save: o.Save = None, quiet: o.Quie
     from unitless.persistence.saving import extra
 
     by_name = {}
-    for word in factors:
+    for word in options.factors:
         name, _, factor = word.rpartition("=")
         try:
             by_name[name] = float(factor)
         except ValueError:
             raise ValueError(f"{word!r}: write NAME=FACTOR, for example height=1000") from None
-    output = save or model
+    output = options.save or options.model
     check_writable(output)
-    found = persistence.load(model)
-    header = persistence.header(model)
+    found = persistence.load(options.model)
+    header = persistence.header(options.model)
     found.rescale(by_name)
     # Sizes of values in the old units would raise false alarms.
-    arrays = extra(model)
+    arrays = extra(options.model)
     kept = {name: arrays[name] for name in arrays if not name.startswith("watch.")}
     notes = header["notes"]
     persistence.save(found, output, position=header["position"], notes=notes, extra=kept)
-    if not quiet:
+    if not options.quiet:
         changes = ", ".join(f"{name} times {factor:g}" for name, factor in by_name.items())
         print(f"{output}: {changes}")

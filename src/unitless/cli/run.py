@@ -10,7 +10,7 @@ from typing import Any
 
 from unitless.cli import screen
 from unitless.cli.learners import check_learner
-from unitless.cli.options import LearningOptions
+from unitless.cli.options import Options
 from unitless.cli.outputs import check_outputs, results_path
 from unitless.cli.predictions import Predictions
 from unitless.cli.reading import labelled_rows, odd_cell_notes, open_known, open_new
@@ -30,7 +30,7 @@ CHECK_ROWS = 2000
 class EvaluationRun:
     """One run of `evaluate` or, without the table of losses, of `fit`."""
 
-    def __init__(self, options: LearningOptions, table: bool) -> None:
+    def __init__(self, options: Options, table: bool) -> None:
         self.options = options
         self.silent = options.quiet or options.json
         self.console = screen.console_of(
@@ -65,7 +65,7 @@ class EvaluationRun:
     def _begun(self) -> Iterator[FileBlock]:
         options = self.options
         check_learner(options.learner)
-        model, _, blocks = open_new(options, options.learner, self.stopper.waiting_for)
+        model, blocks = open_new(options, self.stopper.waiting_for)
         self.evaluation = Evaluation(model)
         return blocks
 
@@ -199,7 +199,7 @@ class EvaluationRun:
         screen.show_summary(self.console, found, options.top)
         information = evaluation.information.result
         if information.pairs:
-            self.console.print(f"\n{information}")
+            self.console.print(f"\n{information} (from 20 on, chance is an unlikely explanation)")
 
     def _checks(self) -> dict[str, Any]:
         """Learn some of the first rows again, in other units and with other learners."""

@@ -24,7 +24,10 @@ WIDTHS = (9, 13, 11, 11, 11, 11, 14)
 COMPILING = (
     "compiling for up to a minute, only the first time (`unitless compile` does it in advance)"
 )
-COMPARATORS = {"u = 0": "weights of 0", "the best constant": "the best constant"}
+COMPARATORS = {
+    "u = 0": "a model whose weights are all 0",
+    "the best constant": "the best constant",
+}
 
 
 def console_of(no_color: bool = False, quiet: bool = False, error: bool = False) -> Console:
@@ -176,7 +179,7 @@ def counted(n: int, what: str) -> str:
 # Before and after a run
 
 
-def show_start(console: Console, model: Model) -> None:
+def show_start(console: Console, model: Model, *, of_learner: bool = True) -> None:
     """Show what was decided: task, classes, learner, loss, and how the file is read."""
     what: str = model.task
     if model.task == "binary":
@@ -184,10 +187,10 @@ def show_start(console: Console, model: Model) -> None:
     elif model.task == "multiclass":
         what += f" ({len(model.labels)} classes so far)"
     target = f" of {model.target!r}" if model.target else ""
-    learner = model.learner.name
+    learner = f"; learner: {model.learner.name}" if of_learner else ""
     if isinstance(model.learner, OneVsRest):
-        learner = f"{model.learner.kind.name}, one per class"
-    console.print(f"task: {what}{target}; learner: {learner}; loss: {model.learner.loss.name}")
+        learner = f"; learner: {model.learner.kind.name}, one per class"
+    console.print(f"task: {what}{target}{learner}; loss: {model.learner.loss.name}")
     for decision in model.decisions:
         if not decision.startswith("task: "):
             console.print(decision)

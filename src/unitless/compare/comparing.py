@@ -61,7 +61,9 @@ class Stream:
         losses.check_targets(loss, rows.targets, self.classes)
         self.weights = np.ones(len(rows)) if rows.weights is None else rows.weights
         self.patience = math.inf
-        """The most seconds that a rival may take."""
+        """The seconds after which a rival stops."""
+        self.first_scores: Float | None = None
+        """Those of the learner that was compared first."""
 
     def in_units(self, factors: Float) -> "Stream":
         """Return the stream with each column multiplied by its factor."""
@@ -85,9 +87,10 @@ class Stream:
 
     def average(self, scores: Float) -> float:
         """Return the average loss; like a loss, it saturates at the largest float."""
-        share = self.weights / self.weights.sum() if self.weights.any() else self.weights
+        weights = self.weights[: len(scores)]  # a rival may have stopped early
+        share = weights / weights.sum() if weights.any() else weights
         with np.errstate(over="ignore"):
-            losses = self.loss.value(self.targets, scores)
+            losses = self.loss.value(self.targets[: len(scores)], scores)
             return min(float(np.sum(share * losses)), LARGEST)
 
     def total(self, scores: Float) -> float:
@@ -140,8 +143,7 @@ def compare(
     best : Comparator, optional
         The result of `best_comparator` for these rows, if it is known.
     patience : float
-        Leave out rivals that would take more than this many times a second plus the time of the
-        learners before them.
+        A rival stops after this many times a second plus the time of the slowest learner before it.
     told : function of a name
         Called before each learner starts, and before the best weights are computed.
 
@@ -183,14 +185,15 @@ def compare(
         try:
             stream.patience = patience * (1 + max((e.seconds for e in entries), default=0))
             entries.append(_entry(line, stream, other))
-        except (ValueError, TimeoutError) as error:
+        except ValueError as error:
             left_out[line[0]] = str(error)
     entries.sort(key=_size)
     sizes = [_size(entry) for entry in entries]
     ranks = [sizes.index(size) + 1 for size in sizes]
     entries = [entry._replace(rank=rank) for entry, rank in zip(entries, ranks, strict=True)]
     size = (len(rows), rows.columns)
-    return Comparison(stream.loss.name, *size, stream.best, factors, entries, left_out)
+    first = lines[0][0] if lines else ""
+    return Comparison(stream.loss.name, *size, stream.best, factors, entries, left_out, first)
 
 
 def _size(entry: Entry) -> float:
@@ -288,8 +291,13 @@ def _pass(label: str, choice: str | Learner, stream: Stream, given: dict[str, fl
     except Diverged as error:
         diverged = error.row
     seconds = time.perf_counter() - start
+    rows = len(stream.rows) if scores is None else len(scores)
     loss = math.nan if scores is None else stream.average(scores)
-    entry = Entry(label, loss, None, None, 0, seconds, given, {}, diverged, None)
+    stream.first_scores = scores if stream.first_scores is None else stream.first_scores
+    first = None
+    if rows < len(stream.rows) and stream.first_scores is not None:
+        first = stream.average(stream.first_scores[:rows])
+    entry = Entry(label, loss, None, None, 0, seconds, given, {}, diverged, None, rows, first)
     return entry, learner, scores
 
 
@@ -298,7 +306,7 @@ def _entry(line: Line, stream: Stream, other: Stream | None) -> Entry:
         with suppress(Diverged):  # compile the kernels, so that this is not part of the time
             _made(line[1], stream, {}).learn(stream.rows[:1])
     entry, learner, scores = _run(line, stream)
-    if scores is not None and stream.best is not None:
+    if scores is not None and stream.best is not None and len(scores) == len(stream.rows):
         regret = stream.total(scores) - stream.best.infimum
         bound = None if learner is None else _bound(learner, scores, stream, stream.best)
         entry = entry._replace(regret=regret, bound=bound)
@@ -307,8 +315,9 @@ def _entry(line: Line, stream: Stream, other: Stream | None) -> Entry:
     there, _, moved_scores = _run(line, other)
     moved = math.nan
     if scores is not None and moved_scores is not None:
+        both = min(len(scores), len(moved_scores))
         with np.errstate(over="ignore"):
-            moved = min(float(np.abs(scores - moved_scores).max()), LARGEST)
+            moved = min(float(np.abs(scores[:both] - moved_scores[:both]).max()), LARGEST)
     return entry._replace(elsewhere=Elsewhere(there.loss, moved, there.diverged))
 
 

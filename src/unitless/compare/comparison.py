@@ -42,6 +42,10 @@ class Entry(NamedTuple):
     diverged: int | None
     """The row before which it diverged."""
     elsewhere: Elsewhere | None
+    rows: int
+    """Rows that it learned: all, unless it is a rival that took too long."""
+    loss_of_first: float | None
+    """If it stopped early, the loss on its rows of the learner that was compared first."""
 
 
 class Comparison(NamedTuple):
@@ -57,6 +61,8 @@ class Comparison(NamedTuple):
     entries: list[Entry]
     left_out: dict[str, str]
     """Learners that could not take part, and why."""
+    first: str
+    """The learner that was compared first."""
 
     def entry(self, learner: str) -> Entry:
         """Return the entry of a learner."""
@@ -80,7 +86,7 @@ class Comparison(NamedTuple):
         if there is not None:
             moved = "" if math.isnan(there.moved) else f"{there.moved:.2g}"
             line += [_loss(there), "exactly 0" if there.moved == 0 else moved]
-        time = f"{entry.seconds / self.rows * 1e6:.2f}"
+        time = f"{entry.seconds / entry.rows * 1e6:.2f}"
         return [*line, time if entry.diverged is None else ""]
 
     def notes(self) -> list[str]:
@@ -101,6 +107,12 @@ class Comparison(NamedTuple):
             given = ", ".join(f"{name} = {value:.4g}" for name, value in entry.given.items())
             if given:
                 notes.append(f"{entry.learner} was given {given}, in hindsight, which favours it")
+            if entry.rows < self.rows:
+                name = TITLES.get(entry.learner, entry.learner)
+                note = f"{name} is slow and stopped after {entry.rows:,} of {self.rows:,} rows"
+                if entry.loss_of_first is not None:
+                    note += f", on which {self.first} has a loss of {entry.loss_of_first:.5g}"
+                notes.append(f"{note} (--learners {entry.learner} lets it finish)")
         return notes + [f"left out: {name} ({why})" for name, why in self.left_out.items()]
 
     def __str__(self) -> str:

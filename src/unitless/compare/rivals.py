@@ -43,10 +43,9 @@ TINY = 1e-12
 
 
 def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
-    """Return the progressive scores of a rival.
+    """Return the progressive scores of a rival, for the rows that it reaches in these seconds.
 
-    It is a ValueError if it is not installed or lacks the loss, and a TimeoutError if it would take
-    longer than the seconds.
+    It is a ValueError if it is not installed or lacks the loss.
     """
     if find_spec(RIVALS[name]) is None:
         raise ValueError(f"it is not installed: pip install {RIVALS[name]}")
@@ -55,18 +54,13 @@ def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float
 
 
 class _Clock:
-    """Stops a run that would take too long, as soon as this can be foreseen."""
+    """Says when a rival has used up its time."""
 
-    def __init__(self, rows: int, seconds: float) -> None:
-        self.rows = rows
-        self.seconds = seconds
-        self.start = time.process_time()  # other processes do not count
+    def __init__(self, seconds: float) -> None:
+        self.end = time.process_time() + seconds  # other processes do not count
 
-    def check(self, done: int) -> None:
-        used = time.process_time() - self.start
-        expected = used * self.rows / max(done, 1)
-        if used > self.seconds / 20 and expected > self.seconds:
-            raise TimeoutError(f"it would take about {expected:.0f} s; name it in --learners")
+    def is_over(self) -> bool:
+        return time.process_time() > self.end
 
 
 def _lacks(loss: Loss) -> ValueError:
@@ -79,7 +73,7 @@ def _sklearn(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
 
     if loss.name not in SGD_LOSSES:
         raise _lacks(loss)
-    clock = _Clock(len(rows), seconds)  # after the imports
+    clock = _Clock(seconds)  # after the imports
     X = matrix(rows)
     if issparse(X) and len(rows) * rows.columns <= MAX_DENSE:
         X = X.toarray()
@@ -101,7 +95,8 @@ def _sklearn(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
         scaled = _filled(scaler.partial_fit(X[part]).transform(X[part]))
         weights = None if rows.weights is None else rows.weights[part]
         model.partial_fit(scaled, y[part], sample_weight=weights, **known)
-        clock.check(part.stop)
+        if clock.is_over():
+            return scores[: part.stop]
     return scores
 
 
@@ -121,7 +116,7 @@ def _vowpal_wabbit(rows: Rows, loss: Loss, classes: int, seconds: float) -> Floa
 
     if loss.name not in VW_LOSSES and not classes:
         raise _lacks(loss)
-    clock = _Clock(len(rows), seconds)  # after the imports
+    clock = _Clock(seconds)  # after the imports
     kind = f"--loss_function {VW_LOSSES.get(loss.name, 'logistic')}"
     if classes:
         kind = f"--oaa {classes} --loss_function logistic --probabilities"
@@ -143,7 +138,7 @@ def _sparse(rows: Rows) -> Any:
 
 
 def _write_text(path: Path, rows: Rows, classes: int, clock: _Clock) -> None:
-    """Write the rows in the format of Vowpal Wabbit."""
+    """Write the rows in the format of Vowpal Wabbit, until the time is over."""
     X = _sparse(rows)
     assert rows.targets is not None
     labels = rows.targets + (1 if classes else 0)
@@ -154,8 +149,8 @@ def _write_text(path: Path, rows: Rows, classes: int, clock: _Clock) -> None:
             weight = "" if rows.weights is None else f" {rows.weights[row]:.9g}"
             values = " ".join(f"{j}:{value:.9g}" for j, value in pairs)
             file.write(f"{label:.9g}{weight} | {values}\n")
-            if row % 1000 == 999:
-                clock.check(row)
+            if row % 1000 == 999 and clock.is_over():
+                return
 
 
 def _river(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
@@ -168,7 +163,7 @@ def _river(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
     }.get(loss.name)
     if linear is None:
         raise _lacks(loss)
-    clock = _Clock(len(rows), seconds)  # after the imports
+    clock = _Clock(seconds)  # after the imports
     model = preprocessing.StandardScaler() | linear()
     X = _sparse(rows)
     assert rows.targets is not None
@@ -187,6 +182,6 @@ def _river(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
         else:
             scores[row] = model.predict_one(x)
         model.learn_one(x, label)
-        if row % 100 == 99:
-            clock.check(row)
+        if row % 100 == 99 and clock.is_over():
+            return scores[: row + 1]
     return scores

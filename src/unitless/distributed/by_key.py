@@ -59,6 +59,8 @@ class ModelsByKey(Many):
     """Number of rows learned."""
     loss: float
     """Their average loss; each row was predicted before it was learned."""
+    decisions: list[str]
+    """What was decided about the files, one sentence each."""
 
 
 def fit_by_key(
@@ -129,6 +131,7 @@ def fit_by_key(
     found = ModelsByKey(path)
     found.rows = int(score[ROWS])
     found.loss = mean_loss(score)
+    found.decisions = model.decisions
     if save is None:
         weakref.finalize(found, os.unlink, path)
     return found
