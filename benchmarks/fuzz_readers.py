@@ -23,7 +23,7 @@ INPUTS = {
     "csv": 70_000, "tsv": 50_000, "jsonl": 160_000, "svmlight": 420_000, "parquet": 20_000,
     "arrow": 20_000, "vw": 270_000,
     "csv cells": 20_000, "jsonl cells": 20_000, "svmlight cells": 20_000, "parquet cells": 20_000,
-    "arrow cells": 20_000,
+    "arrow cells": 20_000, "encodings cells": 20_000,
 }  # fmt: skip
 """A million and more: formats with kernels of their own get the most.
 

@@ -6,6 +6,7 @@
 `corruption`   loads 105 000 damaged model files
 `numbers`      learns millions of rows with extreme values
 `search`       searches for streams that come close to an overflow
+`extremes`     short streams of extreme numbers, and all that must hold for each learner on them
 `alarms`       counts alarms for a change of unit on noise, and after real changes
 `guard`        measures the cost of checking every input
 `page`         writes the figures into docs/explanation/reliability.md
@@ -61,6 +62,8 @@ ROWS, BLOCK, LARGEST = 1_000_000, 200, sys.float_info.max
 """Rows with extreme values per learner, rows per block, largest value."""
 STREAMS = 100
 """Streams of 200 rows per learner and loss in the search for an overflow."""
+EXTREME_STREAMS = 400
+"""Short streams of extreme numbers per learner and loss."""
 ALARM_ROUNDS, ALARM_CHANGES = 6, 1000
 """Blocks of ten million values of each kind of noise and shape; changes of each factor."""
 MARKS = "<!-- figures -->", "<!-- end of figures -->"
@@ -183,6 +186,25 @@ def search():
         counts["non_finite"] += len(found["bad"])
         counts["highest"][f"{name} {loss}"] = found["highest"]
         print(name, loss, found["rows"], found["highest"], found["bad"][:1], flush=True)
+    return counts
+
+
+def extremes():
+    """Check every learner on short streams of extreme numbers."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from faults.extreme_streams import check
+    from laws.streams import PAIRS
+
+    counts = {"streams": 0, "pairs": len(PAIRS), "failed": 0}
+    warnings.simplefilter("error", RuntimeWarning)
+    for name, loss in PAIRS:
+        for seed in range(EXTREME_STREAMS // (20 if name == "blend" else 1)):
+            counts["streams"] += 1
+            try:
+                check(name, loss, seed)
+            except Exception as error:
+                counts["failed"] += 1
+                print(f"FAILED {name} {loss} {seed}: {type(error).__name__}: {error}", flush=True)
     return counts
 
 
@@ -378,6 +400,12 @@ DESCRIPTIONS = {
         f"{len(s['highest'])} pairs of learner and loss: {s['non_finite']} streams with a "
         f"non-finite score or state; the largest number reached is 2^{highest(s):.0f}"
     ),
+    "extremes": lambda e: (
+        f"{e['streams']:,} short streams of extreme numbers for {e['pairs']} pairs of learner and "
+        f"loss: {e['failed']} with a score, weight or contribution that is not finite, another "
+        "prediction than the one that was learned with, a file that does not load, or (for "
+        "scale-invariant learners) another score in other units"
+    ),
     "fuzz": lambda f: (
         f"{total(f, 'inputs'):,} random inputs for the readers ("
         + ", ".join(fuzzed(name, part, f["date"]) for name, part in sorted(f["formats"].items()))
@@ -459,6 +487,6 @@ if __name__ == "__main__":
     else:
         parts = {
             "kills": kills, "corruption": corruption, "disk": disk, "numbers": numbers,
-            "search": search, "alarms": alarms, "guard": guard,
+            "search": search, "extremes": extremes, "alarms": alarms, "guard": guard,
         }  # fmt: skip
         kept(name, parts[name]() | {"seconds": round(time.monotonic() - begin)})

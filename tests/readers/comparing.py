@@ -240,7 +240,46 @@ def compare_svmlight(rng):
     return True
 
 
+WESTERN = ["größer", "Straße", "Málaga", "naïve", "façade", "Ærø", "señor", "être", "“quoted”"]
+WESTERN += ["5", "€", "–", "it’s", "Zürich"]
+ELSEWHERE = ["Москва", "東京", "Ελλάδα", "Łódź", "😀", "\u2028", "a\u0300"]
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
+
+
+def compare_encodings(rng):
+    """With Python's own codecs: a file in any of them, or of arbitrary bytes, without --encoding.
+
+    What is detected must be right for real words; whatever it is, it is in the position, and all
+    cells are those of the text in that encoding.
+    """
+    encoding = rng.choice([*ENCODINGS, "noise"])
+    words = WESTERN if encoding in ("cp1252", "noise") else WESTERN + ELSEWHERE
+    rows = [[" ".join(rng.choices(words, k=rng.randrange(1, 5))), str(k)] for k in range(20)]
+    text = "".join(f"{';'.join(row)}\n" for row in [["Größe", "Stück"], *rows])
+    if encoding == "noise":  # bytes from 128 on among ASCII
+        letters = [chr(rng.randrange(0xA0, 0x100)) for _ in range(rng.randrange(1, 9))]
+        data = "".join(rng.choice([each, *letters]) if each.isalpha() else each for each in text)
+        data = data.encode("latin-1", "replace")
+    else:
+        data = text.encode(encoding)
+    blocks = read(data, "csv", separator=";", quote=None, block_bytes=rng.choice([300, 1 << 20]))
+    if blocks is None:
+        assert encoding == "noise"  # bytes that no encoding has
+        return False
+    found = blocks[-1].position.get("encoding", "utf-8-sig")
+    wanted = data.decode(found, "strict").splitlines() if encoding == "noise" else None
+    cells = [row for block in blocks for row in block.frame.rows()]
+    if wanted is None:
+        assert [(cell, str(int(number))) for cell, number in cells] == [tuple(row) for row in rows]
+    else:
+        lines = "\n".join(wanted).split("\n")[1:]
+        for (cell, _), line in zip(cells, lines, strict=True):
+            assert cell is None or cell == line.partition(";")[0]
+    return True
+
+
 COMPARED = {
+    "encodings": compare_encodings,
     "csv": compare_csv,
     "jsonl": compare_jsonl,
     "svmlight": compare_svmlight,

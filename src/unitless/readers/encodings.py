@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterator
 
 UTF8 = "utf-8"
-UTF16 = ["utf_16_le", "utf_16_be"]
+UTF16 = ("utf-16-le", "utf-16-be")
 WINDOWS = "cp1252"
 SAMPLE = 1 << 14
 """Bytes that show an encoding other than UTF-8; only lines that are not ASCII count."""
@@ -38,22 +38,28 @@ def encoding_of(data: bytes) -> str:
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    head = data[:SAMPLE]
-    newlines = head.count(b"\n")
-    is_wide = newlines in (head.count(b"\n\0"), head.count(b"\0\n")) and newlines > 0
-    if not is_wide and _is_utf8(data):
-        return UTF8
+    for encoding in UTF16 if b"\0" in data[:SAMPLE] else ():
+        if _has_lines(data[:SAMPLE], encoding):
+            return encoding
     lines = [line for line in data.split(b"\n") if not line.isascii()]
-    if not is_wide and any(_is_utf8(line + b"\n") for line in lines):
+    if _is_utf8(data) or any(_is_utf8(line + b"\n") for line in lines):
         return UTF8
     from charset_normalizer import from_bytes
 
-    sample = head if is_wide else b"\n".join(lines)[:SAMPLE]
-    for candidates in UTF16 if is_wide else [WINDOWS], None:
-        best = from_bytes(sample, cp_isolation=candidates).best()
+    for candidates in [WINDOWS], None:
+        best = from_bytes(b"\n".join(lines)[:SAMPLE], cp_isolation=candidates).best()
         if best is not None:
             return canonical(best.encoding)
     return UTF8
+
+
+def _has_lines(data: bytes, encoding: str) -> bool:
+    """Whether it is text in this encoding of two bytes per character, with ends of lines."""
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(data)
+    except UnicodeDecodeError:
+        return False
+    return "\n" in text and "\0" not in text
 
 
 def _is_utf8(data: bytes) -> bool:
