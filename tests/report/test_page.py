@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.material import table, written
-from unitless.cli.options import Options
+from unitless.cli.options import CommandOptions
 from unitless.cli.run import EvaluationRun
 from unitless.evaluation import read_results, write_results
 from unitless.report import page, write_page
@@ -37,7 +37,7 @@ def made(request, tmp_path_factory):
     """The target, and the page of an evaluation."""
     folder = tmp_path_factory.mktemp("report")
     data = written(folder / "<data> & more.csv", table(600))
-    options = Options(
+    options = CommandOptions(
         data=[str(data)], target=request.param, report=str(folder / "page.html"), quiet=True
     )
     EvaluationRun(options, table=False).run()

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from unitless.cli.options import Options
-from unitless.cli.parameters import READING, TABLE, takes
+from unitless.cli.option_help import READING, TABLE, takes
+from unitless.cli.options import CommandOptions
 
 DEFAULT_LEARNERS = ("blend", "coordinate", "full", "vaw", "sklearn", "vw", "river")
 """Compared by default, if they have the loss: the default learner, Algorithms 1 and 2 of the paper
@@ -19,7 +19,7 @@ them take at most 20 times the time of `evaluate`."""
 
 
 @takes(f"data {TABLE} {READING} learners units tune seed regret json no_color")
-def compare(options: Options) -> None:
+def compare(options: CommandOptions) -> None:
     """Run several learners over a file, one after the other, and show the loss of each.
 
     By default these are the Blend, Algorithms 1 and 2 of the paper (for the squared loss, the
@@ -83,7 +83,7 @@ def compare(options: Options) -> None:
         print(f"note: {note}")
 
 
-def _read(options: Options) -> tuple[Any, Any, list[str]]:
+def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     """Return a new model, all rows that have a label, and notes about cells."""
     from unitless.cli.reading import labelled_rows, odd_cell_notes, open_new
 

@@ -67,7 +67,7 @@ def _run(ending: str, task: str, learner: str, more: dict[str, Any]) -> None:
     """Learn a small file, and predict it again."""
     from contextlib import suppress
 
-    from unitless.cli.options import Options
+    from unitless.cli.options import CommandOptions
     from unitless.cli.predict import write_predictions
     from unitless.cli.run import EvaluationRun
     from unitless.learners.base import Diverged
@@ -76,12 +76,12 @@ def _run(ending: str, task: str, learner: str, more: dict[str, Any]) -> None:
     target = "y" if ending == "csv" else None
     options: Any = {"data": [file], "target": target, "learner": learner, "quiet": True}
     with suppress(Diverged):  # of a scale-dependent baseline
-        run = EvaluationRun(Options(**options, save="m", **more), table=False)
+        run = EvaluationRun(CommandOptions(**options, save="m", **more), table=False)
         try:
             run.run()
         except ValueError:  # a learner that is not made for the task
             return
-        write_predictions(Options(model="m", data=[file], predictions="p.csv", quiet=True))
+        write_predictions(CommandOptions(model="m", data=[file], predictions="p.csv", quiet=True))
 
 
 def _learn_single_rows(task: str) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unitless import writers
-from unitless.cli.options import Options
+from unitless.cli.options import CommandOptions
 from unitless.encoders import FrameEncoder
 from unitless.labels import text_of
 from unitless.model.file_blocks import column_of
@@ -27,7 +27,7 @@ MAX_COLUMNS = 10_000
 class Conversion:
     """A file, how to read it, and how to write it."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: CommandOptions) -> None:
         self.options = options
         self.format = options.format or common_format(options.data, format_of)
         self.wanted = options.to or format_of(options.output)

@@ -2,8 +2,8 @@
 
 import sys
 
-from unitless.cli.options import Options
-from unitless.cli.parameters import READING, takes
+from unitless.cli.option_help import READING, takes
+from unitless.cli.options import CommandOptions
 
 CHANGED = """
   format --from FORMAT: Format of DATA (by default from its name).
@@ -12,7 +12,7 @@ CHANGED = """
 
 
 @takes(f"file output {READING} to target weight classes quiet", CHANGED)
-def convert(options: Options) -> None:
+def convert(options: CommandOptions) -> None:
     """Write the rows of a file in another format.
 
     Formats are taken from the file names (.csv, .tsv, .jsonl, .parquet, .arrow, .svm, .vw, also

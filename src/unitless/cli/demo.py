@@ -16,7 +16,7 @@ def demo() -> None:
     import polars
     from sklearn.datasets import load_breast_cancer
 
-    from unitless.cli.options import Options
+    from unitless.cli.options import CommandOptions
     from unitless.cli.run import EvaluationRun
     from unitless.cli.screen import warnings_as_notes
     from unitless.compare import compare
@@ -34,7 +34,7 @@ def demo() -> None:
         frame = polars.DataFrame(X, schema=list(data.feature_names))
         labels = polars.Series("tumour", data.target_names[data.target].tolist())
         frame.with_columns(labels).write_csv(path)
-        options = Options(data=[str(path)], target="tumour", top=5)
+        options = CommandOptions(data=[str(path)], target="tumour", top=5)
         EvaluationRun(options, table=True).run()
     print("\nThe same rows with every measurement in another unit, beside gradient descent\n")
     rows = as_rows(X, 2.0 * data.target - 1)

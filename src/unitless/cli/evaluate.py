@@ -1,11 +1,11 @@
 """`unitless evaluate`: one pass over a file; each row is predicted before its label is used."""
 
-from unitless.cli.options import Options
-from unitless.cli.parameters import LEARNING, takes
+from unitless.cli.option_help import LEARNING, takes
+from unitless.cli.options import CommandOptions
 
 
 @takes(LEARNING)
-def evaluate(options: Options) -> None:
+def evaluate(options: CommandOptions) -> None:
     """Learn from a file in one pass, and measure how well it was predicted.
 
     Each row is predicted before its label is used. Several files are one stream. After a crash, the

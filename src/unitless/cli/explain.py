@@ -4,14 +4,14 @@ import os
 from datetime import date, datetime
 from typing import Any
 
-from unitless.cli.options import Options
-from unitless.cli.parameters import takes
+from unitless.cli.option_help import takes
+from unitless.cli.options import CommandOptions
 
 MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 
 
 @takes("model words row json no_color")
-def explain(options: Options) -> None:
+def explain(options: CommandOptions) -> None:
     """Show what each feature of a row adds to its score.
 
     The parts add up to the score. Give the row in words, or a file and the number of a row.
@@ -51,7 +51,7 @@ def _row_of_file(model: Any, files: list[str], number: int) -> Any:
     if number < 1:
         raise ValueError(f"--row {number}: rows are counted from 1")
     seen = 0
-    for block in open_for_prediction(Options(data=files), model):
+    for block in open_for_prediction(CommandOptions(data=files), model):
         if number <= seen + len(block):
             rows = model.prepared(block, grow=False, labelled=False).rows
             return rows[number - 1 - seen : number - seen]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from unitless.cli.options import Options, spelt
-from unitless.cli.parameters import LEARNING, PROCESSES, takes
+from unitless.cli.option_help import LEARNING, PROCESSES, takes
+from unitless.cli.options import CommandOptions, spelt
 
 ONE_PROCESS = (
     "passes holdout delay shuffle test test_share resume checkpoint predictions report results "
@@ -13,7 +13,7 @@ ONE_PROCESS = (
 
 
 @takes(f"{LEARNING} {PROCESSES}")
-def fit(options: Options) -> None:
+def fit(options: CommandOptions) -> None:
     """Learn from a file and save the model; like `evaluate`, without the table.
 
     --shards and --by-key use several processes: docs/how-to/distributed.md.
@@ -37,7 +37,7 @@ def fit(options: Options) -> None:
     EvaluationRun(options, table=False).run()
 
 
-def _fit_distributed(options: Options) -> None:
+def _fit_distributed(options: CommandOptions) -> None:
     """Learn in several processes, show progress, and save."""
     import json
     import time
@@ -48,7 +48,7 @@ def _fit_distributed(options: Options) -> None:
     from unitless.cli.stopping import Stopper
 
     for name in ONE_PROCESS.split():
-        if getattr(options, name) != getattr(Options, name):
+        if getattr(options, name) != getattr(CommandOptions, name):
             other = "--shards" if options.by_key is None else "--by-key"
             raise ValueError(f"{spelt(name)} cannot be combined with {other}")
     check_learner(options.learner)
@@ -71,7 +71,7 @@ def _fit_distributed(options: Options) -> None:
         console.print(f"{name:<32}{shown}")
 
 
-def _fit(options: Options, console: Any) -> tuple[list[str], dict[str, Any]]:
+def _fit(options: CommandOptions, console: Any) -> tuple[list[str], dict[str, Any]]:
     """Return what was decided about the files, and figures of the fit."""
     from unitless.distributed import PartitionedData, fit_by_key, fit_sharded
 

@@ -1,11 +1,11 @@
 """`unitless inspect`: the contents of a model file."""
 
-from unitless.cli.options import Options
-from unitless.cli.parameters import takes
+from unitless.cli.option_help import takes
+from unitless.cli.options import CommandOptions
 
 
 @takes("model sort top json no_color", top=20)
-def inspect(options: Options) -> None:
+def inspect(options: CommandOptions) -> None:
     """Show what a model learned from, its largest weights, and its regret certificate.
 
     Weights are shown per unit of a feature, and per standard deviation.

@@ -1,4 +1,4 @@
-"""The options of all commands, as one dataclass; `parameters` has the help of each."""
+"""The options of all commands, as one dataclass; `option_help` says what each means."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -11,8 +11,8 @@ Names = list[str] | None
 
 
 @dataclass(kw_only=True)
-class Options:
-    """What a command was given; `unitless.cli.parameters` says what each option means."""
+class CommandOptions:
+    """What a command was given; `unitless.cli.option_help` says what each option means."""
 
     # Arguments
     model: str = ""
@@ -120,7 +120,7 @@ class Options:
     def reading(self) -> dict[str, Any]:
         """Return the options of `open_blocks` that were given.
 
-        >>> Options(data=["-"], no_header=True, quote="none").reading()
+        >>> CommandOptions(data=["-"], no_header=True, quote="none").reading()
         {'header': False, 'quote': None}
         """
         given: dict[str, Any] = {}

@@ -3,8 +3,8 @@
 import warnings
 from typing import Any
 
-from unitless.cli.options import Options
-from unitless.cli.parameters import READING, takes
+from unitless.cli.option_help import READING, takes
+from unitless.cli.options import CommandOptions
 
 PIECE_ROWS = 4096
 """Rows predicted between two checks for signals."""
@@ -12,7 +12,7 @@ OUTPUT = "  predictions -o --output FILE: File for the predictions (CSV); - for 
 
 
 @takes(f"model data {READING} predictions quiet", OUTPUT, predictions="-")
-def predict(options: Options) -> None:
+def predict(options: CommandOptions) -> None:
     """Predict the rows of a file, in their order and in constant memory; nothing is learned.
 
     The output has one line per row: its number, the prediction, and the probability of each class.
@@ -27,7 +27,7 @@ def predict(options: Options) -> None:
     write_predictions(options)
 
 
-def write_predictions(options: Options) -> None:
+def write_predictions(options: CommandOptions) -> None:
     """Predict all rows; notes say which cells were not used."""
     from unitless.cli.outputs import check_outputs
     from unitless.cli.predictions import Predictions

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from unitless import persistence, readers
-from unitless.cli.options import Options
+from unitless.cli.options import CommandOptions
 from unitless.encoders import FrameEncoder
 from unitless.model import Model
 from unitless.readers import SPARSE, FileBlock, format_of
@@ -19,7 +19,7 @@ from unitless.rows import Rows, as_rows
 
 
 def open_new(
-    options: Options, waiting: Callable[..., Any] = iter
+    options: CommandOptions, waiting: Callable[..., Any] = iter
 ) -> tuple[Model, Iterator[FileBlock]]:
     """Open a file; return a new model, and the blocks, wrapped by `waiting`."""
     reading = options.reading()
@@ -43,7 +43,7 @@ def open_new(
 
 
 def open_known(
-    options: Options, model: Model, *, resume: bool = False, labelled: bool = True
+    options: CommandOptions, model: Model, *, resume: bool = False, labelled: bool = True
 ) -> Iterator[FileBlock]:
     """Open a file for a model that knows names and columns.
 
@@ -63,7 +63,7 @@ def open_known(
     return _blocks(options, settings)
 
 
-def open_for_prediction(options: Options, model: Model) -> Iterator[FileBlock]:
+def open_for_prediction(options: CommandOptions, model: Model) -> Iterator[FileBlock]:
     """Open a file whose rows are to be predicted."""
     # Files have extensions; a pipe has the format of the training data.
     format = model.position.get("format") if options.source == "-" else None
@@ -71,7 +71,7 @@ def open_for_prediction(options: Options, model: Model) -> Iterator[FileBlock]:
     return open_known(options, model, labelled=False)
 
 
-def _blocks(options: Options, settings: dict[str, Any]) -> Iterator[FileBlock]:
+def _blocks(options: CommandOptions, settings: dict[str, Any]) -> Iterator[FileBlock]:
     blocks = readers.open_blocks(options.data, **settings, **options.strictness())
     if not options.shuffle:
         return blocks
@@ -108,7 +108,7 @@ def odd_cell_notes(position: dict[str, Any], target: str | None = None) -> list[
     return notes
 
 
-def _types(options: Options, model: Model, labelled: bool) -> dict[str, str]:
+def _types(options: CommandOptions, model: Model, labelled: bool) -> dict[str, str]:
     """Return the types that features had in the file that the model learned from.
 
     Columns that are not features are read as text, in which every cell is valid.

@@ -1,11 +1,11 @@
 """`unitless rescale`: change the units of a saved model."""
 
-from unitless.cli.options import Options
-from unitless.cli.parameters import takes
+from unitless.cli.option_help import takes
+from unitless.cli.options import CommandOptions
 
 
 @takes("model factors save quiet")
-def rescale(options: Options) -> None:
+def rescale(options: CommandOptions) -> None:
     """Change the units of columns; the model continues as if they had always been the new ones.
 
     If metres become millimetres, the factor is 1000. Without --save the model file itself is

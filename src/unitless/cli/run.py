@@ -10,7 +10,7 @@ from typing import Any
 
 from unitless.cli import screen
 from unitless.cli.learners import check_learner
-from unitless.cli.options import Options
+from unitless.cli.options import CommandOptions
 from unitless.cli.outputs import check_outputs, results_path
 from unitless.cli.predictions import Predictions
 from unitless.cli.reading import labelled_rows, odd_cell_notes, open_known, open_new
@@ -30,7 +30,7 @@ CHECK_ROWS = 2000
 class EvaluationRun:
     """One run of `evaluate` or, without the table of losses, of `fit`."""
 
-    def __init__(self, options: Options, table: bool) -> None:
+    def __init__(self, options: CommandOptions, table: bool) -> None:
         self.options = options
         self.silent = options.quiet or options.json
         self.console = screen.console_of(

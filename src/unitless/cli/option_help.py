@@ -1,4 +1,4 @@
-"""What each option means, and `takes`, which makes a command of a function of `Options`.
+"""What each option means, and `takes`, which makes a command of a function of `CommandOptions`.
 
 A command names the options that it takes. They become the parameters that typer sees, so that the
 help, the manual and the code share one definition.
@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from unitless.cli.options import Options, spelt
+from unitless.cli.options import CommandOptions, spelt
 
 FORMATS_READ = """CSV, TSV, JSON, Parquet, Arrow, svmlight or VW text, also compressed as .gz,
     .zst, .bz2, .xz or .zip; - for standard input."""
@@ -140,20 +140,20 @@ MEANINGS = _parsed(HELP)
 
 def takes(
     names: str, changed: str = "", **defaults: Any
-) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Make a command of a function of `Options`.
+) -> Callable[[Callable[[CommandOptions], None]], Callable[..., None]]:
+    """Make a command of a function of `CommandOptions`.
 
     `changed` is a table like `HELP`, and `defaults` are defaults, that the command has otherwise.
     """
     meanings = dict(MEANINGS)
     for name, (_, flags, metavar, help) in _parsed(changed).items():
         meanings[name] = (MEANINGS[name][0], flags, metavar, help)
-    given = {each.name: each.default for each in fields(Options)} | defaults
-    hints = get_type_hints(Options)
+    given = {each.name: each.default for each in fields(CommandOptions)} | defaults
+    hints = get_type_hints(CommandOptions)
 
-    def decorate(function: Callable[[Options], None]) -> Callable[..., None]:
+    def decorate(function: Callable[[CommandOptions], None]) -> Callable[..., None]:
         def command(**values: Any) -> None:
-            function(Options(**values))
+            function(CommandOptions(**values))
 
         parameters = [
             _parameter(name, hints[name], given[name], *meanings[name]) for name in names.split()
