@@ -282,3 +282,26 @@ def test_pyarrow_reads_the_same(format, data):
             assert moment(found) == moment(cell)
         else:
             assert found == float(cell)
+
+
+def arrow_file(table):
+    file = io.BytesIO()
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("second", [2**62, -(2**62), 2**63 - 1])
+@pytest.mark.parametrize("nested", [False, True])
+def test_seconds_that_polars_would_turn_into_others(second, nested):
+    """2**62 seconds are 0 milliseconds modulo 2**64: a date in 1970."""
+    when = pa.array([0, second, None], pa.int64()).view(pa.timestamp("s"))
+    table = pa.table({"a": pa.StructArray.from_arrays([when], ["b"])} if nested else {"a": when})
+    with pytest.raises(ReadError, match="years 1 to 9999") as caught:
+        read(arrow_file(table), format="arrow")
+    name = "a.b" if nested else "a"
+    assert caught.value.column == name
+    assert len(read(arrow_file(table), format="arrow", types={name: "string"})) == 1
+    near = pa.table({"a": pa.array([0, 253_402_300_799], pa.int64()).view(pa.timestamp("s"))})
+    (block,) = read(arrow_file(near), format="arrow")
+    assert block.frame["a"].dt.year().to_list() == [1970, 9999]

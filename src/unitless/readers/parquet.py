@@ -34,6 +34,7 @@ FIRST_DAY = (date.min - EPOCH).days
 LAST_DAY = (date.max - EPOCH).days
 LAST_ZONED_DAY = (date(2099, 12, 30) - EPOCH).days
 """polars knows no summer time after 2099; times of a zone are up to a day away."""
+LAST_SECOND = 2**63 // 1000
 OUT_OF_RANGE = "its dates are not all in the years 1 to 9999, or 1 to 2099 with a time zone"
 LEAVE_OUT = "; to leave it out, use --ignore, or types={'%s': 'string'}"
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -86,15 +87,43 @@ def _scanned(
     scan = pl.scan_ipc if arrow else pl.scan_parquet
     try:
         table = scan(path, glob=False, hive_partitioning=False)
-        width = len(table.collect_schema())
+        schema = table.collect_schema()
+        width = len(schema)
+        if arrow and "time_unit='ms'" in str(schema):
+            _refuse_distant_seconds(file, path, _unread(options))
         total = table.select(pl.len()).collect().item()
         total = total if until is None else min(total, until)
         wanted = table.slice(rows, None if until is None else max(0, total - rows))
         size = max(1, options.block_bytes // (8 * max(1, width)))
         return total, _batches(file, wanted.collect_batches(chunk_size=size))
-    except (*REFUSED, OSError) as error:
+    except ReadError:
+        raise
+    except (*REFUSED, OSError, ValueError) as error:  # ValueError: pyarrow's
         why = f"polars cannot read it as Parquet or Arrow IPC ({error})"
         raise ReadError(why, file=file) from None
+
+
+def _refuse_distant_seconds(file: str, path: str, unread: list[str]) -> None:
+    """Refuse timestamps in seconds that polars, which has milliseconds, turns into others.
+
+    Only pyarrow shows them: without it, dates beyond 292 million years are not noticed.
+    """
+    try:
+        import pyarrow
+        from pyarrow import compute, ipc
+    except ImportError:
+        return
+    with pyarrow.memory_map(path) as opened, ipc.open_file(opened) as reader:
+        for k in range(reader.num_record_batches):
+            table = pyarrow.table(reader.get_batch(k))
+            while any(pyarrow.types.is_struct(field.type) for field in table.schema):
+                table = table.flatten()
+            for name, column in zip(table.column_names, table.columns, strict=True):
+                if str(column.type).startswith("timestamp[s") and name not in unread:
+                    bounds = compute.min_max(column.cast(pyarrow.int64())).values()
+                    if any(abs(each.as_py() or 0) > LAST_SECOND for each in bounds):
+                        why = OUT_OF_RANGE + LEAVE_OUT % name
+                        raise ReadError(why, file=file, column=name)
 
 
 def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -104,13 +133,18 @@ def _batches(file: str, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
         raise ReadError(f"the file is damaged ({error})", file=file) from None
 
 
+def _unread(options: Options) -> list[str]:
+    """Columns that are declared strings, and missing if they cannot be read."""
+    return [name for name, kind in options.types.items() if kind == "string"]
+
+
 def plain_frame(batch: pl.DataFrame, file: str, options: Options) -> pl.DataFrame:
     """The batch with columns of numbers, strings, booleans and dates, or a ReadError.
 
     With `exact`, integers stay integers. A column that cannot be read and is declared a string is
     missing.
     """
-    unread = [name for name, kind in options.types.items() if kind == "string"]
+    unread = _unread(options)
     columns = {}
     for column in flat(batch, file):
         name = column.name
