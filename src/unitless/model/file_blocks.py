@@ -38,7 +38,11 @@ def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Pr
     weights: Float | None = None
     new: list[tuple[int, Label]] = []
     if labelled:
-        targets, new = _targets(model, block)
+        try:
+            targets, new = codes_of(model, raw_targets(block, model.target))
+        except WrongLabel as error:
+            why = f"{error.why}; use {error.advice}"
+            raise _wrong(why, block, error.row, model.target) from None
         weights = _weights(model, block)
     if block.frame is None and model.columns is not None:
         raise ValueError("the model was made from a table, and this is svmlight or VW text")
@@ -54,9 +58,6 @@ def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Pr
     if grow or model.columns is not None:
         commit()
     return Prepared(rows if targets is None else rows.with_targets(targets), new)
-
-
-# The first block
 
 
 def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[Any, list[Label]]:
@@ -96,9 +97,6 @@ def take_format(model: "Model", block: FileBlock, columns: FrameEncoder | None) 
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
 
 
-# Targets and weights
-
-
 def raw_targets(block: FileBlock, target: str | None) -> Any:
     """The targets: an array of numbers with NaN, or a list of strings or booleans with None.
 
@@ -116,15 +114,6 @@ def raw_targets(block: FileBlock, target: str | None) -> Any:
     return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
 
 
-def _targets(model: "Model", block: FileBlock) -> tuple[Float, list[tuple[int, Label]]]:
-    given = raw_targets(block, model.target)
-    try:
-        return codes_of(model, given)
-    except WrongLabel as error:
-        why = f"{error.why}; use {error.advice}"
-        raise _wrong(why, block, error.row, model.target) from None
-
-
 class WrongLabel(ValueError):
     """A label that does not fit the task."""
 
@@ -138,7 +127,11 @@ def codes_of(model: "Model", y: Any) -> tuple[Float, list[tuple[int, Label]]]:
     if model.task in ("multilabel", "multioutput"):
         numbers = np.atleast_2d(np.asarray(y, dtype=np.float64))
         return (2 * numbers - 1 if model.task == "multilabel" else numbers), []
-    given = _listed(y)
+    given = y.to_list() if hasattr(y, "to_list") else y
+    if isinstance(given, np.ndarray) and given.dtype != np.float64:
+        given = given.tolist()
+    if not isinstance(given, np.ndarray | list | tuple):
+        given = [given]
     if model.task == "regression":
         if isinstance(given, np.ndarray):
             return given, []
@@ -154,15 +147,6 @@ def codes_of(model: "Model", y: Any) -> tuple[Float, list[tuple[int, Label]]]:
         why = f"{shown(label)} is a third class after {one} and {two}"
         raise WrongLabel(row, why, "--task multiclass, or --task regression if it is a number")
     return codes, new
-
-
-def _listed(y: Any) -> Any:
-    """Labels or numbers as a list, or as an array of numbers."""
-    if hasattr(y, "to_list"):
-        return y.to_list()
-    if isinstance(y, np.ndarray):
-        return y if y.dtype == np.float64 else y.tolist()
-    return list(y) if isinstance(y, list | tuple) else [y]
 
 
 def _weights(model: "Model", block: FileBlock) -> Float | None:
