@@ -146,16 +146,28 @@ def test_balls_cover_their_worst_members(name):
                 assert true <= claim.certificate
 
 
-def test_a_blend_is_certified_by_the_slopes_of_its_members():
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    y = np.sign(X[:, 0] + 0.3)
+@pytest.mark.parametrize("seed", range(0, 21, 3))
+def test_a_blend_is_certified_by_slopes(seed):
+    X = stream(seed)[0]
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1.0, 1.0], len(X))
+    v = 2.0 ** rng.uniform(-3, 3, len(X)) if seed % 2 else np.ones(len(X))
     blend = get("blend")()
-    scores = blend.learn(as_rows(X, y))
-    most = float(np.sum(blend.loss.value(y, scores)))
-    for u in comparators(X, y, "logistic", np.random.default_rng(1)):
-        true = exact_regret(blend, X, y, np.ones(len(y)), scores, u)
+    scores = blend.learn(as_rows(X, y, v))
+    most = float(np.sum(v * blend.loss.value(y, scores)))
+    for u in comparators(X, y, "logistic", rng):
+        true = exact_regret(blend, X, y, v, scores, u)
         for member in certificate(blend, u).by_member:
             assert true <= member.bounds[1].certificate <= most * (1 + 1e-9)
+    names = [member.name for member in blend.ensemble.members]
+    s = blend.ensemble.learners[names.index("Algorithm 1")].sums().s
+    ids = 1 + blend.ensemble.features.ids
+    for B in (0.1, 1.0, 10.0):
+        sizes = np.where(ids > 0, B / np.where(s[ids] > 0, s[ids], 1.0), 0.0)
+        corner = Weights(B / s[0], sizes * rng.choice([-1.0, 1.0], len(ids)))
+        true = exact_regret(blend, X, y, v, scores, corner)
+        for member in certificate(blend, ball=B).by_member:
+            assert true <= member.bounds[2].certificate
 
 
 def test_without_the_sums_of_slopes_the_certificate_is_A_plus_h_u():

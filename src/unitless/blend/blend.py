@@ -24,6 +24,7 @@ from unitless.blend import explaining
 from unitless.blend.compaction import SQUARES, ingest
 from unitless.blend.ensemble import Ensemble
 from unitless.blend.experts import BY_VIEWS
+from unitless.blend.grouped_slopes import FORECASTER, BlendSlopes
 from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
 from unitless.blend.mixture import Guarantee
@@ -85,6 +86,7 @@ class Blend(Learner):
         Component("ensemble"),
         Component("mixture"),
         Component("target_scaler"),
+        Component("slopes"),
     )
 
     def __init__(
@@ -106,6 +108,10 @@ class Blend(Learner):
         self.ensemble = Ensemble(members, loss=self.loss, intercept=self.intercept, **several)
         self.mixture = MIXTURES[self.loss.code](members, self.loss)
         self.target_scaler = None
+        self.slopes = None
+        if self.loss.code == LOGISTIC:
+            names = [member.name for member in members]
+            self.slopes = BlendSlopes(names.index(FORECASTER), self.intercept)
         self._row_table: RowTable | None = None
         self._single_rows = 0
         if self.loss.targets == "reals":
@@ -122,7 +128,7 @@ class Blend(Learner):
     def state(self) -> tuple[Any, ...]:
         """The state of features, views, experts, mixture and targets."""
         ensemble = self.ensemble
-        parts = [*ensemble.learners, self.mixture, self.target_scaler]
+        parts = [*ensemble.learners, self.mixture, self.target_scaler, self.slopes]
         shown = [part for part in (ensemble.views, ensemble.pairs) if part is not None]
         views = [field.of(part) for part in shown for field in part.saved]
         return *ensemble.features.state, *views, *[part.state for part in parts if part is not None]
@@ -166,10 +172,11 @@ class Blend(Learner):
             targets = self.target_scaler.learn(targets, weights)
         found = self._run_row(block, targets, weights, rows)
         first = 0
-        if found is None:
+        if found is None or self._row_table is None:
             self._row_table = None
         else:
             self._decode(self.mixture.learn(found, targets, weights, scores))
+            self._row_table.slopes.learn(targets, weights, scores)
             first = rows
         while first < rows:
             last = ingest(tuple(block), weights, rows, first, *ensemble.features.state)
@@ -188,8 +195,11 @@ class Blend(Learner):
             part = slice(first, last)
             y = targets[part]
             v = weights[part]
-            found = ensemble.run(block.cut(first, last), width, y, v, self.table(last - first))
+            shown = ensemble.features.compact(block.cut(first, last), last - first, width)
+            found = ensemble.run(shown, y, v, self.table(last - first))
             self._decode(self.mixture.learn(found, y, v, scores[part]))
+            if self.slopes is not None:
+                self.slopes.learn(shown, y, v, scores[part], found)
             first = last
         scores[:unknown] = 0.0
         return scores
@@ -211,9 +221,9 @@ class Blend(Learner):
             step = ensemble.features.rows_per_tile(block.cut(start, stop), stop - start, width)
             for first in range(start, stop, step):
                 last = min(first + step, stop)
-                tile = block.cut(first, last)
+                tile = ensemble.features.compact(block.cut(first, last), last - first, width)
                 v = weights[first:last]
-                found = ensemble.run(tile, width, EMPTY, v, self.table(last - first))
+                found = ensemble.run(tile, EMPTY, v, self.table(last - first))
                 blend.mixture.learn(found, EMPTY, v, scores[first:last])
         return self._decode(scores)
 
@@ -261,6 +271,9 @@ class Blend(Learner):
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
         self._row_table = None
         self.ensemble.rescale(columns, factors)
+        if self.slopes is not None:
+            ids = self.ensemble.features.ids[columns]
+            self.slopes.rescale(ids[ids >= 0], factors[ids >= 0])
 
     def _seen(self) -> NDArray[np.bool_]:
         features = self.ensemble.features

@@ -53,14 +53,14 @@ class Ensemble(Stateful):
     def _loaded(self) -> None:
         need(self.alive.any(), "no member is left")
 
-    def run(self, block: Block, width: int, targets: Float, weights: Float, table: Float) -> Float:
+    def run(self, shown: Block, targets: Float, weights: Float, table: Float) -> Float:
         """Fill in a table (experts, rows[, classes]) with scores of the rows; returns it by row.
 
-        If there are targets, the experts learn. Those that were dropped have the score 0.
+        The rows are by feature (`Compaction.compact`). If there are targets, the experts learn.
+        Those that were dropped have the score 0.
         """
         rows = table.shape[1]
         learn = len(targets) > 0
-        shown = self.features.compact(block, rows, width)
         views = self.show(shown, rows, learn=learn)
         calls: list[tuple[Any, ...]] = []
         for member, learner, scores in zip(self.members, self.learners, table, strict=True):

@@ -81,9 +81,10 @@ def contributions(blend: Any, row: Block) -> Float:
     blend = blend.in_regime(regime)
     ensemble = blend.ensemble
     width = ensemble.features.count + int(new)
-    z = ensemble.run(row, width, EMPTY, EMPTY, blend.table(1))[0]
+    shown = ensemble.features.compact(row, 1, width)
+    z = ensemble.run(shown, EMPTY, EMPTY, blend.table(1))[0]
     with np.errstate(over="ignore", invalid="ignore"):
-        by_feature = _slopes_times_parts(blend.mixture, z, _parts(ensemble, row, width, z))
+        by_feature = _slopes_times_parts(blend.mixture, z, _parts(ensemble, shown, z))
         if blend.target_scaler is not None:
             by_feature = by_feature / blend.target_scaler.unit
     ids = blend.ensemble.features.ids
@@ -92,10 +93,9 @@ def contributions(blend: Any, row: Block) -> Float:
     return _finite(out, LARGEST / (2 + len(out)))
 
 
-def _parts(ensemble: Any, block: Block, width: int, z: Float) -> Float:
+def _parts(ensemble: Any, shown: Block, z: Float) -> Float:
     """(experts, features[, classes]): what each feature adds to each expert's score z of a row."""
     known = ensemble.features.count
-    shown = ensemble.features.compact(block, 1, width)
     views = ensemble.show(shown, 1, learn=False)
     out = np.zeros((len(ensemble.members), known, *z.shape[1:]))
     for k, (member, learner) in enumerate(zip(ensemble.members, ensemble.learners, strict=True)):

@@ -10,12 +10,13 @@ blocks. An expert without a kernel here is called from Python.
 from typing import Any
 
 import numpy as np
-from numba import carray, types  # type: ignore[attr-defined]
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from unitless.blend import fused
 from unitless.blend.compaction import add_row, changes_regime, compact, count
+from unitless.blend.grouped_slopes import RowSlopes
+from unitless.kernels.addresses import array_at as _array
+from unitless.kernels.addresses import floats_at as _floats
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES
 from unitless.learners import full, neighbours, newton, tree_growth, vaw
@@ -34,28 +35,6 @@ VIEWS = {"none": -1, "raw": 0, "centred": 1, "squashed": 2, "normalised": 3, "pr
 OF_PAIRS = 5
 # The table: how many experts and classes, arrays of all, then of each expert (kind, view), arrays
 SHARED, STRIDE = 18, 17
-
-
-@intrinsic
-def _pointer(typingctx, address, dtype):
-    """A pointer to numbers of a type, from an address."""
-    pointer = types.CPointer(dtype.dtype)
-
-    def codegen(context, builder, signature, args):
-        return builder.inttoptr(args[0], context.get_value_type(pointer))
-
-    return pointer(types.int64, dtype), codegen
-
-
-@inlined
-def _array(table, k, dtype):
-    """The array of row k of the table."""
-    return carray(_pointer(table[k, 0], dtype), (table[k, 1],))
-
-
-@inlined
-def _floats(table, k):
-    return _array(table, k, np.float64)
 
 
 @inlined
@@ -244,6 +223,7 @@ class RowTable:
             self._enter(SHARED + STRIDE * e, (kind, VIEWS.get(view, OF_PAIRS)), arrays)
             if kind == ABSENT and learner is not None:
                 self.others.append((e, view, learner))
+        self.slopes = RowSlopes(blend.slopes, self.views[0], self.by_row)
 
     def _enter(self, k: int, head: tuple[int, int], arrays: list[NDArray[Any]]) -> None:
         self._arrays += arrays
@@ -251,8 +231,8 @@ class RowTable:
         self._table[k : k + 1 + len(arrays)] = [head, *addresses]
 
     def has_room(self) -> bool:
-        """Whether all experts can learn one more row in the arrays that they have."""
-        return all(expert.has_room() for expert in self._growing)
+        """Whether one more row can be learned in the arrays at hand."""
+        return self.slopes.room > 0 and all(expert.has_room() for expert in self._growing)
 
     def run(self, block: Block, targets: Float, weights: Float) -> bool:
         """Fill in `scores`, or learn; returns False if the row is unusual."""

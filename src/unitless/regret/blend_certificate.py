@@ -6,7 +6,11 @@ Blend is at most
 
     the bound of the member's theorem + the overhead                            in advance
     the member's certificate A + h.u + (loss of the Blend - loss of the member) at any time
+    the loss of the Blend + sum over groups of trials of the least of
+        sum v loss*(y, lambda g) + lambda h.u, over lambda and two forecasters  at any time
 
+The last line has the slopes g of the Blend itself and of its linear Newton expert, kept for
+groups of trials (`unitless.blend.grouped_slopes`). The smaller of the last two is certified.
 Algorithm 2 leaves the Blend when there are too many features for it; its bounds then hold for the
 trials until it left.
 """
@@ -15,13 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import xlogy
 
 from unitless.blend.blend import Blend
+from unitless.blend.grouped_slopes import POWERS, BlendSlopes
 from unitless.blend.mixture import Guarantee
-from unitless.learners.base import Learner, Weights
+from unitless.learners.base import Float, Learner, Sums, Weights
 from unitless.losses import HINGE, LOGISTIC, SOFTMAX
 from unitless.regret.certificate_types import TITLE, Certificate, RegretBounds, html_table
-from unitless.regret.damped import ROUNDING, paid
+from unitless.regret.damped import LAMBDAS, ROUNDING, paid
 
 CLIPPED = {LOGISTIC: "", SOFTMAX: "", HINGE: "clipped to [-1, 1]"}
 """What the losses in the guarantees are about; other losses clip to the range of the targets."""
@@ -108,7 +114,9 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     for member, learner in zip(blend.ensemble.members, blend.ensemble.learners, strict=True):
         if member.role == "guarantee" and learner is not None:
             own = None if u is None else _by_feature(blend, learner, u)
-            by_member.append(_member_certificate(kept[member.name], learner, own, ball))
+            made = _member_certificate(kept[member.name], learner, own, ball)
+            by_slopes = _by_slopes(blend, learner, made, own, ball)
+            by_member.append(made._replace(bounds=by_slopes))
     any_kept = next(iter(kept.values()))
     trials = max(each.last for each in kept.values())
     total = next((each.loss for each in kept.values() if each.last == trials), any_kept.loss)
@@ -137,6 +145,85 @@ def _member_certificate(
         for line in made.bounds
     ]
     return MemberCertificate(kept.member, str(learner.theorem), kept.last, bounds)
+
+
+def _by_slopes(
+    blend: Blend, learner: Learner, made: MemberCertificate, u: Weights | None, ball: float
+) -> list[RegretBounds]:
+    """The bounds of a member, with the certificate by slopes where that is smaller."""
+    sums = learner.sums()
+    slopes = blend.slopes
+    if sums is None or slopes is None or slopes.trials != made.trials:
+        return made.bounds
+    sure = SlopeBound(slopes, sums, blend.guarantees()[made.member].loss)
+    zero = np.zeros(len(sums.s))
+    asked = [zero] if u is None else [zero, np.append(u.intercept, u.features)]
+    least = [sure.against(w) for w in asked] + sure.balls(ball)
+    bounds = [
+        line._replace(certificate=min(line.certificate, own))
+        for line, own in zip(made.bounds, least, strict=False)  # an ellipsoid is the last line
+    ]
+    return bounds + made.bounds[len(bounds) :]
+
+
+class SlopeBound:
+    """Upper bounds on the regret of a Blend from the slopes of its forecasters."""
+
+    def __init__(self, slopes: BlendSlopes, sums: Sums, loss: float) -> None:
+        self.s = sums.s
+        self.h = slopes.total(len(sums.s))
+        terms = ROUNDING * (sums.trials + sums.dimension + POWERS + 8)
+        # |v q^k| <= v q, and |v q ln q| < v; sum |v g x_i| <= sqrt(T) s_i
+        self.error = float(terms * np.sqrt(sums.trials))
+        self.paid = float(loss * (1 + terms))
+        self.levels = _conjugates(slopes._slopes)
+        self.levels[..., 1:] += terms * (slopes._slopes[..., 1:2] - slopes._slopes[..., :1])
+
+    def against(self, w: Float) -> float:
+        """The bound against the weights w."""
+        products = self.h @ w
+        error = self.error * float(np.sum(self.s * np.abs(w)))
+        if not (np.isfinite(products).all() and np.isfinite(error)):
+            return self.paid
+        by_factor = LAMBDAS * products[..., None]
+        least = np.min(self.levels + by_factor, axis=(1, 2))
+        return min(self.paid + float(least.sum()) + error, self.paid)
+
+    def balls(self, B: float) -> list[float]:
+        """The bounds for the worst u in the simplex and in the box: one lambda for all groups."""
+        seen = self.s > 0
+        h = np.abs(self.h.sum(axis=0))
+        z = h[:, seen] / self.s[seen]
+        z += self.error
+        levels = self.paid + self.levels.sum(axis=0)
+        bounds = []
+        for largest in (z.max(axis=1, initial=0.0), z.sum(axis=1)):
+            by_factor = np.outer(largest, LAMBDAS)
+            least = np.min(levels + B * by_factor)
+            bounds.append(min(float(least), self.paid))
+        return bounds
+
+
+def _conjugates(sums: Float) -> Float:
+    """Upper bounds on sum v loss*(y, lambda g) for every lambda.
+
+    loss* = x ln x + (1 - x) ln(1 - x) at x = lambda q. The second term is the series
+    -x + sum_{k >= 2} x^k / (k (k - 1)), of which the terms beyond K are at most x^(K + 1) / K
+    together.
+    """
+    entropy = sums[..., :1]
+    first = sums[..., 1:2]
+    bound = entropy * LAMBDAS
+    bound += first * xlogy(LAMBDAS, LAMBDAS)
+    bound -= first * LAMBDAS
+    for k in range(2, POWERS):
+        factor = 1 / (k * (k - 1))
+        power = sums[..., k : k + 1]
+        bound += factor * power * LAMBDAS**k
+    factor = 1 / (POWERS - 1)
+    last = sums[..., POWERS:]
+    bound += factor * last * LAMBDAS**POWERS
+    return np.asarray(bound)
 
 
 def _by_feature(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weights:
