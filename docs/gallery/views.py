@@ -1,7 +1,7 @@
 """What learners can represent: the score of a point in the plane, after 4000 points.
 
 The label is "inside the ring". Algorithm 1 sees lines only. The views of the Blend bend each
-feature on its own, which is not enough for a ring. With views="all" it has boosted trees, which
+feature on its own, which is not enough for a ring. By default it also has boosted trees, which
 combine features.
 """
 
@@ -19,8 +19,8 @@ line = np.linspace(-2, 2, 60)
 grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
 kinds = {
     "Algorithm 1": Coordinate(),
+    'Blend(views="smooth")': Blend(views="smooth"),
     "Blend": Blend(),
-    'Blend(views="all")': Blend(views="all"),
 }
 figure, places = plt.subplots(1, 3, figsize=(7.2, 2.7), sharey=True)
 for place, (name, learner) in zip(places, kinds.items(), strict=True):

@@ -4,7 +4,8 @@
     cell 8 b_i + b_j of pair p is the feature 64 p + 8 b_i + b_j, which is 1 in this row
 
 A linear learner on cells can represent any function of two features, in steps. The pairs are drawn
-once, after 64 rows: those with the smallest hashes among all pairs of the features known by then.
+once, after 64 rows: those with the smallest hashes among all pairs of the features that varied by
+then, which are numbered by their order.
 """
 
 import numpy as np
@@ -26,12 +27,12 @@ Float = NDArray[np.float64]
 
 @kernel
 def draw(features, pairs):
-    """The pairs of features with the smallest hashes, in order; returns how many there are."""
+    """The pairs of these features with the smallest hashes; returns how many there are."""
     count = 0
     hashes = np.empty(pairs.shape[0], np.uint64)
-    for j in range(features):
-        for i in range(j):
-            h = hashed(i, j, 0)
+    for b in range(features.size):
+        for a in range(b):
+            h = hashed(a, b, 0)
             if count == hashes.size and h >= hashes[count - 1]:
                 continue
             k = min(count, hashes.size - 1)
@@ -42,8 +43,8 @@ def draw(features, pairs):
                 pairs[k, 1] = pairs[k - 1, 1]
                 k -= 1
             hashes[k] = h
-            pairs[k, 0] = i
-            pairs[k, 1] = j
+            pairs[k, 0] = features[a]
+            pairs[k, 1] = features[b]
     return count
 
 
@@ -54,10 +55,12 @@ def _bin(u):
 
 
 @kernel
-def show(squashed, width, learns, pairs, sign, totals, cells, starts):
+def show(squashed, learns, pairs, sign, varies, totals, cells, starts):
     """Fill in the cells of each row, and where each row's cells begin; returns their number."""
     n = 0
-    for r in range(starts.size - 1):
+    rows = starts.size - 1
+    width = squashed.size // max(rows, 1)
+    for r in range(rows):
         x = squashed[r * width : (r + 1) * width]
         for p in range(np.int64(totals[1])):
             i = pairs[p, 0]
@@ -67,8 +70,11 @@ def show(squashed, width, learns, pairs, sign, totals, cells, starts):
         starts[r + 1] = n
         if learns:
             totals[0] += 1
+            if totals[0] <= FIRST_ROWS:
+                for i in range(width):
+                    varies[i] = max(varies[i], 1.0 if x[i] != 0 else 0.0)
             if totals[0] == FIRST_ROWS:
-                totals[1] = draw(width, pairs)
+                totals[1] = draw(np.flatnonzero(varies[:width]), pairs)
     return n
 
 
@@ -84,12 +90,14 @@ class PairsOfBins(Stateful):
     saved = (
         Field("pairs", "1", "the two features of each pair", (PAIRS, 2)),
         Field("sign", "sign", "-1: the feature is turned around", ("n",)),
+        Field("varies", "1", "1: the feature was not constant in the first rows", ("n",)),
         Field("totals", "1", "rows, pairs", (2,)),
     )
 
     def __init__(self) -> None:
         self.pairs = np.zeros((PAIRS, 2), np.int64)
         self.sign = np.empty(0)
+        self.varies = np.empty(0)
         self.totals = np.zeros(2)
 
     def _sizes(self) -> dict[str, int]:
@@ -105,16 +113,16 @@ class PairsOfBins(Stateful):
         new = features - len(self.sign)
         if new > 0:
             self.sign = np.append(self.sign, np.ones(new))
+            self.varies = np.append(self.varies, np.zeros(new))
 
     def show(self, squashed: Block, rows: int, *, learn: bool) -> Block:
         """The cells of squashed rows, each as if it were the next; see `Views.show`."""
-        width = squashed.columns
         if learn:
-            self.reserve(width)
+            self.reserve(squashed.columns)
         cells = np.empty(rows * PAIRS, np.int32)
         starts = np.zeros(rows + 1, np.int64)
-        state = self.pairs, self.sign, self.totals
-        n = show(squashed.values, width, learn, *state, cells, starts)
+        state = self.pairs, self.sign, self.varies, self.totals
+        n = show(squashed.values, learn, *state, cells, starts)
         return Block(np.ones(n), cells[:n], starts, PAIRS * CELLS)
 
     def by_feature(self, parts: Float, features: int) -> Float:

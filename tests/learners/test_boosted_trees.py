@@ -252,7 +252,7 @@ def test_memory_is_bounded(loss):
     learner = BoostedTrees(loss, classes=3 if loss == "softmax" else 0, trees=4, leaves=8, gain=0.5)
     scores = learner.learn(as_rows(X, y))
     assert learner.state[0].leaves.tolist() == [8] * 4
-    assert len(learner.state[1].sums) == 32
+    assert len(learner.state[1].record) == 32
     single = BoostedTrees(loss, classes=3 if loss == "softmax" else 0, trees=4, leaves=8, gain=0.5)
     rows = as_rows(X, y)
     parts = [single.learn(rows[t : t + 1]) for t in range(3000)]

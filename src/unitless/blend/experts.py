@@ -51,7 +51,7 @@ PAIRS = Expert("pairs of bins", "pairs", Diagonal, {"strength": 3.0}, dense=True
 NEIGHBOURS = Expert("neighbours", "raw", Neighbours, dense=True, small=True, role="late")
 LAST_TARGET = Expert("last target", "none", Tracker, {"gamma": 0.0})
 
-# The default, views="smooth": the experts of version 0.1.0
+# views="smooth": the experts of version 0.1.0
 SMOOTH_LOGISTIC = [
     Expert("Newton, squashed", "squashed", Newton, {"strength": 3.0}, dense=True, small=True),
     Expert("Newton, centred", "centred", Newton, {"strength": 10.0}, dense=True, small=True),
@@ -105,7 +105,7 @@ SOFTMAX_LINEAR = [
 ]
 
 
-# views="all": curves and interactions, and what is still worth its place beside them
+# The default, views="all": curves and interactions, and what is still worth its place beside them
 LOGISTIC = [
     SMOOTH_LOGISTIC[0],
     SMOOTH_LOGISTIC[1]._replace(steep=True),  # Newton, centred

@@ -24,7 +24,8 @@ from unitless.learners.base import NO_INDICES, NO_STARTS, Block, Float
 from unitless.learners.boosted_trees import BoostedTrees
 from unitless.learners.coordinatewise import Coordinatewise
 from unitless.learners.neighbours import Neighbours
-from unitless.pairs_of_bins import PAIRS, PairsOfBins
+from unitless.learners.split_candidates import CANDIDATES, sums_of
+from unitless.pairs_of_bins import PairsOfBins
 from unitless.pairs_of_bins import show as show_pairs
 from unitless.views import show_moments, show_normalised
 
@@ -34,7 +35,7 @@ KINDS |= {"boosted_trees": TREES, "neighbours": NEIGHBOURS}
 VIEWS = {"none": -1, "raw": 0, "centred": 1, "squashed": 2, "normalised": 3, "presence": 4}
 OF_PAIRS = 5
 # The table: how many experts and classes, arrays of all, then of each expert (kind, view), arrays
-SHARED, STRIDE = 18, 17
+SHARED, STRIDE = 19, 13
 
 
 @inlined
@@ -64,11 +65,11 @@ def _show(block, learns, table, views):
 def _show_pairs(learns, table, squashed):
     """The cells of the row, as stored values, columns and where rows begin and end."""
     pairs = _array(table, 12, np.int64).reshape(-1, 2)
-    cells = _array(table, 16, np.int32)
-    starts = _array(table, 17, np.int64)
-    state = pairs, _floats(table, 13), _floats(table, 14)
-    n = show_pairs(squashed, squashed.size, learns, *state, cells, starts)
-    return _floats(table, 15)[:n], cells[:n], starts
+    cells = _array(table, 17, np.int32)
+    starts = _array(table, 18, np.int64)
+    state = pairs, _floats(table, 13), _floats(table, 14), _floats(table, 15)
+    n = show_pairs(squashed, learns, *state, cells, starts)
+    return _floats(table, 16)[:n], cells[:n], starts
 
 
 @inlined
@@ -87,18 +88,14 @@ def _trees(table, k, block, targets, weights, scores):
     settings = np.int64(s[0]), np.int64(s[1]), np.int64(s[2]), np.int64(s[3]), s[4], s[5], s[6]
     node = _floats(table, k + 2).reshape(-1, 4)
     nodes = node, _floats(table, k + 3).reshape(node.shape[0], -1), _array(table, k + 4, np.int64)
-    column = _array(table, k + 6, np.int32).reshape(-1, tree_growth.CANDIDATES)
-    n = column.shape[0]
-    point = _floats(table, k + 7).reshape(n, -1)
-    first = _floats(table, k + 8).reshape(n, -1)
-    left = _floats(table, k + 9).reshape(n, -1)
-    before = _floats(table, k + 10).reshape(n, -1)
-    leaves = _floats(table, k + 5).reshape(n, -1), column, point, first, left, before
-    order = _array(table, k + 11, np.int64)
-    place = _array(table, k + 12, np.int64)
-    history = _array(table, k + 14, np.int64)
-    rest = _floats(table, k + 15), _floats(table, k + 16)
-    memory = (order, place, _floats(table, k + 13), history, *rest)
+    width = CANDIDATES * (1 + sums_of(settings[0]))
+    rare = _floats(table, k + 6).reshape(-1, width)
+    leaves = _floats(table, k + 5).reshape(rare.shape[0], -1), rare
+    order = _array(table, k + 7, np.int64)
+    place = _array(table, k + 8, np.int64)
+    history = _array(table, k + 10, np.int64)
+    rest = _floats(table, k + 11), _floats(table, k + 12)
+    memory = (order, place, _floats(table, k + 9), history, *rest)
     tree_growth.run(block, targets, weights, scores, nodes, leaves, memory, settings)
 
 
@@ -266,9 +263,11 @@ def _kind(learner: Any, width: int) -> int:
 def _arrays_of_pairs(pairs: PairsOfBins | None) -> list[NDArray[Any]]:
     if pairs is None:
         return []
-    cells = np.empty(PAIRS, np.int32)
+    most = len(pairs.pairs)
+    cells = np.empty(most, np.int32)
     starts = np.zeros(2, np.int64)
-    return [pairs.pairs, pairs.sign, pairs.totals, np.ones(PAIRS), cells, starts]
+    state = pairs.pairs, pairs.sign, pairs.varies, pairs.totals
+    return [*state, np.ones(most), cells, starts]
 
 
 def _arrays(learner: Any) -> list[NDArray[Any]]:

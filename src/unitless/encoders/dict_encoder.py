@@ -4,6 +4,7 @@ import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from unitless.rows import Block
 class DictEncoder:
     """The columns of named features, in order of first appearance, and a buffer for one row.
 
+    New names of a row get their columns in sorted order, and a row is loaded by column, so that
+    the order of the keys of a dict does not matter.
+
     A stream of dicts mostly repeats its keys. `load` remembers the last ones, so that such a row
     costs one comparison of its keys and one pass over its values.
 
@@ -25,7 +29,7 @@ class DictEncoder:
     >>> encoder.load({"weight": 70, "height": 1.7})
     False
     >>> encoder.values, encoder.indices
-    (array([70. ,  1.7]), array([1, 0], dtype=int32))
+    (array([ 1.7, 70. ]), array([0, 1], dtype=int32))
     """
 
     def __init__(self, columns: Mapping[Hashable, int] | None = None) -> None:
@@ -46,9 +50,9 @@ class DictEncoder:
         if [*x] != self.order:
             self._set_order(x)
         try:
-            self._pack(*x.values())
+            self._pack(*self._values_of(x))
         except (struct.error, OverflowError):
-            self.values[:] = [_as_number(name, value) for name, value in x.items()]
+            self.values[:] = [_as_number(name, x[name]) for name in self.loaded]
         return bool(self.unknown)
 
     def add_unknown(self) -> None:
@@ -64,7 +68,7 @@ class DictEncoder:
 
     def refuse_infinity(self) -> None:
         """An infinite value in the loaded row is an error that names it."""
-        for name, value in zip(self.order, self.values, strict=True):
+        for name, value in zip(self.loaded, self.values, strict=True):
             if math.isinf(value):
                 raise ValueError(
                     f"feature {name!r}: {value} is not a number to learn from; leave it out, or "
@@ -73,16 +77,24 @@ class DictEncoder:
 
     def _set_order(self, x: Mapping[Hashable, Any]) -> None:
         """Expect these keys, in this order, from now on."""
-        new = [name for name in x if name not in self.columns]
+        new = sorted((name for name in x if name not in self.columns), key=_by_name)
         self.unknown = {name: len(self.columns) + k for k, name in enumerate(new)}
         columns = {**self.columns, **self.unknown} if new else self.columns
         self.order = list(x)
+        self.loaded: list[Any] = sorted(x, key=columns.__getitem__)
+        ordered = self.loaded == self.order
+        self._values_of: Any = methodcaller("values") if ordered else itemgetter(*self.loaded)
         room = bytearray(8 * len(x))  # filled faster than an array
         self.values: NDArray[np.float64] = np.frombuffer(room)
-        self.indices = np.array([columns[name] for name in x], dtype=np.int32)
+        self.indices = np.array([columns[name] for name in self.loaded], dtype=np.int32)
         starts = np.array([0, len(x)])
         self.block = Block(self.values, self.indices, starts, len(columns))
         self._pack: Any = partial(struct.Struct(f"{len(x)}d").pack_into, room, 0)
+
+
+def _by_name(name: Hashable) -> tuple[str, Any]:
+    """Sorts names of any type: those of a type together, numbers by size."""
+    return type(name).__name__, name if isinstance(name, str | int | float) else str(name)
 
 
 def no_dict(x: Any) -> TypeError:

@@ -1,7 +1,7 @@
 """Convert dict rows, and frames of them, to rows in the columns of a `DictEncoder`.
 
-A block keeps the order of values within each dict, as `learn_one` does. So a learner learns
-bit-for-bit the same from a block and from its rows one by one.
+A block is in the order of `DictEncoder`, as `learn_one` is. So a learner learns bit-for-bit the
+same from a block and from its rows one by one.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -25,29 +25,32 @@ from numpy.typing import NDArray
 from unitless import units
 from unitless.learners.base import EMPTY, NO_INDICES, Block, Float, Learner
 from unitless.learners.diagonal import CURVED
-from unitless.learners.tree_growth import (
+from unitless.learners.split_candidates import (
+    BEFORE,
     CANDIDATES,
-    CHILD,
-    COLUMN,
-    GROUPS,
+    COLUMNS,
     HISTORY,
     LAST_TARGET,
-    LEAF,
     LEAVES,
     MEAN_TARGET,
     OPEN,
     PAST,
+    POINTS,
     SEEN,
     SPLITS,
-    THRESHOLD,
     TOTALS,
     TRIALS,
     V,
-    run,
+    sums_of,
 )
+from unitless.learners.tree_growth import CHILD, COLUMN, LEAF, THRESHOLD, run
 from unitless.losses import SOFTMAX, SQUARED, Loss
 from unitless.rows import Rows
-from unitless.state import COLUMNS, Field, checked_count, need
+from unitless.state import COLUMNS as NUMBER_OF_COLUMNS
+from unitless.state import Field, checked_count, need
+
+RECORD = "G, H, P; rows, draws, open candidates, columns, thresholds; totals; sums to their left"
+RARE = "first values of candidates, totals before they were ready"
 
 
 class Nodes(NamedTuple):
@@ -61,12 +64,8 @@ class Nodes(NamedTuple):
 class Leaves(NamedTuple):
     """What each leaf has learned, and its candidates for a split."""
 
-    sums: Float
-    column: NDArray[np.int32]
-    point: Float
-    first: Float
-    left: Float
-    before: Float
+    record: Float
+    rare: Float
 
 
 class Memory(NamedTuple):
@@ -88,17 +87,17 @@ def _empty_nodes(n: int, trees: int, classes: int) -> Nodes:
     return Nodes(node, np.zeros((n, classes)), np.ones(trees, np.int64))
 
 
-def _empty_leaves(n: int, classes: int, amounts: int) -> Leaves:
+def _empty_leaves(n: int, classes: int, sums: int) -> Leaves:
     """Room for n leaves, whose candidates have yet to draw their columns."""
+    candidates = CANDIDATES * (sums - 1)
     leaves = Leaves(
-        sums=np.zeros((n, 3 * classes + TOTALS + amounts)),
-        column=np.zeros((n, CANDIDATES), np.int32),
-        point=np.full((n, CANDIDATES), math.nan),
-        first=np.full((n, CANDIDATES), math.nan),
-        left=np.zeros((n, amounts * CANDIDATES)),
-        before=np.zeros((n, amounts * CANDIDATES)),
+        record=np.zeros((n, 3 * classes + TOTALS + sums + candidates)),
+        rare=np.zeros((n, CANDIDATES * (1 + sums))),
     )
-    leaves.sums[:, 3 * classes + OPEN] = CANDIDATES
+    own = leaves.record[:, 3 * classes :]
+    own[:, OPEN] = CANDIDATES
+    own[:, POINTS:TOTALS] = math.nan
+    leaves.rare[:, :BEFORE] = math.nan
     return leaves
 
 
@@ -135,16 +134,12 @@ class BoostedTrees(Learner):
     takes_losses: ClassVar[Any] = CURVED
     saved: ClassVar[tuple[Any, ...]] = (
         *Learner.saved,
-        COLUMNS,
+        NUMBER_OF_COLUMNS,
         Field("_nodes.node", "x_j", "column, threshold, child, leaf", ("nodes", 4), True),
         Field("_nodes.value", "z", "value of a node when it was split", ("nodes", "classes")),
         Field("_nodes.leaves", "1", "leaves by tree", ("trees",)),
-        Field("_leaves.sums", "z", "G, H, P, rows, draws, slots open, totals", ("leaves", "sums")),
-        Field("_leaves.column", "1", "columns of candidates", ("leaves", CANDIDATES)),
-        Field("_leaves.point", "x_j", "their thresholds", ("leaves", CANDIDATES), True),
-        Field("_leaves.first", "x_j", "their first values", ("leaves", CANDIDATES), True),
-        Field("_leaves.left", "z", "sums of the rows to the left", ("leaves", "slots")),
-        Field("_leaves.before", "z", "totals before it was ready", ("leaves", "slots")),
+        Field("_leaves.record", "z, x_j", RECORD, ("leaves", "record"), True),
+        Field("_leaves.rare", "z, x_j", RARE, ("leaves", "rare"), True),
         Field("_memory.order", "1", "columns in order of appearance", ("columns",)),
         Field("_memory.place", "1", "place of a column in that order, or -1", ("columns",)),
         Field("_memory.sign", "sign", "-1: the column is turned around", ("columns",)),
@@ -177,7 +172,7 @@ class BoostedTrees(Learner):
         self._strength = 5.0 if self.loss.code == SQUARED else 1.25
         self._nodes = _empty_nodes(self.trees, self.trees, self.classes)
         self._nodes.node[:, LEAF] = np.arange(self.trees)
-        self._leaves = _empty_leaves(self.trees, self.classes, self._amounts)
+        self._leaves = _empty_leaves(self.trees, self.classes, self._sums)
         self._memory = Memory(
             order=np.empty(0, np.int64),
             place=np.empty(0, np.int64),
@@ -189,9 +184,8 @@ class BoostedTrees(Learner):
         self._memory.numbers[LEAVES] = self.trees
 
     @property
-    def _amounts(self) -> int:
-        """How many numbers a candidate sums."""
-        return GROUPS if self.loss.code == SOFTMAX else 3
+    def _sums(self) -> int:
+        return int(sums_of(self.loss.code))
 
     @property
     def state(self) -> tuple[Nodes, Leaves, Memory]:
@@ -201,32 +195,33 @@ class BoostedTrees(Learner):
     def _sizes(self) -> dict[str, int]:
         return super()._sizes() | {
             "nodes": len(self._nodes.node),
-            "leaves": len(self._leaves.sums),
+            "leaves": len(self._leaves.record),
             "trees": self.trees,
-            "sums": 3 * self.classes + TOTALS + self._amounts,
-            "slots": self._amounts * CANDIDATES,
+            "record": 3 * self.classes + TOTALS + self._sums + (self._sums - 1) * CANDIDATES,
+            "rare": (1 + self._sums) * CANDIDATES,
             "columns": self._columns,
         }
 
     def _loaded(self) -> None:
         """Refuse a state with which a kernel would leave its arrays or never end."""
         (node, _, _), leaves, memory = self.state
-        leaves_used = checked_count(memory.numbers[LEAVES], len(leaves.sums), "leaves")
+        own = leaves.record[:, 3 * self.classes :]
+        leaves_used = checked_count(memory.numbers[LEAVES], len(leaves.record), "leaves")
         seen = checked_count(memory.numbers[SEEN], self._columns, "columns seen")
         checked_count(memory.numbers[SPLITS], math.inf, "splits")
-        need(len(node) >= 2 * len(leaves.sums) - self.trees, "there are too few nodes")
+        need(len(node) >= 2 * len(leaves.record) - self.trees, "there are too few nodes")
         need(self.trees <= leaves_used, "a tree has no root")
-        own = np.arange(len(node))
+        places = np.arange(len(node))
         children = node[:, CHILD]
-        inner = children != own
-        need((children >= own).all(), "a child comes before its parent, so a walk may never end")
+        inner = children != places
+        need((children >= places).all(), "a child comes before its parent, so a walk may never end")
         need((children[inner] < 2 * leaves_used - self.trees - 1).all(), "a child is missing")
         need((node[~inner, :CHILD] == (0.0, math.inf)).all(), "a leaf has a split")
         for name, ids, end in (
             ("child", children, len(node)),
             ("leaf", node[:, LEAF], leaves_used),
             ("column of a node", node[:, COLUMN], PAST + self._columns),
-            ("column of a candidate", leaves.column, PAST + self._columns),
+            ("column of a candidate", own[:, COLUMNS:POINTS], PAST + self._columns),
             ("column of a split", memory.history, PAST + self._columns),
             ("column", memory.order[:seen], self._columns),
         ):
@@ -234,9 +229,9 @@ class BoostedTrees(Learner):
             need(good.all(), f"a {name} is out of bounds")
         need((np.sort(memory.place)[self._columns - seen :] == np.arange(seen)).all(), "no place")
         need((np.abs(memory.sign) == 1).all(), "a sign is neither 1 nor -1")
-        need(
-            (leaves.sums[:, self.classes : 2 * self.classes] >= 0).all(), "a curvature is negative"
-        )
+        curvatures = leaves.record[:, self.classes : 2 * self.classes]
+        need((curvatures >= 0).all(), "a curvature is negative")
+        need(np.isfinite(np.delete(own, range(POINTS, TOTALS), axis=1)).all(), "a sum")
 
     @property
     def trials(self) -> int:
@@ -258,14 +253,14 @@ class BoostedTrees(Learner):
     def has_room(self) -> bool:
         """Whether every tree that still grows can split once more."""
         leaves = min(self._memory.numbers[LEAVES], self.trees * (self.leaves - 1))
-        return leaves + self.trees <= len(self._leaves.sums)
+        return leaves + self.trees <= len(self._leaves.record)
 
     def make_room(self) -> None:
         """Twice as many leaves; memory grows with the leaves in use."""
-        leaves = 2 * len(self._leaves.sums)
+        leaves = 2 * len(self._leaves.record)
         old: Any = (*self._nodes, *self._leaves)
         self._nodes = _empty_nodes(2 * leaves, self.trees, self.classes)
-        self._leaves = _empty_leaves(leaves, self.classes, self._amounts)
+        self._leaves = _empty_leaves(leaves, self.classes, self._sums)
         new: Any = (*self._nodes, *self._leaves)
         for array, larger in zip(old, new, strict=True):
             larger[: len(array)] = array
@@ -298,7 +293,8 @@ class BoostedTrees(Learner):
         self.classes += 1
         self._nodes = self._nodes._replace(value=np.pad(self._nodes.value, ((0, 0), (0, 1))))
         ends = [self.classes - 1, 2 * self.classes - 2, 3 * self.classes - 3]  # of G, H and P
-        self._leaves = self._leaves._replace(sums=np.insert(self._leaves.sums, ends, 0.0, axis=1))
+        record = np.insert(self._leaves.record, ends, 0.0, axis=1)
+        self._leaves = self._leaves._replace(record=record)
         self._memory = self._memory._replace(residual=np.append(self._memory.residual, 0.0))
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
@@ -306,10 +302,12 @@ class BoostedTrees(Learner):
         self._memory.sign[columns] *= np.sign(factors)
         size = np.ones(PAST + self._columns)
         size[PAST + columns] = np.abs(factors)
-        node, leaves = self._nodes.node, self._leaves
+        node = self._nodes.node
         node[:, THRESHOLD] *= size[node[:, COLUMN].astype(np.int64)]
-        leaves.point[:] *= size[leaves.column]
-        leaves.first[:] *= size[leaves.column]
+        own = self._leaves.record[:, 3 * self.classes :]
+        sizes = size[own[:, COLUMNS:POINTS].astype(np.int64)]
+        own[:, POINTS:TOTALS] *= sizes
+        self._leaves.rare[:, :BEFORE] *= sizes
 
     def contributions(self, rows: Rows) -> tuple[Float, Float]:
         """Explain the score of one row: (base, by column), which add up to it."""
@@ -326,7 +324,7 @@ class BoostedTrees(Learner):
         known = columns < self._columns
         x[PAST + columns[known]] = block.values[known] * memory.sign[columns[known]]
         parts = np.zeros((len(x), self.classes))
-        G, H, P = leaves.sums[:, : 3 * self.classes].reshape(-1, 3, self.classes).swapaxes(0, 1)
+        G, H, P = leaves.record[:, : 3 * self.classes].reshape(-1, 3, self.classes).swapaxes(0, 1)
         leaf_values = (G + self._strength * P) / (H + self._strength)
         for k in range(self.trees):
             while nodes[k, CHILD] != k:
