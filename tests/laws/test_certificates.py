@@ -155,7 +155,7 @@ def test_regret_is_at_most_what_is_certified(name, loss):
 def test_who_has_sums_has_a_certificate_and_nobody_else(name):
     learner = make(name)
     learner.learn(tame(name).rows())
-    if keeps_sums(name) or name == "blend":  # whose members have sums
+    if keeps_sums(name) or name in ("blend", "linear_blend"):  # whose members have sums
         assert certificate(learner).trials == 60
         return
     words = f"{name} keeps no sums for a certificate; use coordinate, full or blend"

@@ -325,7 +325,7 @@ def _bound(learner: Any, scores: Float, stream: Stream, best: Comparator) -> flo
     """Return the bound on the regret against the best weights in hindsight."""
     promise = None
     with np.errstate(over="ignore", invalid="ignore"), suppress(OverflowError):
-        if learner.theorem is not None or learner.name == "blend":
+        if learner.theorem is not None or learner.name in ("blend", "linear_blend"):
             promise = _theorem(learner, best, stream.X.shape[0])
         elif hasattr(learner, "regret_bound"):
             promise = learner.regret_bound(stream.trajectory(scores, best))

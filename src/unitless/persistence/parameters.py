@@ -64,7 +64,7 @@ def made(spec: Spec, size: int) -> Learner:
 
 def _refuse_large(name: str, given: dict[str, Any], size: int) -> None:
     """A learner is never larger than the file that holds all of its arrays."""
-    at_least = {"blend": 96, OneVsRest.name: 200}  # bytes per class
+    at_least = {"blend": 96, "linear_blend": 64, OneVsRest.name: 200}  # bytes per class
     for parameter, bytes_each in (("classes", at_least.get(name, 8)), ("m", 8)):
         count = given.get(parameter, 0)
         times = count if parameter == "m" and name == "fd_son" else 1

@@ -1,0 +1,31 @@
+"""The Blend that is linear in x, as a learner with a name of its own."""
+
+from typing import ClassVar
+
+from unitless.blend.blend import Blend
+from unitless.losses import Loss
+
+
+class LinearBlend(Blend):
+    """A Blend of experts whose scores are linear in x: `Blend(views="linear")`, by a name.
+
+    Parameters
+    ----------
+    loss : name or Loss
+    intercept : bool
+        Whether experts add a constant feature.
+    classes : int
+        The number of classes, for the softmax loss only.
+
+    Examples
+    --------
+    >>> LinearBlend().views
+    'linear'
+    """
+
+    name: ClassVar[str] = "linear_blend"
+
+    def __init__(
+        self, loss: str | Loss = "logistic", *, intercept: bool = True, classes: int = 0
+    ) -> None:
+        super().__init__(loss, views="linear", intercept=intercept, classes=classes)
