@@ -124,6 +124,7 @@ SQUARED = [
 SOFTMAX = [
     *(member for member in SMOOTH_SOFTMAX if member.view != "centred"),
     SOFTMAX_LINEAR[0],  # Newton in place of NAG
+    SOFTMAX_LINEAR[0]._replace(name="Newton 0.3, centred", parameters={"strength": 0.3}),
     BOOSTED_TREES,
     NEIGHBOURS,
     LABELS[0]._replace(role="late"),
