@@ -24,7 +24,7 @@ BOTH = {
     "Other learners",
     "Drag the unit",
 }
-CLASSES = BOTH | {"Confusion matrix", "Classes", "Calibration"}
+CLASSES = BOTH | {"Confusion matrix", "Calibration"}
 TITLES = {
     "label": CLASSES | {"ROC curve", "Precision and recall", "What is guaranteed"},
     "score": BOTH | {"Predicted against actual", "Errors over time"},
@@ -140,7 +140,12 @@ const wait = setInterval(() => {{
   const inside = frame.contentDocument;
   if (!inside || !inside.documentElement.dataset.drawn) return;
   clearInterval(wait);
+  look(inside);
+}}, 100);
+async function look(inside) {{
+  const used = await use(frame.contentWindow, inside);
   const found = {{
+    ...used,
     wide: inside.documentElement.scrollWidth,
     paper: getComputedStyle(inside.body).backgroundColor,
     ink: getComputedStyle(inside.body).color,
@@ -153,7 +158,29 @@ const wait = setInterval(() => {{
     }})),
   }};
   document.getElementById("found").textContent = JSON.stringify(found);
-}}, 100);
+}}
+async function use(page, inside) {{  // the first figure: save it, zoom into it, point at a dot
+  const first = inside.querySelector("figure"), saved = [];
+  const labels = () => first.querySelector(".role-axis-label").textContent;
+  const pause = () => new Promise(done => setTimeout(done, 300));
+  page.URL.createObjectURL = blob => {{ saved.push(blob); return "#"; }};
+  page.HTMLAnchorElement.prototype.click = () => {{}};
+  first.querySelector("[name=csv]").click();
+  first.querySelector("[name=svg]").click();
+  await pause();
+  const before = labels(), place = box(first.querySelector("svg"));
+  const centre = {{ clientX: place.left + place.width / 2, clientY: place.top + 99, bubbles: 1 }};
+  const wheel = new page.WheelEvent("wheel", {{ ...centre, deltaY: -300, view: page }});
+  first.querySelector("path.background").dispatchEvent(wheel);
+  const dot = first.querySelector(".mark-symbol path");
+  dot.dispatchEvent(new page.PointerEvent("pointermove", {{ ...centre, view: page }}));
+  dot.dispatchEvent(new page.MouseEvent("mousemove", {{ ...centre, view: page }}));
+  await pause();
+  return {{
+    csv: await saved[0].text(), svg: await saved[1].text(), zoomed: labels() !== before,
+    hover: inside.getElementById("vg-tooltip-element")?.textContent ?? "",
+  }};
+}}
 </script>
 """
 
@@ -181,6 +208,11 @@ def test_in_a_browser_on_a_phone_and_in_the_dark(made):
     target, path = made
     phone, desk = looked_at(path, 390), looked_at(path, 1280, dark=True)
     for found, width in ((phone, 390), (desk, 1280)):
+        assert found["csv"].startswith("rows,loss,series\n")
+        assert "var(--" not in found["svg"]
+        assert found["svg"].startswith("<svg")
+        assert found["zoomed"]
+        assert "rows" in found["hover"]
         figures = found["figures"]
         assert found["wide"] <= width
         assert len(figures) == len(TITLES[target])

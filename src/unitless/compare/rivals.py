@@ -1,8 +1,10 @@
 """The rivals of a comparison: scikit-learn's SGD with a scaler, Vowpal Wabbit and River.
 
-Each is what its users would write, with default parameters. All see the same encoded features, and
-predict each row before they learn it. scikit-learn learns in blocks of `BATCH` rows, because one
-call per row would take a hundred times longer; the scores of its first block are 0.
+Each is what its users would write, with default parameters; only scikit-learn gets the constant
+learning rate 0.01, because its own schedule begins with steps that are too large for a single pass.
+All see the same encoded features, and predict each row before they learn it. scikit-learn learns in
+blocks of `BATCH` rows, because one call per row would take a hundred times longer; the scores of
+its first block are 0.
 """
 
 import tempfile
@@ -22,6 +24,7 @@ from unitless.rows import Rows
 
 Float = NDArray[np.float64]
 BATCH = 32
+SGD_RATE = 0.01
 MAX_DENSE = 10**8
 """Values up to which scikit-learn gets a dense matrix, whose columns can be centred."""
 RIVALS = {"sklearn": "sklearn", "vw": "vowpalwabbit", "river": "river"}
@@ -82,7 +85,7 @@ def _sklearn(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
     y = rows.targets
     assert y is not None
     kind = SGDRegressor if loss.name == "squared" else SGDClassifier
-    model = kind(loss=SGD_LOSSES[loss.name], shuffle=False)
+    model = kind(loss=SGD_LOSSES[loss.name], shuffle=False, learning_rate="constant", eta0=SGD_RATE)
     known = (
         {} if loss.name == "squared" else {"classes": np.arange(classes) if classes else [-1, 1]}
     )

@@ -81,17 +81,29 @@ def with_diagonal(spec: Spec | None, low: float, high: float) -> Spec | None:
 
 
 def wider(points: list[list[float]]) -> list[list[float]]:
-    """Return the means of consecutive windows, at most `WINDOWS` of them.
+    """Return the means of consecutive windows, at most `WINDOWS` of them, all of the same length.
 
-    >>> wider([[k, float(k)] for k in range(1, 101)])[:2]
-    [[2, 1.5], [4, 3.5]]
+    >>> wider([[k, float(k)] for k in range(1, 102)])[-2:]
+    [[98, 97.5], [100, 99.5]]
     """
-    width = math.ceil(len(points) / WINDOWS)
+    width = max(math.ceil(len(points) / WINDOWS), 1)
     made = []
-    for start in range(0, len(points), width or 1):
-        part = points[start : start + width]
-        made.append([part[-1][0], sum(loss for _, loss in part) / len(part)])
+    for stop in range(width, len(points) + 1, width):
+        losses = [loss for _, loss in points[stop - width : stop]]
+        made.append([points[stop - 1][0], sum(losses) / width])
     return made
+
+
+def shown(cell: Any) -> str:
+    """Format a cell or a number.
+
+    >>> [shown(cell) for cell in (None, 12345, 12345.67, 0.123456, "text")]
+    ['', '12,345', '12,346', '0.1235', 'text']
+    """
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    is_whole = isinstance(cell, int) or 1e4 <= abs(cell) < 1e12
+    return f"{cell:,.0f}" if is_whole else f"{cell:.4g}"
 
 
 def tall(spec: Spec | None, bars: int) -> Spec | None:

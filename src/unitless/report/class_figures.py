@@ -1,46 +1,40 @@
-"""Figures about classes: confusion, ROC, precision and recall, calibration, class counts."""
+"""Figures about classes: confusion, ROC, precision and recall, calibration."""
 
 import math
 
-from unitless.report.charts import Figure, Record, Results, axis, chart, tall, with_diagonal
+from unitless.report.charts import Figure, Record, Results, axis, chart, with_diagonal
+
+LINE = {"type": "line", "color": "var(--c0)", "point": {"size": 12}}
+WHOLE = {"domain": [0, 1]}
+MAX_COUNTS = 12
+"""With more classes, the cells of the confusion matrix have no numbers."""
 
 
 def confusion(results: Results) -> Figure:
     """Show actual against predicted classes."""
-    records = []
     table = results.get("confusion") or []
-    for row, label in zip(table, results["labels"], strict=False):
-        total = sum(row)
+    totals = results.get("classes") or []
+    records = []
+    for row, label, rows in zip(table, results["labels"], totals, strict=False):
+        actual = f"{label} ({rows:,.0f} rows)"
         for count, predicted in zip(row, results["labels"], strict=False):
-            share = count / total if total else 0.0
-            record = {"actual": label, "predicted": predicted, "rows": count}
+            share = count / rows if rows else 0.0
+            record = {"actual": actual, "predicted": predicted, "rows": count}
             records.append(record | {"share of the actual class": share})
-    share = axis("share of the actual class", "", legend=None)
     angle = {"labelAngle": 0 if len(table) <= 6 else -90}
     names = {"x": axis("predicted", None, "nominal", sort=None, axis=angle)}
     names["y"] = axis("actual", None, "nominal", sort=None)
-    cells = {**share, "scale": {"domain": [0, 1], "range": [0.04, 0.85]}}
+    opacity = {"domain": [0, 1], "range": [0.04, 0.6]}
+    cells = axis("share of the actual class", "", legend=None, scale=opacity)
     tiles = {"type": "rect", "fill": "var(--c0)"}
     spec = chart(records, tiles, False, **names, fillOpacity=cells)
-    if spec is not None and len(table) <= 12:
+    if spec is not None and len(table) <= MAX_COUNTS:
         marks = {name: spec.pop(name) for name in ("mark", "encoding")}
-        counts = {"text": axis("rows", None, "quantitative", format=",.4~g")}
+        counts = {"text": axis("rows", format=",.6~g")}
         text_mark = {"type": "text", "color": "currentColor", "tooltip": {"content": "data"}}
         spec["layer"] = [marks, {"mark": text_mark, "encoding": names | counts}]
     text = "Rows by actual and predicted class; darker: a larger share of the actual class."
     return Figure("Confusion matrix", text, spec)
-
-
-def classes(results: Results) -> Figure:
-    """Show how often each class occurs."""
-    records = []
-    for label, count in zip(results["labels"], results.get("classes") or (), strict=False):
-        records.append({"class": label, "rows": count})
-    text = "Rows of each class (their total sample weight)."
-    names = axis("class", " ", "nominal", sort=None, axis={"labelLimit": 150})
-    bars = {"type": "bar", "color": "var(--c0)"}
-    spec = chart(records[:50], bars, False, x=axis("rows"), y=names)
-    return Figure("Classes", text, tall(spec, min(len(records), 50)))
 
 
 def rates(results: Results) -> list[Record]:
@@ -56,16 +50,10 @@ def rates(results: Results) -> list[Record]:
         threshold = score
         if results["loss"] == "logistic":
             threshold = 1 / (1 + math.exp(-max(score, -700)))
-        records.append(
-            {
-                "threshold": threshold,
-                "false positive rate": false / negatives,
-                "recall": true / positives,
-                "precision": true / (false + true),
-                "F1": 2 * true / (positives + false + true),
-                "share": (false + true) / (negatives + positives),
-            }
-        )
+        record = {"threshold": threshold, "false positive rate": false / negatives}
+        record |= {"recall": true / positives, "precision": true / (false + true)}
+        record |= {"F1": 2 * true / (positives + false + true)}
+        records.append(record | {"share": (false + true) / (negatives + positives)})
     return records
 
 
@@ -74,40 +62,45 @@ def roc(results: Results) -> Figure:
     records = rates(results)
     if records:
         records = [*records, {"false positive rate": 0.0, "recall": 0.0}]
-    line = {"type": "line", "color": "var(--c0)", "point": {"size": 12}}
-    x = axis("false positive rate")
-    y = axis("recall", "true positive rate (recall)")
-    spec = chart(records, line, x=x, y=y, order=axis("false positive rate"))
+    x = axis("false positive rate", scale=WHOLE)
+    spec = chart(records, LINE, x=x, y=axis("recall", scale=WHOLE), order=axis(x["field"]))
+    what = results["labels"][-1] if results["labels"] else "the second class"
+    text = f"How many rows of {what} are found, and at which price. The diagonal is guessing."
     auc = results["metrics"].get("auc")
-    text = "How many rows of the second class are found at which price. The diagonal is guessing."
     text += f" Area under the curve: {auc:.3f}." if auc is not None else ""
     return Figure("ROC curve", text, with_diagonal(spec, 0.0, 1.0))
 
 
 def precision_recall(results: Results) -> Figure:
     """Show precision against recall."""
-    line = {"type": "line", "color": "var(--c0)", "point": {"size": 12}}
-    x = axis("recall", scale={"domain": [0, 1]})
-    y = axis("precision", scale={"domain": [0, 1]})
-    spec = chart(rates(results), line, x=x, y=y, order=axis("recall"))
+    x = axis("recall", scale=WHOLE)
+    y = axis("precision", scale=WHOLE)
+    spec = chart(rates(results), LINE, x=x, y=y, order=axis("recall"))
     what = results["labels"][-1] if results["labels"] else "the second class"
-    text = f"Precision: how many rows predicted as {what} are. Recall: how many of them are found."
+    text = (
+        f"Precision: the share of rows predicted as {what} that are {what}. Recall: the share of "
+        f"all rows of {what} that are found."
+    )
     return Figure("Precision and recall", text, spec)
 
 
 def calibration(results: Results) -> Figure:
     """Show predicted probabilities against observed frequencies."""
-    records = []
-    for weight, chance, happened in results["calibration"]:
-        records.append({"probability": chance, "observed frequency": happened, "rows": weight})
+    records = [
+        {"probability": chance, "observed frequency": happened, "rows": weight}
+        for weight, chance, happened in results["calibration"]
+    ]
     dots = {"type": "circle", "color": "var(--c0)", "opacity": 0.9}
-    x = axis("probability", scale={"domain": [0, 1]})
-    y = axis("observed frequency", scale={"domain": [0, 1]})
+    x = axis("probability", "predicted probability", scale=WHOLE)
+    y = axis("observed frequency", scale=WHOLE)
     size = axis("rows", legend=None, scale={"range": [30, 400]})
-    spec = chart(records, dots, x=x, y=y, size=size)
     is_binary = results["task"] == "binary" and results["labels"]
     what = results["labels"][-1] if is_binary else "the predicted class"
-    text = f"Observed frequency of {what} by predicted probability; larger dots are more rows."
+    text = (
+        f"Observed frequency of {what} by its predicted probability; larger dots are more rows. On "
+        "the diagonal, probabilities are right."
+    )
     error = results["metrics"].get("calibration_error")
     text += "" if error is None else f" The mean difference is {error:.3f}."
+    spec = chart(records, dots, x=x, y=y, size=size)
     return Figure("Calibration", text, with_diagonal(spec, 0.0, 1.0))

@@ -1,8 +1,10 @@
 """The figures of a report, made from a results file."""
 
+from unitless.compare.rivals import TITLES
 from unitless.evaluation.explanations import what_scores_are
 from unitless.report.charts import (
     Figure,
+    Record,
     Results,
     Spec,
     axis,
@@ -14,20 +16,22 @@ from unitless.report.charts import (
     wider,
     with_diagonal,
 )
-from unitless.report.class_figures import calibration, classes, confusion, precision_recall, roc
+from unitless.report.class_figures import calibration, confusion, precision_recall, roc
 
+NAMES = TITLES | {"coordinate": "Algorithm 1", "ogd": "gradient descent"}
+"""What learners of a comparison are called in its figure."""
 LOG_RATIO = 100
 """If losses differ by a larger factor, their axis is logarithmic."""
 MIN_ROWS = 8
 """Averages over fewer rows are not shown: they would hide the others."""
 SHOWN_MEMBERS = 7
+DOTS = {"type": "circle", "color": "var(--c0)", "opacity": 0.5, "size": 22}
 
 
 def over_time(results: Results) -> Figure:
     """Show the loss by window, the average, and those of the baselines."""
-    records = []
-    for rows, loss in wider(results["curve"]):
-        records.append({"rows": rows, "loss": loss, "series": "by window"})
+    curve = wider(results["curve"])
+    records = [{"rows": rows, "loss": loss, "series": "by window"} for rows, loss in curve]
     last = "last value" if results["task"] == "regression" else "last class"
     names = {"loss": "average so far", "baseline": "best constant so far", "last": f"{last} so far"}
     for key, series in names.items():
@@ -76,10 +80,11 @@ def members(results: Results) -> Figure:
         for name, weight in share.items():
             most[name] = max(most.get(name, 0.0), weight or 0.0)
     names = sorted(most, key=lambda name: -most[name])[:SHOWN_MEMBERS]
-    records = []
-    for rows, share in shares:
-        for name in names:
-            records.append({"rows": rows, "weight": share.get(name) or 0.0, "member": name})
+    records = [
+        {"rows": rows, "weight": share.get(name) or 0.0, "member": name}
+        for rows, share in shares
+        for name in names
+    ]
     spec = over_rows(records, "weight", "weight", "member") if len(shares) > 1 else None
     text = "Weight of the members of the Blend in its prediction; those with the largest weights."
     return Figure("Weights of the members", text, spec, True)
@@ -93,23 +98,24 @@ def theory(results: Results) -> Figure:
         # With one class only, no constant is finite.
         if line["rows"] < MIN_ROWS or not line["baseline"] or not line["loss"] or not certificate:
             continue
-        weight = line["total"] / line["loss"]
-        values = {"true": line["loss"] - line["baseline"]}
+        rows = line["total"] / line["loss"]
+        values = {}
         for claim in certificate["claims"]:
             if claim["against"] == "the best constant" and claim["rows"] == certificate["rows"]:
                 theorem = claim["theorem"] or "no theorem"
-                for name, key in (("certified", "certified"), ("bound", "sharp")):
-                    if claim[key] is not None:
-                        values[f"{name}, {theorem}"] = claim[key] / weight
-        if len(values) > 1:
-            for name, value in values.items():
-                records.append({"rows": line["rows"], "regret per row": value, "line": name})
+                values[f"certified, {theorem}"] = claim["certified"]
+                values[f"bound, {theorem}"] = claim["sharp"]
+        if values:
+            values["true"] = rows * (line["loss"] - line["baseline"])
+        for name, value in values.items():
+            if value is not None:
+                records.append({"rows": line["rows"], "regret": value / rows, "line": name})
     text = (
         "Regret is the loss above that of the best constant, which is known only at the end. The "
         "learner can certify a bound on it at any time, without any assumption about the data: "
         "the true regret is at most the certified one, which is at most the bound of the theorem."
     )
-    spec = over_rows(records, "regret per row", "regret per row", "line")
+    spec = over_rows(records, "regret", "regret per row", "line")
     return Figure("What is guaranteed", text, spec, True, needs_glossary=True)
 
 
@@ -118,22 +124,27 @@ def comparison(results: Results) -> Figure:
     records = []
     diverged = []
     for entry in results.get("comparison") or ():
-        for units, key in (("own units", "loss"), ("other units", "elsewhere")):
+        learner = NAMES.get(entry["learner"], entry["learner"])
+        for name, key in (("own units", "loss"), ("other units", "elsewhere")):
             if entry[key] is None:
-                diverged.append(f"{entry['learner']} ({units})")
+                diverged.append(f"{learner} ({name})")
             else:
-                records.append({"learner": entry["learner"], "loss": entry[key], "units": units})
-    rows = (results.get("units") or {}).get("rows", 0)
+                records.append({"learner": learner, "loss": entry[key], "units": name})
+    units = results.get("units") or {"rows": 0, "trials": ()}
     text = (
-        f"Average loss on {rows:,} rows of the file, without tuning: in its own units, and with "
-        "every feature multiplied by a random power of two from 2^-20 to 2^20."
+        f"Average loss on {units['rows']:,} rows of the file, without tuning: in its own units, "
+        "and with every feature multiplied by a random power of two from 2^-20 to 2^20."
     )
+    for trial in units["trials"][:1]:
+        if trial["moved"] is not None:
+            change = f"at most {trial['moved']:.1e}" if trial["moved"] else "exactly 0"
+            text += f" The scores of {results['learner']} change by {change}."
     if diverged:
         text += f" Diverged: {', '.join(diverged)}."
     losses = [record["loss"] for record in records]
     is_log = bool(losses) and 0 < min(losses) < max(losses) / LOG_RATIO
     x = axis("loss", scale={"type": "log"} if is_log else {"zero": True})
-    names = axis("learner", " ", "nominal", sort=None, axis={"labelLimit": 150, "grid": True})
+    names = axis("learner", " ", "nominal", sort=None, axis={"labelLimit": 210, "grid": True})
     by_units = colour("units", ["own units", "other units"])
     dots = {"type": "point", "filled": True, "size": 90}
     apart = axis("units", None, "nominal", sort=None)
@@ -146,24 +157,20 @@ def slider(results: Results) -> Figure:
     found = results.get("slider")
     if not found:
         return Figure("Drag the unit", "", None)
-    records = []
-    for trial in found["trials"]:
-        for learner in ("ours", "gradient descent"):
-            for row, value in zip(found["rows"], trial.get(learner, ()), strict=False):
-                record = {"row": row, "prediction": value, "exponent": trial["exponent"]}
-                records.append(record | {"learner": learner})
-    scale: Spec = {"domain": found["range"], "nice": True}
-    exponents = [trial["exponent"] for trial in found["trials"]]
-    spec = chart(
-        records,
-        {"type": "point", "filled": True, "size": 26, "opacity": 0.8},
-        False,
-        x=axis("row", scale={"zero": False}),
-        y=axis("prediction", scale=scale),
-        color=colour("learner", ["ours", "gradient descent"]),
-    )
+    names = ["ours", "gradient descent"]
+    records = [
+        {"row": row, "prediction": value, "exponent": trial["exponent"], "learner": name}
+        for trial in found["trials"]
+        for name in names
+        for row, value in zip(found["rows"], trial.get(name, ()), strict=False)
+    ]
+    dots = {"type": "point", "filled": True, "size": 26, "opacity": 0.8}
+    x = axis("row", scale={"zero": False})
+    y = axis("prediction", scale={"domain": found["range"], "nice": True})
+    spec = chart(records, dots, False, x=x, y=y, color=colour("learner", names))
     if spec is not None:
-        bind: Spec = {"input": "range", "min": min(exponents), "max": max(exponents), "step": 2}
+        ends = [found["trials"][k]["exponent"] for k in (0, -1)]
+        bind: Spec = {"input": "range", "min": ends[0], "max": ends[1], "step": 2}
         bind["name"] = "unit: times 2 to the power of "
         spec["params"] = [{"name": "exponent", "value": 0, "bind": bind}]
         spec["transform"] = [{"filter": "datum.exponent == exponent"}]
@@ -180,30 +187,32 @@ def slider(results: Results) -> Figure:
 
 def predicted_against_actual(results: Results) -> Figure:
     """Show a sample of predictions against the targets."""
-    records = []
-    for row, target, score in results.get("sample") or ():
-        records.append({"row": row, "actual": target, "predicted": score})
-    dots = {"type": "circle", "color": "var(--c0)", "opacity": 0.5, "size": 22}
-    x = number_axis("actual", "actual")
-    y = number_axis("predicted", "predicted")
-    spec = chart(records, dots, x=x, y=y)
-    actual = [record["actual"] for record in records]
+    spec = chart(
+        _sample(results),
+        DOTS,
+        x=number_axis("actual", "actual"),
+        y=number_axis("predicted", "predicted"),
+    )
     text = "A sample of the rows. Points on the line were predicted exactly."
-    low = min(actual, default=0.0)
-    diagonal = with_diagonal(spec, low, max(actual, default=1.0))
-    return Figure("Predicted against actual", text, diagonal)
+    actual = [target for _, target, _ in results.get("sample") or ()] or [0.0]
+    spec = with_diagonal(spec, min(actual), max(actual))
+    return Figure("Predicted against actual", text, spec)
 
 
 def residuals(results: Results) -> Figure:
     """Show the errors of a sample over time."""
-    records = []
-    for row, target, score in results.get("sample") or ():
-        records.append({"rows": row, "error": score - target, "actual": target})
-    dots = {"type": "circle", "color": "var(--c1)", "opacity": 0.5, "size": 22}
     x = axis("rows", scale={"zero": False, "nice": False})
-    spec = chart(records, dots, x=x, y=axis("error", "prediction - actual"))
+    y = axis("error", "prediction - actual")
+    spec = chart(_sample(results), DOTS | {"color": "var(--c1)"}, x=x, y=y)
     text = "Errors of a sample of the rows. They should shrink at the start, then scatter evenly."
     return Figure("Errors over time", text, spec, True)
+
+
+def _sample(results: Results) -> list[Record]:
+    return [
+        {"rows": row, "actual": target, "predicted": score, "error": score - target}
+        for row, target, score in results.get("sample") or ()
+    ]
 
 
 FIGURES = (
@@ -214,7 +223,6 @@ FIGURES = (
     roc,
     precision_recall,
     calibration,
-    classes,
     weights,
     members,
     comparison,

@@ -11,7 +11,7 @@ from typing import Any
 
 from unitless.evaluation import LABELS
 from unitless.persistence.container import replace
-from unitless.report.charts import Figure, Results
+from unitless.report.charts import Figure, Results, shown
 from unitless.report.class_figures import rates
 from unitless.report.figures import FIGURES
 from unitless.report.verdict import verdict
@@ -20,6 +20,9 @@ FOLDER = Path(__file__).parent
 LIBRARIES = ("vega", "vega-lite", "vega-embed")
 THRESHOLDS = [k / 10 for k in range(1, 10)]
 """Probabilities of the table of thresholds."""
+LOG = '<label><input type="checkbox" name="log"> logarithmic</label> '
+BUTTONS = '<button name="svg">SVG</button> <button name="csv">CSV</button>'
+LINK = ' <a href="#glossary">Glossary</a>'
 GLOSSARY = {
     "best constant": "the single prediction for all rows that has the smallest loss, in hindsight",
     "certificate": "a bound on the regret that is computed from this run, and holds for certain",
@@ -51,8 +54,6 @@ def page(results: Results) -> str:
         _thresholds(results),
         _worst(results),
         _columns(results),
-        _units(results),
-        _weights(results),
         _glossary(),
     )
     source = escape(str(results["source"] or "a stream"))
@@ -89,25 +90,25 @@ def _read(name: str) -> str:
 
 def boxes(figures: Iterable[Figure]) -> str:
     """Return a box per figure, which the script fills."""
-    made = []
-    for figure in figures:
-        log = ""
-        if figure.rows_axis:
-            log = '<label><input type="checkbox" name="log"> logarithmic</label> '
-        buttons = '<button name="svg">SVG</button> <button name="csv">CSV</button>'
-        text = escape(figure.text)
-        if figure.needs_glossary:
-            text += ' <a href="#glossary">Glossary</a>'
-        made.append(
-            f'<figure><span class="tools">{log}{buttons}</span><h2>{escape(figure.title)}</h2>'
-            f'<div class="chart"></div><figcaption>{text}</figcaption></figure>'
-        )
+    made = [
+        f'<figure><span class="tools">{LOG if figure.rows_axis else ""}{BUTTONS}</span>'
+        f'<h2>{escape(figure.title)}</h2><div class="chart"></div>'
+        f"<figcaption>{escape(figure.text)}{LINK if figure.needs_glossary else ''}</figcaption>"
+        "</figure>"
+        for figure in figures
+    ]
     return f'<div class="figures">{"".join(made)}</div>'
 
 
 def section(title: str, content: str) -> str:
     """Return a section; empty without content."""
     return f"<section><h2>{title}</h2>{content}</section>" if content else ""
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return a list of sentences; empty without any."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -118,46 +119,27 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     for column in zip(*rows, strict=True):
         has_text = any(isinstance(cell, str) and cell for cell in column)
         kinds.append("" if has_text else ' class="number"')
-    pairs = zip(headings, kinds, strict=True)
-    head = "".join(f"<th{kind}>{escape(heading)}</th>" for heading, kind in pairs)
     lines = []
-    for row in rows:
+    for tag, row in (("th", headings), *(("td", row) for row in rows)):
         cells = zip(row, kinds, strict=True)
-        line = "".join(f"<td{kind}>{escape(shown(cell))}</td>" for cell, kind in cells)
-        lines.append(f"<tr>{line}</tr>")
-    whole = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+        line = [f"<{tag}{kind}>{escape(shown(cell))}</{tag}>" for cell, kind in cells]
+        lines.append(f"<tr>{''.join(line)}</tr>")
+    whole = f"<thead>{lines[0]}</thead><tbody>{''.join(lines[1:])}</tbody>"
     return f'<div class="wide"><table>{whole}</table></div>'
-
-
-def shown(cell: Any) -> str:
-    """Format a cell.
-
-    >>> [shown(cell) for cell in (None, 12345, 0.123456, "text")]
-    ['', '12,345', '0.1235', 'text']
-    """
-    if cell is None or isinstance(cell, str):
-        return cell or ""
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
 
 
 def _facts(results: Results) -> str:
     missing = results["unlabelled"]
-    without = f" ({missing:,} without a label)" if missing else ""
     facts = [
-        f"{escape(results['task'].capitalize())} by <b>{escape(results['learner'])}</b>",
-        f"{results['rows']:,} rows{without}",
+        f"{results['task'].capitalize()} by {results['learner']}",
+        f"{results['rows']:,} rows" + (f" ({missing:,} without a label)" if missing else ""),
         f"{results['features']:,} features",
+        f"{results['seconds']:.3g} s" if results.get("seconds") is not None else "",
+        f"Unitless {results['package']}",
+        results.get("date") or "",
     ]
-    seconds = results.get("seconds")
-    if seconds is not None:
-        facts.append(f"{seconds:.3g} s")
-    facts.append(f"Unitless {escape(results['package'])}")
-    text = " · ".join(facts)
-    if results.get("date"):
-        text += f" · {escape(results['date'])}"
-    if results.get("command"):
-        text += f"<br><code>{escape(results['command'])}</code>"
-    return text
+    command = f"<br><code>{escape(results['command'])}</code>" if results.get("command") else ""
+    return escape(" · ".join(filter(None, facts))) + command
 
 
 def _metrics(results: Results) -> str:
@@ -168,7 +150,7 @@ def _metrics(results: Results) -> str:
             facts.insert(1, (f"loss of {name}", results[key]["loss"]))
     for name, value in ((results.get("test") or {}).get("metrics") or {}).items():
         facts.append((f"{LABELS[name]}, rows never learned", value))
-    cells = [f"<div><dt>{escape(name)}</dt><dd>{value:.4g}</dd></div>" for name, value in facts]
+    cells = [f"<div><dt>{escape(name)}</dt><dd>{shown(value)}</dd></div>" for name, value in facts]
     return f"<dl>{''.join(cells)}</dl>"
 
 
@@ -184,8 +166,7 @@ def _noticed(results: Results) -> str:
             f"alarm: from row {alarm['row']:,} on, the unit of {alarm['feature']!r} may have "
             f"changed: {now} instead of {before}; factor {shown(alarm['factor'])}"
         )
-    items = "".join(f"<li>{escape(str(text))}</li>" for text in texts)
-    return section("What was noticed", f"<ul>{items}</ul>" if items else "")
+    return section("What was noticed", listed(map(str, texts)))
 
 
 def _thresholds(results: Results) -> str:
@@ -193,14 +174,13 @@ def _thresholds(results: Results) -> str:
     found = rates(results)
     if results["loss"] != "logistic" or not found:
         return ""
-    names = ("precision", "recall", "F1", "share")
+    names = ("threshold", "precision", "recall", "F1", "share")
     rows = []
     for threshold in THRESHOLDS:
         near = min(found, key=lambda each: abs(each["threshold"] - threshold))
-        rows.append((near["threshold"], *(near[name] for name in names)))
-    headings = ("probability from", "precision", "recall", "F1", "share of rows")
-    what = escape(results["labels"][-1])
-    text = f"<p>Rows count as <b>{what}</b> from this probability on.</p>"
+        rows.append([near[name] for name in names])
+    headings = ("probability from", *names[1:4], "share of rows")
+    text = f"<p>Rows count as {escape(results['labels'][-1])} from this probability on.</p>"
     return section("Thresholds", text + table(headings, rows))
 
 
@@ -225,41 +205,11 @@ def _label(results: Results, labels: Sequence[str], code: float | None) -> Any:
 
 
 def _columns(results: Results) -> str:
-    rows = []
-    for column in results.get("columns") or ():
-        missing = column["missing"] if column["kind"] == "number" else None
-        rows.append((column["column"], column["kind"], column["features"], missing))
-    return section("Columns", table(("column", "kind", "features", "missing"), rows))
-
-
-def _units(results: Results) -> str:
-    """Return the table that shows whether units matter."""
-    found = results.get("units")
-    if not found:
-        return ""
-    rows = []
-    for trial in found["trials"]:
-        moved = "it diverged" if trial["moved"] is None else f"{trial['moved']:.1e}"
-        rows.append((trial["units"], "exactly 0" if trial["moved"] == 0 else moved))
-    text = (
-        f"<p>A new {escape(results['learner'])} learned {found['rows']:,} rows of the file again "
-        f"in other units. Typical size of a score: {found['trials'][0]['scores']:.3g}.</p>"
-    )
-    return section("Other units", text + table(("units", "largest change of a score"), rows))
-
-
-def _weights(results: Results) -> str:
-    """Return a table of all weights in the results."""
-    rows = []
-    for row in results["weights"]:
-        numbers = (row.get("per_deviation"), row["per_unit"], row.get("deviation"))
-        rows.append((row["feature"], str(row.get("class", "")), *numbers))
-    headings = ("feature", "class", "per deviation", "per unit", "deviation")
-    listed = table(headings, rows)
-    summary = "<summary>All features, largest weight first</summary>"
-    return section("Weights", f"<details>{summary}{listed}</details>" if rows else "")
+    names = ("column", "kind", "features", "missing")
+    rows = [[column[name] for name in names] for column in results.get("columns") or ()]
+    return section("Columns", table(names, rows))
 
 
 def _glossary() -> str:
-    terms = [f"<li><b>{term}</b>: {escape(text)}.</li>" for term, text in GLOSSARY.items()]
-    return f'<section id="glossary"><h2>Glossary</h2><ul>{"".join(terms)}</ul></section>'
+    terms = listed(f"{term}: {text}." for term, text in GLOSSARY.items())
+    return f'<section id="glossary"><h2>Glossary</h2>{terms}</section>'

@@ -1,13 +1,12 @@
 """The page that compares several runs."""
 
-import math
 import statistics
 from collections.abc import Sequence
 
 from unitless.evaluation import LABELS
-from unitless.report.charts import Figure, Results, over_rows, wider
+from unitless.report.charts import Figure, Results, over_rows, shown, wider
 from unitless.report.page import boxes, filled, section, table
-from unitless.report.verdict import CERTAIN, MIN_WINDOWS
+from unitless.report.verdict import certainty
 
 
 def comparison_page(runs: Sequence[Results]) -> str:
@@ -51,20 +50,10 @@ def _verdict(runs: Sequence[Results], names: Sequence[str]) -> list[str]:
         return ["At most one of the runs has rows with a label.", *sentences]
     (best, first, run), (loss, second, other) = sorted(found, key=lambda each: each[0])[:2]
     less = f" ({100 * (1 - best / loss):.3g} % less)" if loss > 0 else ""
-    text = f"{first} has the smallest loss: {best:.4g}, then {second} with {loss:.4g}{less}."
-    return [text, _certainty(run, other), *sentences]
-
-
-def _certainty(run: Results, other: Results) -> str:
-    """Compare the losses window by window."""
+    text = f"{first} has the smallest loss: {shown(best)}, then {second} with {shown(loss)}{less}."
     there = dict(other["curve"])
-    pairs = [there[rows] - loss for rows, loss in run["curve"] if rows in there]
-    if len(pairs) < MIN_WINDOWS:
-        return "There are too few common windows of rows to say whether this is certain."
-    error = statistics.stdev(pairs) / math.sqrt(len(pairs))
-    ratio = statistics.mean(pairs) / error if error else math.inf
-    word = "certain" if ratio >= CERTAIN else "not certain"
-    return f"This is {word}: the difference by window is {ratio:.3g} times its standard error."
+    differences = [there[rows] - loss for rows, loss in run["curve"] if rows in there]
+    return [text, certainty(differences, statistics.mean(differences or [0])), *sentences]
 
 
 def _losses(runs: Sequence[Results], names: Sequence[str]) -> Figure:

@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from unitless.report.charts import Results
+from unitless.report.charts import Results, shown
 
 MIN_WINDOWS = 8
 """With fewer windows of the learning curve, nothing is called certain."""
@@ -11,7 +11,8 @@ CERTAIN = 3
 """Standard errors that make a difference certain."""
 GRADES = ((0.9, "nearly perfect"), (0.5, "much better"), (0.1, "better"), (0.01, "slightly better"))
 """By the share of the best constant's loss that the model saves."""
-SCALED = "SGD on scaled features"
+SCALED = "sklearn"
+"""Name of SGD with a scaler in a comparison."""
 
 
 def verdict(results: Results) -> list[str]:
@@ -36,9 +37,9 @@ def verdict(results: Results) -> list[str]:
     change = f"{abs(saved):.0%} {'less' if saved >= 0 else 'more'}".replace("%", " %")
     sentences = [
         f"Predictions{what} are {grade}{than} the best constant: the {results['loss']} loss is "
-        f"{loss:.4g} instead of {constant:.4g} ({change}){_in_other_words(results)}."
+        f"{shown(loss)} instead of {shown(constant)} ({change}){_in_other_words(results)}."
     ]
-    sentences.append(_certainty(results, loss - constant))
+    sentences.append(certainty([loss for _, loss in results["curve"]], loss - constant))
     sentences += _against_the_last_label(results, loss) + _against_rivals(results)
     return sentences
 
@@ -55,16 +56,16 @@ def _in_other_words(results: Results) -> str:
         )
     if "mae" in metrics:
         explained = f" (R² {metrics['r2']:.3f})" if "r2" in metrics else ""
-        return f", and the mean absolute error is {metrics['mae']:.4g}{explained}"
+        return f", and the mean absolute error is {shown(metrics['mae'])}{explained}"
     return ""
 
 
-def _certainty(results: Results, difference: float) -> str:
-    losses = [loss for _, loss in results["curve"]]
+def certainty(losses: list[float], difference: float) -> str:
+    """Say whether a difference is certain, given losses by window that scatter."""
     if len(losses) < MIN_WINDOWS:
-        return f"This is not certain: there are only {results['rows']:,} rows."
-    with_error = statistics.stdev(losses) / math.sqrt(len(losses))
-    ratio = abs(difference) / with_error if with_error else math.inf
+        return "This is not certain: there are too few rows to tell."
+    error = statistics.stdev(losses) / math.sqrt(len(losses))
+    ratio = abs(difference) / error if error else math.inf
     if ratio >= CERTAIN:
         return f"This is certain: the difference is {ratio:.3g} times its standard error."
     return (
@@ -80,10 +81,10 @@ def _against_the_last_label(results: Results, loss: float) -> list[str]:
     name = "value" if results["task"] == "regression" else "class"
     if last["loss"] < loss:
         return [
-            f"Repeating the last {name} would be better: a loss of {last['loss']:.4g}. The rows "
+            f"Repeating the last {name} would be better: a loss of {shown(last['loss'])}. The rows "
             "come in an order that the features do not explain."
         ]
-    return [f"Repeating the last {name} has a loss of {last['loss']:.4g}."]
+    return [f"Repeating the last {name} has a loss of {shown(last['loss'])}."]
 
 
 def _against_rivals(results: Results) -> list[str]:
@@ -95,8 +96,8 @@ def _against_rivals(results: Results) -> list[str]:
     rows = (results.get("units") or {}).get("rows", 0)
     rival = found[SCALED]
     if rival is None:
-        return [f"On the first {rows:,} rows, scikit-learn's {SCALED} diverged."]
+        return [f"On the first {rows:,} rows, scikit-learn's SGD on scaled features diverged."]
     return [
-        f"On the first {rows:,} rows, the loss is {own:.4g}, and that of scikit-learn's {SCALED} "
-        f"is {rival:.4g}."
+        f"On the first {rows:,} rows, the loss is {shown(own)}, and that of scikit-learn's SGD on "
+        f"scaled features is {shown(rival)}."
     ]
