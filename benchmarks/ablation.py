@@ -3,7 +3,7 @@
     python benchmarks/ablation.py                 run, print, write results/ablation.json
     python benchmarks/ablation.py binary hinge    these recipes only; the others stay in the file
     python benchmarks/ablation.py --markdown      the page's tables, from the file alone
-    python benchmarks/ablation.py --write         the same, into docs/explanation/blend.md
+    python benchmarks/ablation.py --write         the same, into docs/explanation/measurements.md
 
 Sets, order and scores are those of `quality`, with at most ROWS rows. Members do not influence each
 other, so each set's table of scores is made once, with every member's constant also at a third and

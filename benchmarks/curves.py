@@ -2,7 +2,7 @@
 
     python benchmarks/curves.py               run the Blend, print, write results/curves.json
     python benchmarks/curves.py magic04 SEA   run only these streams; nothing is written
-    python benchmarks/curves.py --write       write the stored tables into docs/explanation/blend.md
+    python benchmarks/curves.py --write       write its tables into docs/explanation/measurements.md
 
 `streams` has the streams, `rivals` runs the others and stores their scores in results/rivals. A
 rival that was stopped for its time, or that cannot do a task, has no score.

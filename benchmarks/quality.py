@@ -3,8 +3,8 @@
     python benchmarks/quality.py              run the Blend, print and write results/quality.json
     python benchmarks/quality.py --peers      run Vowpal Wabbit again as well (extra `bench`)
     python benchmarks/quality.py adult elec2  run only these data sets; nothing is written
-    python benchmarks/quality.py --markdown   print the tables of blend.md from the file
-    python benchmarks/quality.py --write      write these tables into docs/explanation/blend.md
+    python benchmarks/quality.py --markdown   print the tables of measurements.md from the file
+    python benchmarks/quality.py --write      write them into docs/explanation/measurements.md
 
 Rows are in raw units and in the order numpy.random.default_rng(0).permutation(n). Every prediction
 is made before its label is seen, including the first one. Nothing is tuned or scaled for the Blend.
@@ -37,7 +37,7 @@ from unitless.rows import as_rows
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "quality.json"
-PAGE = HERE.parent / "docs" / "explanation" / "blend.md"
+PAGE = HERE.parent / "docs" / "explanation" / "measurements.md"
 RATES = (0.015, 0.05, 0.15, 0.5, 1.5, 5, 15)  # as in the stored scores
 WIDER = (50, 150, 500)
 

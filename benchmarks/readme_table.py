@@ -1,10 +1,8 @@
-"""Write the table of README.md from the results files.
+"""Write the table of README.md from results/times.json and results/rivals/arf.json.
 
     python benchmarks/readme_table.py
 
-`results/curves.json` has the default, and `results/rivals` others, on at most 20 000 rows of 17
-binary data sets; `results/quality.json` has linear peers on all rows of them, so they are compared
-on the shorter sets.
+`python benchmarks/times.py` and `python benchmarks/rivals.py arf` measure losses and times.
 """
 
 import json
@@ -18,53 +16,35 @@ RESULTS = HERE / "results"
 BEGIN, END = "<!-- rivals -->", "<!-- end of rivals -->"
 RIVALS = {
     "lightgbm": "LightGBM, retrained on all past rows at each 30 % growth",
-    "blend-0.1.0": 'this package, `Blend(views="smooth")`, as in 0.1.0',
-    "vw": "Vowpal Wabbit with all pairs of features (`-q ::`)",
+    "arf": "adaptive random forest (CapyMOA, 100 trees)",
+    "river": "River `StandardScaler` and `LogisticRegression`",
+    "sgd": "scikit-learn `StandardScaler` and `SGDClassifier`",
+    "vw": "Vowpal Wabbit",
 }
-PEERS = {
-    "VW default": "Vowpal Wabbit",
-    "VW --coin": "Vowpal Wabbit `--coin`",
-    "VW best -l of 7": "Vowpal Wabbit, best of 7 learning rates in hindsight",
-    "River scaler+LR": "River `StandardScaler` and `LogisticRegression`",
-}
-MAX_ROWS = 20_000
-Pairs = list[tuple[float, float]]
+HEAD = ["", "log loss / ours", "CPU time / ours", "ours is better on"]
 
 
-def stored(name: str) -> Any:
-    """Return the contents of a results file."""
-    return json.loads((RESULTS / name).read_text())
-
-
-def losses() -> dict[str, Pairs]:
-    """Return (its loss, loss of the default) by data set, for each rival."""
-    records = [each for each in stored("quality.json")["records"] if each["table"] == "binary"]
-    pairs: dict[str, Pairs] = {}
-    default = {each["stream"]: each for each in stored("curves.json")["records"]}
-    others = {label: stored(f"rivals/{name}.json")["streams"] for name, label in RIVALS.items()}
-    for record in records:
-        stream = f"shuffled/{record['set']}"
-        peers = record["peers"] if record["rows"] <= MAX_ROWS else {}
-        found = {PEERS[peer]: loss for peer, loss in peers.items()}
-        found |= {label: streams[stream]["log loss"] for label, streams in others.items()}
-        for label, loss in found.items():
-            pairs.setdefault(label, []).append((loss, default[stream]["log loss"]))
-    return pairs
-
-
-def row_of(label: str, pairs: Pairs) -> list[str]:
-    """Return the cells of a rival."""
-    ratios = [theirs / ours for theirs, ours in pairs]
+def row_of(label: str, theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
+    """Return the cells of a rival, over the data sets that it finished."""
+    ratios = [theirs[name]["log loss"] / ours[name]["log loss"] for name in theirs]
+    seconds = [sum(found[name]["seconds"] for name in theirs) for found in (theirs, ours)]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     worse = sum(ratio > 1 for ratio in ratios)
-    return [label, f"{mean:.2f}", f"{worse} of {len(ratios)}"]
+    time = seconds[0] / seconds[1]
+    return [label, f"{mean:.2f}", f"{time:.2g}", f"{worse} of {len(ratios)} sets"]
 
 
 def text() -> str:
     """Return the table."""
-    rows = sorted((row_of(*each) for each in losses().items()), key=lambda row: float(row[1]))
-    head = ["", "log loss / the default's", "the default is better on"]
-    table = [head, ["---", "---:", "---:"], *rows]
+    found = json.loads((RESULTS / "times.json").read_text())
+    forests = json.loads((RESULTS / "rivals" / "arf.json").read_text())["streams"]
+    found["arf"] = {}
+    for name in found["default"]:
+        if "log loss" in forests.get(f"shuffled/{name}", {}):  # else it was stopped for its time
+            found["arf"][name] = forests[f"shuffled/{name}"]
+    rows = [row_of(label, found[name], found["default"]) for name, label in RIVALS.items()]
+    rows.sort(key=lambda row: float(row[1]))
+    table = [HEAD, ["---", "---:", "---:", "---:"], *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in table)
 
 
