@@ -26,8 +26,10 @@ OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)*(?:examples|benchmarks|tests|src)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 OBJECT = re.compile(r"^::: (\S+)\n(?: {4}.*\n)*", re.MULTILINE)
 SCRIPT = re.compile(r"^Script: \[(\w+\.py)\]\(\1\)$", re.MULTILINE)
+BAR = '<mo stretchy="false" lspace="0" rspace="0">|</mo>'
 SHIM = "https://unpkg.com/iframe-worker/shim"
 GALLERY = (
+    "any_unit",
     "four_learners",
     "units_change",
     "drifting_stream",
@@ -144,7 +146,8 @@ def as_mathml(found):
     from latex2mathml.converter import convert
 
     display = "block" if found[2] == "[" else "inline"
-    return convert(html.unescape(found[3]).strip(), display=display)
+    formula = html.unescape(found[3]).strip().replace("{aligned}", "{align*}")
+    return convert(formula, display=display).replace("<mo>&#x0007C;</mo>", BAR)
 
 
 def on_post_page(output, page, config):

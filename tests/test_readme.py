@@ -1,5 +1,7 @@
 """Links in the README and in the other pages lead to files and sections that exist."""
 
+import importlib
+import json
 import re
 from pathlib import Path
 
@@ -37,3 +39,20 @@ def test_the_table_is_made_from_the_results_files(monkeypatch):
     import readme_table
 
     assert readme_table.page_with_table() == (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["quality", "curves"])
+def test_the_tables_of_measurements_are_those_of_the_results_files(name, monkeypatch):
+    """Otherwise: python benchmarks/NAME.py --write."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    benchmark = importlib.import_module(name)
+    page = (ROOT / "docs" / "explanation" / "measurements.md").read_text()
+    text = benchmark.markdown(json.loads(Path(benchmark.RESULTS).read_text()))
+    assert f"<!-- {name} -->\n{text}\n<!-- end of {name} -->" in page
+
+
+def test_the_readme_says_how_many_learners_the_study_has():
+    study = (ROOT / "docs" / "explanation" / "study.md").read_text()
+    for page in ("README.md", "docs/explanation/index.md"):
+        count = re.search(r"(\d+) learners", (ROOT / page).read_text())[1]
+        assert re.search(rf"of {count} learners|{count} learners", study), page
