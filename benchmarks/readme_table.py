@@ -31,7 +31,8 @@ def row_of(label: str, theirs: dict[str, Any], ours: dict[str, Any]) -> list[str
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     worse = sum(ratio > 1 for ratio in ratios)
     time = seconds[0] / seconds[1]
-    return [label, f"{mean:.2f}", f"{time:.2g}", f"{worse} of {len(ratios)} sets"]
+    digits = ",.0f" if time >= 10 else ".2g"
+    return [label, f"{mean:.2f}", f"{time:{digits}}", f"{worse} of {len(ratios)} sets"]
 
 
 def text() -> str:
@@ -45,7 +46,19 @@ def text() -> str:
     rows = [row_of(label, found[name], found["default"]) for name, label in RIVALS.items()]
     rows.sort(key=lambda row: float(row[1]))
     table = [HEAD, ["---", "---:", "---:", "---:"], *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in table)
+    lines = ["| " + " | ".join(cells) + " |" for cells in table]
+    return "\n".join([*lines, "", lost(found)])
+
+
+def lost(found: dict[str, Any]) -> str:
+    """Say on which sets a rival is better."""
+    names = set()
+    for rival in RIVALS:
+        for name, theirs in found[rival].items():
+            if theirs["log loss"] < found["default"][name]["log loss"]:
+                names.add(name)
+    where = ", ".join(sorted(names)) or "none of these sets"
+    return f"One of these rivals is better than Unitless on: {where}."
 
 
 def page_with_table() -> str:
