@@ -62,7 +62,7 @@ def _trial(x, v, factor, y, state, settings, scratch):
 
     The factor multiplies g.
     """
-    z, squares, totals = state[2], state[3], state[6]
+    _, _, z, squares, _, _, totals, _, _, slopes = state
     alpha, eps, loss, parameter, lipschitz, _ = settings
     a, c2, row = scratch
     learns = y == y
@@ -85,7 +85,7 @@ def _trial(x, v, factor, y, state, settings, scratch):
         totals[E] = exponent - 2 * g * xSh
         totals[A] += g * vp
         totals[T] += 1
-        add_slope(loss, parameter, v * factor, y, p, state[9])
+        add_slope(loss, parameter, v * factor, y, p, slopes)
     return p
 
 
@@ -214,16 +214,9 @@ class Full(Declared, Learner):
         return scores
 
     def _run(self, block: Block, targets: Float, weights: Float, scores: Float, first: int) -> int:
-        return run(
-            tuple(block),
-            targets,
-            weights,
-            scores,
-            first,
-            tuple(self.state),
-            self.intercept,
-            self._settings,
-        )
+        state = tuple(self.state)
+        data = tuple(block), targets, weights, scores
+        return run(*data, first, state, self.intercept, self._settings)
 
     def _make_room(self, row: Block) -> None:
         """Make room in U for the features that are nonzero for the first time in this row."""
@@ -261,18 +254,15 @@ class Full(Declared, Learner):
         active = int(state.totals[ACTIVE])
         coordinates = state.coordinates[:active]
         norms = np.sqrt(state.squares[:active])
+        divisors = np.where(norms > 0, norms, np.inf)
         h = (state.R[:, :active] * state.q[:, None]).sum(axis=0)
-        ratios = np.divide(h, norms, out=np.zeros(active), where=norms > 0)
-        lost_ratios = np.divide(state.lost[:active], norms, out=np.zeros(active), where=norms > 0)
+        z, s, lost = np.zeros((3, len(state.places)))
+        z[coordinates] = h / divisors * lipschitz
+        lost[coordinates] = state.lost[:active] / divisors * lipschitz
+        s[coordinates] = norms
         if len(self._units):
             with np.errstate(over="ignore"):  # a norm may exceed the largest float
-                norms /= self._units[coordinates]
-        z = np.zeros(len(state.places))
-        s = np.zeros(len(state.places))
-        lost = np.zeros(len(state.places))
-        z[coordinates] = ratios * lipschitz
-        s[coordinates] = norms
-        lost[coordinates] = lost_ratios * lipschitz
+                s[coordinates] /= self._units[coordinates]
         a = float(state.totals[A]) * lipschitz
         return Sums(int(state.totals[T]), active, a, z, s, state.slopes, lost)
 

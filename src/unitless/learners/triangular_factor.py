@@ -81,11 +81,9 @@ class FactorState(NamedTuple):
         squares[:] = squares * factor * factor
         noise[:] *= np.abs(factor)
         lost[:] *= np.abs(factor)
-        _, exponents = np.frexp(D[:rank])
-        least = np.ldexp(math.sqrt(MIN_D), -(exponents // 2))
-        pivots = factor.copy()
-        pivots[:rank] = np.maximum(np.abs(factor[:rank]), least)
-        pivots = np.copysign(pivots, factor)
+        _, exponents = np.frexp(D)
+        least = np.where(D > 0, np.ldexp(math.sqrt(MIN_D), -(exponents // 2)), 0.0)
+        pivots = np.copysign(np.maximum(np.abs(factor), least), factor)
         D[:] = D * pivots * pivots
         z[:] /= pivots
         U[:] *= factor / pivots[:, None]
@@ -121,10 +119,7 @@ def empty_state(positions: int, columns: int) -> FactorState:
 @kernel
 def activate(i, state):
     """The position of coordinate i, a new one if it has none; -1 if there is no room."""
-    D = state[1]
-    places = state[4]
-    coordinates = state[5]
-    totals = state[6]
+    _, D, _, _, places, coordinates, totals, _, _, _ = state
     if places[i] < 0 and totals[ACTIVE] < D.size:
         places[i] = int(totals[ACTIVE])
         coordinates[places[i]] = i
@@ -171,11 +166,7 @@ def largest_rest(w, root, state, c2, size):
     nothing was cancelled. Ties go against the constant: it never grows, and as a pivot would be
     lost in rounding when a column that is equal to it now becomes huge.
     """
-    squares = state[3]
-    places = state[4]
-    totals = state[6]
-    noise = state[7]
-    lost = state[8]
+    _, _, _, squares, places, _, totals, noise, lost, _ = state
     best = 0.0
     pivot = -1
     for n in range(int(totals[RANK]), w.size):
@@ -217,10 +208,7 @@ def find_pivot(w, root, state, U, c2, row, size):
     of the number of rows, which a heavy row brings to light: hence sqrt(t) |row|. U is the factor
     with this row in it. A bound that turns out to be too small for later rows is computed again.
     """
-    squares = state[3]
-    totals = state[6]
-    noise = state[7]
-    lost = state[8]
+    _, _, _, squares, _, _, totals, noise, lost, _ = state
     growth = math.sqrt(totals[T] / STEADY_ROWS)
     pivot = largest_rest(w, root, state, c2, size)
     while pivot >= 0 and squares[pivot] > 0 and not totals[OLD_RULE]:
@@ -278,10 +266,7 @@ def add_row(state, x, wz, scratch, keep):
     is as in `rotate`. If not `keep`, the state stays as it is. `scratch` is a, the sums of squares
     c2, and `row`: the sizes of the row's entries, to which their errors are proportional.
     """
-    U = state[0]
-    D = state[1]
-    z = state[2]
-    totals = state[6]
+    U, D, z, _, _, _, totals, _, _, _ = state
     a, c2, row = scratch
     rank = int(totals[RANK])
     delta, rest, we = rotate(U, D, z, x, (1.0, wz), rank, a, keep)
