@@ -249,8 +249,7 @@ def members() -> None:
 def compile_times() -> None:
     """Measure compilation and start-up times in seconds.
 
-    These are: compiling in advance everything that `OnlineClassifier` needs, a start with all
-    kernels compiled, and a start with none. A new virtual environment is used, because
+    A start with no kernel compiled, then with all. A new virtual environment is used, because
     scikit-learn imports pandas if it is installed, which would be a quarter of the start-up time.
     """
     script = (
@@ -258,23 +257,17 @@ def compile_times() -> None:
         "OnlineClassifier; X = np.random.default_rng(0).normal(size=(60, 5)); "
         "OnlineClassifier().fit(X, X[:, 0] > 0).predict(X); print(time.time() - start)"
     )
-    ahead = (
-        "import time; start = time.time(); from unitless.blend.compiling import compile_ahead; "
-        "compile_ahead(); print(time.time() - start)"
-    )
     floor = (
         "import time; start = time.time(); import numba, sklearn.base; "
         "from numba.core.registry import cpu_target; cpu_target.target_context.refresh(); "
         "print(time.time() - start)"
     )
-    new_folder = tempfile.TemporaryDirectory
-    with new_folder() as one, new_folder() as two, _plain_install() as python:
-        for name, code, folder, limit in (
-            ("compiled ahead", ahead, one, 25.0),
-            ("warm start", script, one, 1.5),
-            ("warm start", script, one, 1.5),
-            ("of it Numba and scikit-learn alone", floor, one, float("inf")),
-            ("cold start", script, two, float("inf")),
+    with tempfile.TemporaryDirectory() as folder, _plain_install() as python:
+        for name, code, limit in (
+            ("cold start", script, float("inf")),
+            ("warm start", script, 1.5),
+            ("warm start", script, 1.5),
+            ("of it Numba and scikit-learn alone", floor, float("inf")),
         ):
             run = [python, "-c", code]
             environment = {**os.environ, "NUMBA_CACHE_DIR": folder}

@@ -155,3 +155,18 @@ def test_a_row_of_weight_0_within_a_block_leaves_no_stale_table():
         learner.learn(as_rows(X[k : k + 1], y[k : k + 1]))
     learner.learn(as_rows(X[50:], y[50:], weights[50:]))
     same_bits(learner.predict(as_rows(X[:1])), learner.predict(as_rows(X[:2]))[:1])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared", "softmax"])
+def test_a_row_is_one_compiled_call(loss, monkeypatch):
+    """Neither experts nor the mixture are called from Python."""
+    X, y = tame(loss, n=40, d=4)
+    learner = blend(loss)
+    learner.learn(as_rows(X, y))
+    learner.predict(as_rows(X[:1]))
+    called = []
+    monkeypatch.setattr(type(learner.mixture), "learn", lambda *_: called.append("mixture"))
+    monkeypatch.setattr(type(learner.ensemble), "run", lambda *_: called.append("ensemble"))
+    learner.learn(as_rows(X[:1], y[:1]))
+    assert np.isfinite(learner.predict(as_rows(X[:1]))).all()
+    assert not called

@@ -472,3 +472,11 @@ def test_a_row_is_taken_apart_before_anything_was_learned(unitless, data, learne
 def test_a_learner_per_class_is_named(unitless, data):
     out = unitless("evaluate", data, "-t", "colour", "-l", "coordinate").out
     assert "learner: coordinate, one per class; loss: softmax" in out
+
+
+def test_the_linear_blend_by_name(unitless, tmp_path, data):
+    done = unitless("fit", data, "-t", "label", "-l", "linear_blend", "--save", tmp_path / "model")
+    assert done.code == 0
+    learner = persistence.load(tmp_path / "model").learner
+    assert (learner.name, learner.views) == ("linear_blend", "linear")
+    assert "boosted trees" not in learner.mixture_weights()

@@ -170,14 +170,10 @@ class Blend(Learner):
         if self.target_scaler is not None:
             unknown = self.target_scaler.rows_before_first(weights, rows)
             targets = self.target_scaler.learn(targets, weights)
-        found = self._run_row(block, targets, weights, rows)
+        if self._run_row(block, targets, weights, scores):
+            return self._decode(scores)  # a target is known, as a feature is
+        self._row_table = None
         first = 0
-        if found is None or self._row_table is None:
-            self._row_table = None
-        else:
-            self._decode(self.mixture.learn(found, targets, weights, scores))
-            self._row_table.slopes.learn(targets, weights, scores)
-            first = rows
         while first < rows:
             last = ingest(tuple(block), weights, rows, first, *ensemble.features.state)
             if last == first:
@@ -207,9 +203,8 @@ class Blend(Learner):
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
         if len(weights):
             weights = np.where(weights > 0, weights, 1.0)
-        found = self._run_row(block, EMPTY, weights, len(scores))
-        if found is not None:
-            return self._decode(self.mixture.learn(found, EMPTY, weights, scores))
+        if self._run_row(block, EMPTY, weights, scores):
+            return self._decode(scores)
         features = self.ensemble.features
         new, regimes = features.dry_run(block, len(scores))
         by_regime = {regime: self.in_regime(regime) for regime in np.unique(regimes)}
@@ -233,22 +228,19 @@ class Blend(Learner):
             scores[:] = self.target_scaler.decode(scores)
         return scores
 
-    def _run_row(self, block: Block, targets: Float, weights: Float, rows: int) -> Float | None:
-        """The experts' scores of a single row, in one compiled call; None if it needs a block."""
+    def _run_row(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
+        """Score, and learn, a single row in one compiled call; False if it needs a block."""
+        if len(scores) != 1 or (len(weights) and weights[0] == 0):
+            return False
         features = self.ensemble.features
-        if rows != 1 or not features.dense or features.count == 0:
-            return None
-        if len(weights) and weights[0] == 0:
-            return None
         if self._row_table is None:
+            if not features.dense or features.count == 0:
+                return False
             self._single_rows += 1
             if self._single_rows <= PATIENCE:
-                return None
+                return False
             self._row_table = RowTable(self)
-        table = self._row_table
-        if len(targets) and not table.has_room():
-            return None
-        return table.by_row if table.run(block, targets, weights) else None
+        return self._row_table.run(block, targets, weights, scores)
 
     def table(self, rows: int) -> Float:
         """An array for the experts' scores: (experts, rows[, classes])."""

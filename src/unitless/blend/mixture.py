@@ -265,11 +265,19 @@ class Mixture(NamedWeights):
 
     def learn(self, scores: Float, targets: Float, weights: Float, out: Float) -> Float:
         """The scores of the Blend, each made before its target was used."""
-        state = self.state
-        stacker = *state[:7], self._late, self._steep
-        mixture = state.W, state.W0, state.books, state.totals, state.history
-        self.kernel(scores, targets, weights, out.reshape(-1), stacker, mixture)
+        self.kernel(scores, targets, weights, out.reshape(-1), self.stacker, self.weights)
         return out
+
+    @property
+    def stacker(self) -> tuple[Any, ...]:
+        """The state of the stacker, as the kernel takes it."""
+        return *self.state[:7], self._late, self._steep
+
+    @property
+    def weights(self) -> tuple[Float, ...]:
+        """The state of the mixture, as the kernel takes it."""
+        state = self.state
+        return state.W, state.W0, state.books, state.totals, state.history
 
     @property
     def _last_step(self) -> MixtureState:

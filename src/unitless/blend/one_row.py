@@ -1,10 +1,10 @@
-"""A fast path for single rows: the views and experts of a Blend in one compiled call.
+"""A fast path for single rows: views, experts and mixture of a Blend in one compiled call.
 
 Numba needs a quarter of a microsecond for every array that Python passes to a kernel, and the
 experts have a hundred of them. So their addresses are collected once, in a table that is valid
 until an array is replaced. The kernels are those for blocks, so the scores are the same to the bit.
 Unusual rows (a new feature, a new regime, a stream that is not dense) go through the code for
-blocks. An expert without a kernel here is called from Python.
+blocks. An expert or a mixture without a kernel here is called from Python.
 """
 
 from typing import Any
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.blend import fused
+from unitless.blend import fused, logistic, softmax, squared
 from unitless.blend.compaction import add_row, changes_regime, compact, count
 from unitless.blend.grouped_slopes import RowSlopes
+from unitless.blend.mixture import Mixture
 from unitless.kernels.addresses import array_at as _array
 from unitless.kernels.addresses import floats_at as _floats
 from unitless.kernels.decorators import inlined, kernel
@@ -24,7 +25,8 @@ from unitless.learners.base import NO_INDICES, NO_STARTS, Block, Float
 from unitless.learners.boosted_trees import BoostedTrees
 from unitless.learners.coordinatewise import Coordinatewise
 from unitless.learners.neighbours import Neighbours
-from unitless.learners.split_candidates import CANDIDATES, sums_of
+from unitless.learners.split_candidates import CANDIDATES, LEAVES, sums_of
+from unitless.losses import LOGISTIC, SQUARED
 from unitless.pairs_of_bins import PairsOfBins
 from unitless.pairs_of_bins import show as show_pairs
 from unitless.views import show_moments, show_normalised
@@ -34,8 +36,9 @@ KINDS = {"newton": NEWTON, "full": FULL, "vaw": VAW}
 KINDS |= {"boosted_trees": TREES, "neighbours": NEIGHBOURS}
 VIEWS = {"none": -1, "raw": 0, "centred": 1, "squashed": 2, "normalised": 3, "presence": 4}
 OF_PAIRS = 5
-# The table: how many experts and classes, arrays of all, then of each expert (kind, view), arrays
-SHARED, STRIDE = 19, 13
+# The table: how many experts and classes, arrays of all; of each expert (kind, view), arrays; and
+# of the mixture (whether it is mixed here, loss), arrays
+SHARED, STRIDE = 19, 15
 
 
 @inlined
@@ -80,6 +83,19 @@ def _coordinatewise(table, k, classes, stored, targets, weights, scores):
     totals = _floats(table, k + 3).reshape(classes, -1)
     state = totals, _floats(table, k + 4), _floats(table, k + 5)
     fused.run(task, parameters, stored, targets, weights, scores, state)
+
+
+@inlined
+def _has_room(table, k):
+    """Whether an expert can learn one more row in the arrays that it has."""
+    if table[k, 0] == TREES:  # each may split once
+        s = _floats(table, k + 1)
+        leaves = table[k + 6, 1] // (CANDIDATES * (1 + sums_of(s[0])))
+        return min(_floats(table, k + 12)[LEAVES] + s[2], s[2] * s[3]) <= leaves
+    if table[k, 0] == NEIGHBOURS:
+        rows = table[k + 7, 1] // 2
+        return _floats(table, k + 8)[neighbours.USED] < rows or rows >= _floats(table, k + 1)[2]
+    return True
 
 
 @inlined
@@ -145,11 +161,39 @@ def _full(kind, table, k, block, targets, weights, scores):
         known[vaw.HIGH] = max(known[vaw.HIGH], y)
 
 
+@inlined
+def _mix(table, k, Z, classes, targets, weights, scores):
+    """The score of the Blend from those of its experts."""
+    U = _floats(table, k + 1)
+    D = _floats(table, k + 2)
+    w = _floats(table, k + 3)
+    s2 = _floats(table, k + 4)
+    woke = _floats(table, k + 5)
+    prior = _floats(table, k + 6)
+    stacked = _floats(table, k + 7)
+    late = _floats(table, k + 8)
+    steep = table[k + 14, 0]
+    stacker = U, D, w, s2, woke, prior, stacked, late, steep
+    W = _floats(table, k + 9)
+    W0 = _floats(table, k + 10)
+    books = _floats(table, k + 11).reshape(W.size, -1)
+    totals = _floats(table, k + 12)
+    history = _floats(table, k + 13).reshape(-1, W.size)
+    mixture = W, W0, books, totals, history
+    if table[k, 1] == LOGISTIC:
+        logistic.mix(Z.reshape(1, Z.size), targets, weights, scores, stacker, mixture)
+    elif table[k, 1] == SQUARED:
+        squared.mix(Z.reshape(1, Z.size), targets, weights, scores, stacker, mixture)
+    else:
+        by_class = Z.reshape(1, Z.size // classes, classes)
+        softmax.mix(by_class, targets, weights, scores, stacker, mixture)
+
+
 @kernel
-def run(table, block, targets, weights):
+def run(table, block, targets, weights, scores):
     """Score one row by all experts and, with a target, let them learn it.
 
-    Scores are in the table. Returns False and changes nothing if the row is unusual.
+    Returns False and changes nothing if the row is unusual.
     """
     experts = table[0, 0]
     classes = table[0, 1]
@@ -157,12 +201,15 @@ def run(table, block, targets, weights):
     width = columns.size
     views = _floats(table, 10).reshape(5, width)
     Z = _floats(table, 11)
-    if not _show(block, targets.size > 0, table, views):
+    learns = targets.size > 0
+    for e in range(experts):
+        if learns and not _has_room(table, SHARED + e * STRIDE):
+            return False
+    if not _show(block, learns, table, views):
         return False
     x0 = block[0]
     no_indices = block[1][:0]
     no_starts = block[2][:0]
-    learns = targets.size > 0
     pairs = x0[:0], columns[:0], no_starts
     if table[12, 1] > 0:
         pairs = _show_pairs(learns, table, views[2])
@@ -187,6 +234,9 @@ def run(table, block, targets, weights):
             _trees(table, k, block, targets, weights, own)
         elif kind == NEIGHBOURS:
             _neighbours(table, k, block, targets, weights, own)
+    k = SHARED + experts * STRIDE
+    if table[k, 0]:
+        _mix(table, k, Z, classes, targets, weights, scores)
     return True
 
 
@@ -202,13 +252,12 @@ class RowTable:
         self.by_row = self.scores.swapaxes(0, 1)
         self.others: list[tuple[int, str, Any]] = []
         """Experts without a kernel here: number, view and learner."""
-        growing = BoostedTrees, Neighbours
-        self._growing = [each for each in ensemble.learners if isinstance(each, growing)]
         state = ensemble.views
         state.reserve(width)
         self._arrays: list[NDArray[Any]] = []
         """Kept alive while their addresses are in use."""
-        self._table = np.zeros((SHARED + STRIDE * len(self.scores), 2), dtype=np.int64)
+        self._table = np.zeros((SHARED + STRIDE * (1 + len(self.scores)), 2), dtype=np.int64)
+        self._mixture = blend.mixture
         shared = [features.ids, np.arange(width, dtype=np.int32), features.statistics]
         shared += [features.totals, state.mean, state.m2, state.missing, state.totals, state.M]
         shared += [self.views, self.scores, *_arrays_of_pairs(ensemble.pairs)]
@@ -220,26 +269,34 @@ class RowTable:
             self._enter(SHARED + STRIDE * e, (kind, VIEWS.get(view, OF_PAIRS)), arrays)
             if kind == ABSENT and learner is not None:
                 self.others.append((e, view, learner))
-        self.slopes = RowSlopes(blend.slopes, self.views[0], self.by_row)
+        self._mixes = isinstance(blend.mixture, Mixture) and not self.others
+        if self._mixes:
+            *stacker, steep = blend.mixture.stacker
+            arrays = [*stacker, *blend.mixture.weights]
+            self._enter(SHARED + STRIDE * len(self.scores), (1, blend.loss.code), arrays)
+            self._table[-1, 0] = steep
+        self._slopes = RowSlopes(blend.slopes, self.views[0], self.by_row)
 
     def _enter(self, k: int, head: tuple[int, int], arrays: list[NDArray[Any]]) -> None:
         self._arrays += arrays
         addresses = [(array.ctypes.data, array.size) for array in arrays]
         self._table[k : k + 1 + len(arrays)] = [head, *addresses]
 
-    def has_room(self) -> bool:
-        """Whether one more row can be learned in the arrays at hand."""
-        return self.slopes.room > 0 and all(expert.has_room() for expert in self._growing)
-
-    def run(self, block: Block, targets: Float, weights: Float) -> bool:
-        """Fill in `scores`, or learn; returns False if the row is unusual."""
-        if not run(self._table, tuple(block), targets, weights):
+    def run(self, block: Block, targets: Float, weights: Float, scores: Float) -> bool:
+        """Fill in the score, and learn with a target; returns False if the row is unusual."""
+        if len(targets) and self._slopes.room <= 0:
+            return False
+        if not run(self._table, tuple(block), targets, weights, scores.reshape(-1)):
             return False
         for e, view, learner in self.others:
             if len(targets):
                 learner._learn(self._line(view), targets, weights, self.scores[e])
             else:
                 learner._predict(self._line(view), weights, self.scores[e])
+        if not self._mixes:
+            self._mixture.learn(self.by_row, targets, weights, scores)
+        if len(targets):
+            self._slopes.learn(targets, weights, scores)
         return True
 
     def _line(self, view: str) -> Block:

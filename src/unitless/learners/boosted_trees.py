@@ -250,11 +250,6 @@ class BoostedTrees(Learner):
         )
         self._columns = columns
 
-    def has_room(self) -> bool:
-        """Whether every tree that still grows can split once more."""
-        leaves = min(self._memory.numbers[LEAVES], self.trees * (self.leaves - 1))
-        return leaves + self.trees <= len(self._leaves.record)
-
     def make_room(self) -> None:
         """Twice as many leaves; memory grows with the leaves in use."""
         leaves = 2 * len(self._leaves.record)

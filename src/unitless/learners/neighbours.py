@@ -262,11 +262,6 @@ class Neighbours(Learner):
         moments = self._mean, self._m2, self._missing
         return [np.pad(each, (0, new)) if new else each for each in moments]
 
-    def has_room(self) -> bool:
-        """Whether one more row can be stored."""
-        room = len(self._labels)
-        return self._numbers[USED] < room or room >= self.settings[2]
-
     def make_room(self) -> None:
         """Twice as many rows."""
         tiles = len(self._stored)
