@@ -3,61 +3,45 @@
 import numpy as np
 import pytest
 
-from unitless.labels import SeenLabels, as_labels, as_numbers, as_signs
+from unitless.labels import WrongLabel, add_label, as_labels, classes, codes_of
 
 
 @pytest.mark.parametrize(
-    "classes", [[0, 1], ["no", "yes"], [False, True], [-5.0, 2.5], [-1, 1]], ids=str
+    "known", [[0, 1], ["no", "yes"], [False, True], [-5.0, 2.5], [-1, 1]], ids=str
 )
-def test_there_and_back(classes):
-    classes = np.array(classes)
-    labels = classes[[0, 1, 1, 0]]
-    signs = as_signs(labels, classes)
-    assert signs.tolist() == [-1, 1, 1, -1]
+@pytest.mark.parametrize("form", [np.array, list], ids=["array", "list"])
+def test_there_and_back(known, form):
+    labels = [known[k] for k in (0, 1, 1, 0)]
+    signs, new = codes_of(form(labels), "binary", known)
+    assert (signs.tolist(), new) == ([-1, 1, 1, -1], [])
     assert signs.dtype == np.float64
-    np.testing.assert_array_equal(as_labels(signs, classes), labels)
+    assert as_labels(signs, np.array(known)).tolist() == labels
 
 
-@pytest.mark.parametrize("classes", [[0, 1, 7], ["a", "b", "c"], [-1.5, 0.0, 2.0]], ids=str)
-def test_several_there_and_back(classes):
-    classes = np.array(classes)
-    labels = classes[[2, 0, 1, 2]]
-    numbers = as_numbers(labels, classes)
-    assert numbers.tolist() == [2, 0, 1, 2]
-    assert numbers.dtype == np.float64
-    np.testing.assert_array_equal(as_labels(np.eye(3)[numbers.astype(int)], classes), labels)
+@pytest.mark.parametrize("known", [[0, 1, 7], ["a", "b", "c"], [-1.5, 0.0, 2.0]], ids=str)
+@pytest.mark.parametrize("form", [np.array, list], ids=["array", "list"])
+def test_several_there_and_back(known, form):
+    labels = [known[k] for k in (2, 0, 1, 2)]
+    numbers, new = codes_of(form(labels), "multiclass", known)
+    assert (numbers.tolist(), new) == ([2, 0, 1, 2], [])
+    assert as_labels(np.eye(3)[numbers.astype(int)], np.array(known)).tolist() == labels
 
 
 def test_a_score_of_zero_is_the_second_class():
     """As 'at least 1/2' is."""
-    classes = np.array(["no", "yes"])
-    assert as_labels(np.array([0.0, -0.0, -1e-300, 1e300]), classes).tolist() == [
+    both = np.array(["no", "yes"])
+    assert as_labels(np.array([0.0, -0.0, -1e-300, 1e300]), both).tolist() == [
         "yes", "yes", "no", "yes",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("labels", "row", "label"),
-    [(["no", "yes", "maybe"], 2, "'maybe'"), ([1, 0], 0, "1"), (["no", None], 1, "None")],
-)
-@pytest.mark.parametrize(
-    ("code", "classes"), [(as_signs, ["no", "yes"]), (as_numbers, ["no", "so", "yes"])]
-)
-def test_unknown_labels(code, classes, labels, row, label):
-    message = rf"row {row}: y contains a previously unseen label: .*{label}.* is not one of"
-    with pytest.raises(ValueError, match=message):
-        code(labels, np.array(classes))
-
-
 def test_one_class():
     """A stream may begin with one class; all its scores, of either sign, mean that class."""
-    only = np.array(["yes"])
-    assert as_signs(["yes", "yes"], only).tolist() == [1, 1]
-    assert as_labels(np.array([-1.0, 0.0, 1.0]), only).tolist() == ["yes"] * 3
+    assert as_labels(np.array([-1.0, 0.0, 1.0]), np.array(["yes"])).tolist() == ["yes"] * 3
 
 
 def test_no_labels():
-    assert as_signs([], np.array([0, 1])).shape == (0,)
+    assert codes_of([], "binary", [0, 1])[0].shape == (0,)
     assert as_labels(np.empty(0), np.array([0, 1])).shape == (0,)
 
 
@@ -65,9 +49,9 @@ def test_no_labels():
 
 
 @pytest.mark.parametrize(
-    ("stream", "codes", "shown"),
+    ("stream", "codes", "labels"),
     [
-        ([True], [1], [False, True]),
+        ([True], [1], [None, True]),
         ([False, True], [-1, 1], [False, True]),
         ([1, 0], [1, -1], [0, 1]),
         ([1, 2], [1, -1], [2, 1]),
@@ -76,40 +60,48 @@ def test_no_labels():
         ([np.bool_(True), np.bool_(False)], [1, -1], [False, True]),
         ([(1, "a"), frozenset("b")], [-1, 1], [(1, "a"), frozenset("b")]),
         (["ham"], [-1], ["ham"]),
-        ([], [], [False, True]),
+        ([], [], []),
     ],
     ids=str,
 )
-def test_two_labels_as_they_come(stream, codes, shown):
-    labels = SeenLabels(several=False)
-    assert [labels.keep(label) for label in stream] == codes
-    assert labels.shown == shown
+def test_two_labels_as_they_come(stream, codes, labels):
+    """All at once, and one by one."""
+    assert codes_of(stream, "binary", [])[0].tolist() == codes
+    known, found = [], []
+    for label in stream:
+        code, new = codes_of([label], "binary", known)
+        found += code.tolist()
+        for _, each in new:
+            add_label(known, each, binary=True)
+    assert (found, known) == (codes, labels)
+    assert classes(known) == [label for label in labels if label is not None]
 
 
 def test_several_labels_as_they_come():
-    labels = SeenLabels(several=True)
-    assert labels.shown == []
-    assert [labels.keep(label) for label in ("b", 7, "a", 7)] == [0, 1, 2, 1]
-    assert labels.shown == ["b", 7, "a"]
-
-
-def test_asking_for_a_code_keeps_nothing():
-    labels = SeenLabels(several=True)
-    assert labels.code("new") == labels.code("other") == 0
-    assert labels.shown == []
+    codes, new = codes_of(["b", 7, "a", 7, 1], "multiclass", [])
+    assert codes.tolist() == [0, 1, 2, 1, 3]
+    assert new == [(0, "b"), (1, 7), (2, "a"), (4, 1)]
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
-@pytest.mark.parametrize("several", [False, True])
-def test_no_label_is_no_label(missing, several):
-    with pytest.raises(ValueError, match="is not a label; leave out"):
-        SeenLabels(several).keep(missing)
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_no_label_is_no_label(missing, task):
+    with pytest.raises(WrongLabel, match=r"row 1: .* is not a label; leave out"):
+        codes_of(["a", missing], task, [])
+    codes, new = codes_of(["a", missing], task, ["a"], missing=True)
+    assert np.isnan(codes).tolist() == [False, True]
+    assert new == []
 
 
 def test_a_third_of_two():
-    labels = SeenLabels(several=False)
-    for label in ("ham", "spam"):
-        labels.keep(label)
-    with pytest.raises(ValueError, match=r"'eggs' is a third class.*'ham' and 'spam'.*multiclass"):
-        labels.keep("eggs")
-    assert labels.shown == ["ham", "spam"]
+    message = r"row 1: 'eggs' is a third class after 'ham' and 'spam'"
+    with pytest.raises(WrongLabel, match=message):
+        codes_of(["spam", "eggs"], "binary", ["ham", "spam"])
+    with pytest.raises(WrongLabel, match="row 2: 'c' is a third class after 1 and 'b'"):
+        codes_of([1, "b", "c"], "binary", [])
+
+
+def test_words_are_no_numbers():
+    with pytest.raises(WrongLabel, match="row 1: 'a' is not a number but a class"):
+        codes_of([1.0, "a"], "regression", [])
+    assert codes_of(np.array([1, 2]), "regression", [])[0].tolist() == [1.0, 2.0]

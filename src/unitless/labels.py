@@ -1,41 +1,110 @@
-"""Encode class labels as numbers: -1 and +1 for two classes, 0, 1, 2, ... for several."""
+"""Code targets as numbers, for every interface: the one place that does.
 
-from collections.abc import Hashable, Sequence
+Two classes are -1 and +1, several are 0, 1, 2, ...; the labels by code are a list. Of two classes
+the first is -1, but a label equal to 1 (True) is +1 also if it comes first: then the list is
+[None, 1] until the other one is seen.
+"""
+
+from collections.abc import Sequence
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from unitless.rows import Rows
 
 Float = NDArray[np.float64]
 Label = str | float | bool
+New = list[tuple[int, Any]]
+"""Labels that appear for the first time, each with its row."""
 
 
-# Known classes
+class WrongLabel(ValueError):
+    """A label that does not fit the task."""
+
+    def __init__(self, row: int, why: str, advice: str) -> None:
+        super().__init__(f"row {row}: {why}")
+        self.row, self.why, self.advice = row, why, advice
 
 
-def as_signs(labels: ArrayLike, classes: NDArray[Any]) -> Float:
-    """-1 for the first class, +1 for the second; an unknown label is an error with its row."""
-    given = np.asarray(labels)
-    second = given == classes[-1]
-    _refuse_unknown(given, second | (given == classes[0]), classes)
-    return 2.0 * second - 1.0  # four times as fast as `where` if the labels are in no order
+def codes_of(y: Any, task: str, labels: Sequence[Any], missing: bool = False) -> tuple[Float, New]:
+    """The codes of labels, or numbers; and the labels that are new.
+
+    With `missing`, rows may have no label (None or NaN): their code is NaN.
+
+    >>> codes_of(["cat", "dog", None, "cat"], "binary", ["dog"], missing=True)
+    (array([ 1., -1., nan,  1.]), [(0, 'cat')])
+    """
+    if task == "multilabel":
+        return _signs_by_column(np.atleast_2d(y)), []
+    if task == "multioutput":
+        return np.atleast_2d(np.asarray(y, dtype=np.float64)), []
+    given = _listed(y)
+    if task == "regression":
+        return _numbers(given), []
+    codes, new = coded(given, labels, task == "binary")
+    known = classes(labels)
+    if task == "binary" and len(known) + len(new) > 2:
+        row, label = new[2 - len(known)]
+        one, two = map(shown, [*known, *(label for _, label in new)][:2])
+        why = f"{shown(label)} is a third class after {one} and {two}"
+        raise WrongLabel(row, why, "--task multiclass, or --task regression if it is a number")
+    if not missing and np.isnan(codes).any():
+        row = int(np.argmax(np.isnan(codes)))
+        raise WrongLabel(row, f"{given[row]!r} is not a label; leave out rows without one", "")
+    return codes, new
 
 
-def as_numbers(labels: ArrayLike, classes: NDArray[Any]) -> Float:
-    """The position of each label among the classes, which are sorted."""
-    given = np.asarray(labels)
-    _refuse_unknown(given, np.isin(given, classes), classes)
-    return np.searchsorted(classes, given).astype(np.float64)
+def _listed(y: Any) -> Any:
+    """Labels or numbers as an array of one simple type, or as a list."""
+    if isinstance(y, np.ndarray):
+        return y.tolist() if y.dtype.kind == "O" else y
+    if hasattr(y, "to_list"):
+        return y.to_list()
+    return list(y) if isinstance(y, list | tuple) else [y]
 
 
-def _refuse_unknown(given: NDArray[Any], known: NDArray[np.bool_], classes: NDArray[Any]) -> None:
-    if not known.all():
-        row = int(np.argmin(known))
-        (label,) = given[row : row + 1].tolist()
-        raise ValueError(
-            f"row {row}: y contains a previously unseen label: {label!r} is not one of the "
-            f"classes {classes.tolist()}; give all of them as `classes` with the first rows"
-        )
+def _numbers(given: Any) -> Float:
+    """Targets of a regression."""
+    if isinstance(given, np.ndarray):
+        if given.dtype.kind in "fiub":
+            return given.astype(np.float64, copy=False)
+        given = given.tolist()
+    for row, label in enumerate(given):
+        if isinstance(label, str | bool):
+            why = f"{label!r} is not a number but a class, and the task is regression"
+            raise WrongLabel(row, why, "--task binary or --task multiclass")
+    return np.array(given, dtype=np.float64)
+
+
+def _signs_by_column(labels: NDArray[Any]) -> Float:
+    """-1 for 0 and +1 for 1; NaN stays."""
+    try:
+        numbers = labels.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(labels.shape, 2.0)
+    for k, column in enumerate(numbers.T):
+        if not np.isin(column[~np.isnan(column)], (0, 1)).all():
+            raise ValueError(
+                f"Unknown label type: column {k} of y holds more than 0 and 1. Several columns are "
+                "labels that are there or not (multilabel-indicator); multiclass-multioutput is "
+                "not supported: fit one classifier per column"
+            )
+    return 2 * numbers - 1
+
+
+def classes(labels: Sequence[Any]) -> list[Any]:
+    """The labels that have been seen, by code."""
+    return [label for label in labels if label is not None]
+
+
+def add_label(labels: list[Any], label: Any, binary: bool) -> None:
+    """Give a new label its code: a place that was left, or the next one."""
+    if None in labels:
+        labels[labels.index(None)] = label
+    else:
+        labels += [None, label] if binary and not labels and label == 1 else [label]
 
 
 def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
@@ -46,9 +115,6 @@ def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
     if scores.ndim == 2:
         return classes[scores.argmax(axis=1)]
     return classes[np.minimum(scores >= 0, len(classes) - 1)]
-
-
-# Classes that appear during the stream
 
 
 class DistinctLabels(NamedTuple):
@@ -62,8 +128,8 @@ class DistinctLabels(NamedTuple):
     """Row of first appearance to label."""
 
 
-def distinct_labels(given: NDArray[np.float64] | Sequence[Any]) -> DistinctLabels:
-    """The distinct labels of an array of numbers (NaN: none) or of a list (None: none)."""
+def distinct_labels(given: NDArray[Any] | Sequence[Any]) -> DistinctLabels:
+    """The distinct labels of an array of one simple type (NaN: none) or of a list (None: none)."""
     if isinstance(given, np.ndarray):
         distinct, first, codes = np.unique(given, return_index=True, return_inverse=True)
         known = int(np.sum(distinct == distinct))  # NaN comes last
@@ -75,7 +141,7 @@ def distinct_labels(given: NDArray[np.float64] | Sequence[Any]) -> DistinctLabel
     rows: dict[int, Label] = {}
     codes = np.full(len(given), -1)
     for row, label in enumerate(given):
-        if label is not None:
+        if label is not None and label == label:
             if label not in positions:
                 positions[label] = len(positions)
                 rows[row] = label
@@ -84,13 +150,9 @@ def distinct_labels(given: NDArray[np.float64] | Sequence[Any]) -> DistinctLabel
 
 
 def coded(
-    given: NDArray[np.float64] | Sequence[Any], known: Sequence[Label], binary: bool
-) -> tuple[Float, list[tuple[int, Label]]]:
-    """The code of each row, NaN where it has no label; and (row, label) of labels that are new.
-
-    >>> coded(["cat", "dog", None, "cat"], ["dog"], binary=True)
-    (array([ 1., -1., nan,  1.]), [(0, 'cat')])
-    """
+    given: NDArray[Any] | Sequence[Any], known: Sequence[Any], binary: bool
+) -> tuple[Float, New]:
+    """The code of each row, NaN where it has no label; and the labels that are new."""
     if binary and len(known) == 2 and isinstance(given, np.ndarray):
         signs = (given == known[1]) * 2.0 - 1
         if ((signs > 0) | (given == known[0])).all():  # the usual case, without sorting
@@ -98,57 +160,13 @@ def coded(
     found = distinct_labels(given)
     codes = {label: k for k, label in enumerate(known)}
     new = [(row, label) for row, label in found.first.items() if label not in codes]
-    codes |= {label: len(known) + k for k, (_, label) in enumerate(new)}
+    free = [codes[None]] if None in codes else []
+    if binary and not known and new and new[0][1] == 1:
+        free = [1, 0]
+    places = chain(free, count(len(known)))
+    codes |= {label: place for (_, label), place in zip(new, places, strict=False)}
     by_label = np.array([*(codes[label] for label in found.labels), np.nan])
     return (by_label * 2 - 1 if binary else by_label)[found.codes], new
-
-
-class SeenLabels:
-    """The labels a stream has shown, of any hashable type, and their codes.
-
-    Two labels are -1 and +1, where True and 1 are +1; several are 0, 1, 2, ... as they appear.
-
-    >>> labels = SeenLabels(several=True)
-    >>> [labels.keep(label) for label in ("cat", ("a", 1), "cat")]
-    [0.0, 1.0, 0.0]
-    >>> labels.shown
-    ['cat', ('a', 1)]
-    """
-
-    def __init__(self, several: bool) -> None:
-        self.several = several
-        self.codes: dict[Hashable, float] = {}
-        self.shown: list[Any] = self._listed()
-        """The labels by code; for two classes False and True until another label is seen."""
-
-    def code(self, label: Hashable) -> float:
-        """The code that a label has or would have; a third of two classes is an error."""
-        if label in self.codes:
-            return self.codes[label]
-        if label is None or label != label:
-            raise ValueError(f"{label!r} is not a label; leave out rows whose label is missing")
-        if self.several:
-            return float(len(self.codes))
-        if len(self.codes) == 2:
-            one, two = self.codes
-            raise ValueError(
-                f"{label!r} is a third class after {one!r} and {two!r}; use multiclass=True"
-            )
-        first = next(iter(self.codes.values()), None)
-        return -first if first else (1.0 if label == 1 else -1.0)
-
-    def keep(self, label: Hashable) -> float:
-        """The code of a label; a new label keeps it from now on."""
-        code = self.code(label)
-        if label not in self.codes:
-            self.codes[label] = code
-            self.shown = self._listed()
-        return code
-
-    def _listed(self) -> list[Any]:
-        if self.several or len(self.codes) == 2:
-            return sorted(self.codes, key=self.codes.__getitem__)
-        return [False, True] if self.codes.keys() <= {False, True} else list(self.codes)
 
 
 class ClassWeights:
@@ -176,6 +194,17 @@ class ClassWeights:
         self.given = given
         self.counts = list(counts)
         self.largest = float(largest)
+
+    def weighed(
+        self, rows: Rows, labels: Sequence[Any], binary: bool
+    ) -> tuple[Rows, "ClassWeights"]:
+        """The rows with their factors as weights, and the class weights after these rows."""
+        if rows.weights is not None:
+            raise ValueError("class_weight and sample_weight cannot be used together")
+        codes = np.asarray(rows.targets)
+        places = (codes > 0) if binary else codes
+        factors, after = self.factors(places.astype(np.int64), labels)
+        return Rows(*rows.parts, rows.targets, factors), after
 
     def factors(
         self, codes: NDArray[np.int64], labels: Sequence[Any]

@@ -9,6 +9,7 @@ import pyarrow
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import unitless
 from estimators.material import GRAPES, NAMED, WINE, OnlineClassifier, W, X, Y, same_model, standard
 from unitless.learners import get
 
@@ -151,6 +152,21 @@ def test_one_class_only(learner):
     assert model.predict(X).tolist() == ["malignant"] * len(X)
     assert model.predict_proba(X).shape == (len(X), 1)
     assert model.score(X[:5], NAMED[:5]) == 1
+
+
+def test_one_class_is_continued_by_every_door(tmp_path):
+    """Its scores are positive, so the class that comes later has the negative ones."""
+    model = OnlineClassifier("coordinate").fit(X[:100] * [2.0], ["yes"] * 100)
+    assert (model.decision_function(X[:5]) > 0).all()
+    unitless.save(model, tmp_path / "model")
+    found = unitless.load(tmp_path / "model")
+    assert found.predict_proba(X[:5]).tolist() == [[1.0]] * 5
+    assert found.predict_proba(dict(zip(found.feature_names(), X[0], strict=True))) == {"yes": 1.0}
+    assert found.to_sklearn().classes_.tolist() == ["yes"]
+    found.learn(X[:1], ["no"])
+    assert found.classes == ["no", "yes"]
+    no, yes = found.predict_proba(X[:5]).T
+    assert (yes > no).all()
 
 
 # Unknown labels

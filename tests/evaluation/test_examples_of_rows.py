@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from unitless import losses
 from unitless.evaluation import RunningMetrics
-from unitless.evaluation.examples import LOSS, ROW, WORST, Examples
+from unitless.evaluation.examples import WORST, Examples
 from unitless.rows import as_rows
 
 ROWS = 60
@@ -33,20 +33,20 @@ def test_examples_do_not_depend_on_blocks(sparse, cuts):
         own = targets[start:stop]
         there = ~np.isnan(own)
         losses = (own - scores[start:stop])[there] ** 2
-        examples.add(start, rows[start:stop], scores[start:stop], losses)
+        examples.add(start, rows[start:stop], scores[start:stop], losses, lambda _: "abc")
     by_loss = sorted(
         ((targets[k] - scores[k]) ** 2, -k) for k in range(ROWS) if not np.isnan(targets[k])
     )
     expected = [-k + 1 for _, k in reversed(by_loss)][:WORST]
-    assert examples.worst[:, ROW].tolist() == expected
+    assert [row["row"] for row in examples.worst] == expected
     assert examples.missing.tolist() == np.isnan(X).sum(axis=0).tolist()
     labelled = np.flatnonzero(~np.isnan(targets))
-    assert examples.sample.kept[:, ROW].tolist() == (labelled + 1).tolist()
-    first = examples.described(["a", "b", "c"])[0]
+    assert examples.sample.kept[:, 0].tolist() == (labelled + 1).tolist()
+    first = examples.worst[0]
     values = X[first["row"] - 1].tolist()
-    kept = {name: x for name, x in zip("abc", values, strict=True) if x}
-    assert str(first["features"]) == str(kept)
-    assert first["loss"] == examples.worst[0, LOSS]
+    kept = {name: x if x == x else None for name, x in zip("abc", values, strict=True) if x}
+    assert first["features"] == kept
+    assert first["loss"] == by_loss[-1][0]
 
 
 def test_confusion_and_thresholds_of_two_classes():

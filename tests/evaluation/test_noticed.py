@@ -216,3 +216,34 @@ def test_refused_options(unitless, tmp_path, options, message):
     done = unitless("evaluate", write(tmp_path / "a.csv", [1, 2, 3]), "-t", "y", *options)
     assert done.code in (2, 3)
     assert message in done.err
+
+
+def test_sorted_rows_say_nothing_about_information(unitless, tmp_path):
+    """One pair of rows differs, which is too few to speak of."""
+    X, y = load_iris(return_X_y=True)
+    path = write(tmp_path / "a.csv", [f"iris {k}" for k in y[:100]], X[:100])
+    done = unitless("evaluate", path, "-t", "y", "-l", "full")
+    assert done.code == 0
+    assert "information" not in done.out
+    assert "at least 21.84 less than weights of 0" in done.out
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=(300, 4))
+    far = write(tmp_path / "b.csv", np.where(noise[:, 0] + noise[:, 1] > 0, "a", "b"), noise)
+    done = unitless("evaluate", far, "-t", "y", "-l", "full")
+    assert "the features carry information" in done.out
+
+
+def test_guarantees_above_the_loss_are_not_shown(unitless, tmp_path, monkeypatch):
+    member = {"loss": 2.9, "overhead": 66.8, "rows": 50}
+    claim = {"against": "u = 0", "rows": 50, "certified": 70.0, "sharp": 80.0, "promised": 90.0}
+    claim |= {"theorem": "Theorem 1", "by": "coordinate"}
+    found = {"loss": 3.0, "rows": 50, "members": {"full": member}, "claims": [claim]}
+    monkeypatch.setattr("unitless.evaluation.results.certified", lambda *_: found)
+    path = write(tmp_path / "a.csv", np.where(np.arange(50) % 2, "a", "b"))
+    words = ("evaluate", path, "-t", "y", "-l", "coordinate")
+    assert "Guaranteed" not in unitless(*words).out
+    member["overhead"] = 1.5
+    claim["certified"] = -2.0
+    shown = unitless(*words).out
+    assert "at most that of its member full plus 1.5: 3 <= 2.9 + 1.5" in shown
+    assert "at least 2 less than weights of 0" in shown

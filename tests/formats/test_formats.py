@@ -12,6 +12,7 @@ from unitless.evaluation import resumed
 from unitless.rows import as_rows
 
 FOLDERS = sorted(path for path in Path(__file__).parent.iterdir() if path.name.isdigit())
+ONE_CLASS = [[3.0, 0.5], [2.0, -1.0]]
 CASES = [path for folder in FOLDERS for path in sorted(folder.iterdir()) if not path.suffix]
 
 
@@ -21,6 +22,8 @@ def test_it_loads_and_says_what_it_said(path):
     model = persistence.load(path)
     if path.name == "classifier":
         found = model.to_sklearn().decision_function(frame(3))
+    elif path.name == "one_class":
+        found = model.scores(ONE_CLASS)
     elif path.name == "stream":
         found = model.learner.predict(as_rows(NEW[:, :2]))
         assert resumed(path).rows == 50
@@ -51,3 +54,16 @@ def test_a_blend_continues_as_it_did_and_to_the_bit(path, tmp_path):
 def test_every_format_is_kept():
     assert [folder.name for folder in FOLDERS] == [str(k + 1) for k in range(persistence.FORMAT)]
     assert {path.name for path in CASES} >= {"coordinate", "stream", *BLENDS}
+
+
+def test_the_only_class_of_an_estimator_was_coded_as_plus_one():
+    model = persistence.load(FOLDERS[0] / "one_class")
+    assert model.predict(ONE_CLASS).tolist() == ["yes", "yes"]
+    assert model.predict_proba(ONE_CLASS).tolist() == [[1.0], [1.0]]
+    assert model.to_sklearn().classes_.tolist() == ["yes"]
+    river = model.to_river()
+    assert river.predict_proba_one({"x0": 3.0, "x1": 0.5}) == {"yes": 1.0}
+    for one in (model, river.to_model()):
+        one.learn([dict(zip(("x0", "x1"), ONE_CLASS[0], strict=True))], ["no"])
+        assert one.classes == ["no", "yes"]
+        assert one.predict_proba({"x0": 3.0, "x1": 0.5})["yes"] > 0.5

@@ -9,7 +9,7 @@ from safetensors import safe_open
 from unitless import persistence
 from unitless.learners import Coordinate
 from unitless.persistence import Many, ModelFileError
-from unitless.persistence.archive import ManyWriter
+from unitless.persistence.archive import many_writer
 from unitless.persistence.saving import as_bytes
 
 
@@ -21,9 +21,9 @@ def learner(k):
 
 
 def written(path, names):
-    with ManyWriter(path) as writer:
+    with many_writer(path) as add:
         for k, name in enumerate(names):
-            writer.add(name, as_bytes(learner(k)))
+            add(name, as_bytes(learner(k)))
     return path
 
 
@@ -51,8 +51,8 @@ def test_any_reader_of_safetensors_shows_what_is_in_it(tmp_path):
 
 def broken(path):
     """Fails in the midst of writing."""
-    with ManyWriter(path) as writer:
-        writer.add("b", b"")
+    with many_writer(path) as add:
+        add("b", b"")
         raise RuntimeError
 
 

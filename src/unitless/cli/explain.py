@@ -26,7 +26,7 @@ def explain(options: CommandOptions) -> None:
 
     from unitless.cli.reading import load_model
     from unitless.cli.screen import console_of, prediction_of, show_audit
-    from unitless.evaluation.explanations import taken_apart
+    from unitless.model.explanations import contributions
 
     words = options.words
     found = load_model(options.model, data="-" if options.row is None else words[0])
@@ -35,7 +35,7 @@ def explain(options: CommandOptions) -> None:
     else:
         rows = _row_of_file(found, words, options.row)
     score = found.learner.predict(rows)[0].tolist()
-    parts = taken_apart(found, rows)
+    parts = contributions(found, rows)
     if options.json:
         print(json.dumps({"score": score, "parts": parts}, ensure_ascii=False))
         return

@@ -17,13 +17,17 @@ def inspect(options: CommandOptions) -> None:
     import json
 
     from unitless import persistence
+    from unitless.blend.blend import Blend
     from unitless.cli.reading import load_model
     from unitless.cli.screen import console_of, show_certificate, show_weights
-    from unitless.evaluation.explanations import certified, weights_by_feature, what_scores_are
+    from unitless.evaluation.certified import certified
     from unitless.labels import text_of
+    from unitless.model.explanations import weights_by_feature, what_scores_are
 
     found = load_model(options.model)
     header = persistence.header(options.model)
+    learner = found.learner
+    members = learner.mixture_weights() if isinstance(learner, Blend) else {}
     weights = weights_by_feature(found)
     if options.sort == "unit":
         weights.sort(key=lambda row: -abs(row["per_unit"] or 0))
@@ -43,14 +47,13 @@ def inspect(options: CommandOptions) -> None:
     certificate = certified(found.learner)
     weights = weights[: options.top]
     if options.json:
-        more = {"certificate": certificate, "blend": header["blend"], "weights": weights}
+        more = {"certificate": certificate, "blend": members or None, "weights": weights}
         print(json.dumps(facts | more, ensure_ascii=False))
         return
     console = console_of(options.no_color)
     for name, value in facts.items():
         if value not in (None, "", []):
             console.print(f"{name:<12}{_text(value)}")
-    members: dict[str, float] = header["blend"] or {}
     for member, share in sorted(members.items(), key=lambda each: -each[1]):
         if share >= 0.001:
             console.print(f"{'member':<12}{member} {share:.1%}")

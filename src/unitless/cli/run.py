@@ -16,8 +16,8 @@ from unitless.cli.predictions import Predictions
 from unitless.cli.reading import labelled_rows, odd_cell_notes, open_known, open_new
 from unitless.cli.stopping import Stopper
 from unitless.evaluation import Evaluation, read_results, results_of, resumed, write_results
-from unitless.evaluation.explanations import weights_by_feature
-from unitless.evaluation.noticed import notes
+from unitless.evaluation.noticed import information, notes
+from unitless.model.explanations import weights_by_feature
 from unitless.readers import FileBlock, ReadError
 from unitless.readers.files import is_continued
 from unitless.report import unit_slider, units_and_comparison, write_page
@@ -197,9 +197,8 @@ class EvaluationRun:
             text = f"There is no row {options.audit}: {evaluation.rows:,} rows were read"
             self.console.print(f"\n{text}")
         screen.show_summary(self.console, found, options.top)
-        information = evaluation.information.result
-        if information.pairs:
-            self.console.print(f"\n{information} (from 20 on, chance is an unlikely explanation)")
+        if text := information(evaluation):
+            self.console.print(f"\n{text}")
 
     def _checks(self) -> dict[str, Any]:
         """Learn some of the first rows again, in other units and with other learners."""

@@ -13,10 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from unitless.evaluation import LABELS, Step
-from unitless.evaluation.explanations import what_scores_are
+from unitless.evaluation.certified import telling
 from unitless.labels import text_of
 from unitless.learners.one_vs_rest import OneVsRest
 from unitless.model import Model
+from unitless.model.explanations import what_scores_are
 
 HEADINGS = ("rows", "average loss", "since last", "constant", "{last}", "label", "predicted")
 """Average losses so far, since the last line, of the best constant, and of the last label."""
@@ -230,7 +231,8 @@ def show_summary(console: Console, results: dict[str, Any], top: int) -> None:
         )
     for note in results["notes"]:
         console.print(f"note: {note}")
-    show_certificate(console, results["certificate"])
+    total = results["metrics"].get("loss", 0) * (results["rows"] - results["unlabelled"])
+    show_certificate(console, telling(results["certificate"], total))
     show_weights(console, results["weights"][:top], what_scores_are(results))
 
 

@@ -32,7 +32,7 @@ from unitless.distributed.learning import ROWS, Float, learn_block, mean_loss, s
 from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.learners.base import Learner
 from unitless.model import Model
-from unitless.persistence.archive import Many, ManyWriter
+from unitless.persistence.archive import Many, many_writer
 from unitless.persistence.saving import as_bytes
 from unitless.readers import FileBlock, ReadError
 from unitless.suggestions import no_such_column
@@ -114,7 +114,7 @@ def fit_by_key(
     with (
         tempfile.TemporaryDirectory(prefix="unitless-") as folder,
         open_executor(address, workers, retries) as run,
-        ManyWriter(path) as writer,
+        many_writer(path) as add_model,
     ):
         partitions = partition_rows(source, parts, key, folder, progress)
         total = len(partitions)
@@ -125,7 +125,7 @@ def fit_by_key(
         progress(TaskProgress("learning", 0, total, 0, "partitions"))
         for done, (models, own) in enumerate(run(learn_keys, calls), start=1):
             for name, file in models:
-                writer.add(name, file)
+                add_model(name, file)
             score += own
             progress(TaskProgress("learning", done, total, int(score[ROWS]), "partitions"))
     found = ModelsByKey(path)

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from unitless.encoders.dict_encoder import DictEncoder, no_dict
 from unitless.rows import Rows, as_rows
 
+NUMBERS = {float, int, bool, type(None)}
+
 
 def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
     """The row with strings as features: {"colour": "red"} is {"colour=red": 1}.
@@ -23,6 +25,8 @@ def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
     """
     if not hasattr(x, "items"):
         raise no_dict(x)
+    if {*map(type, x.values())} <= NUMBERS:  # the usual case, for which this is quick
+        return x
     texts = {name for name, value in x.items() if isinstance(value, str)}
     if not texts:
         return x

@@ -1,24 +1,25 @@
 """Base class of OnlineClassifier and OnlineRegressor: scikit-learn's interface to a `Model`."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dataframes import opened
 from unitless.learners.base import Learner, Weights
 from unitless.learners.learner_group import MultiOutput
-from unitless.locking import PicklableLock
 from unitless.model import Model
+from unitless.model.explanations import effects
+from unitless.model.file_blocks import column_of
 from unitless.model.input_rows import Commit, is_dicts, is_frame, rows_of
 from unitless.model.learner_choice import make_learner
 from unitless.rows import Rows, as_rows
@@ -30,7 +31,7 @@ Float = NDArray[np.float64]
 
 
 class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of `OnlineClassifier` and `OnlineRegressor`; a subclass codes its targets."""
+    """Base of `OnlineClassifier` and `OnlineRegressor`."""
 
     learner: str | Learner
     loss: str
@@ -42,72 +43,70 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     # Learning
 
-    @contextmanager
-    def _all_or_nothing(self, forget: bool = False) -> Iterator[None]:
-        """An error leaves the estimator as it was; predictions wait until the end."""
-        with self.model_.lock if hasattr(self, "model_") else PicklableLock():
-            before = dict(vars(self))
-            try:
-                for name in before if forget else ():
-                    if name.endswith("_"):
-                        delattr(self, name)
-                yield
-            except BaseException:
-                self.__dict__.clear()
-                self.__dict__.update(before)
-                raise
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything, then learn the rows: in random order, or as given if not `shuffle`.
+
+        Columns, levels and classes do not depend on the random order. With several columns in y
+        there is one learner per column; NaN is a target that is not known (multilabel: 0 or 1).
+        """
+        return self._learn(X, y, sample_weight, fit=True)
 
     def _learn(
-        self, X: Any, targets: Float, sample_weight: ArrayLike | None, fit: bool = False
+        self, X: Any, y: Any, sample_weight: Any, fit: bool = False, classes: Any = None
     ) -> Self:
-        """Learn the rows; all of them are checked before the first is learned."""
-        first = not hasattr(self, "model_")
-        model = self._new_model(targets) if first else self.model_
-        if first:
-            model.columns = self._new_encoder(X)
-        rows, commit = _rows(model, X, True, sample_weight)
-        rows = rows.with_targets(targets)
-        self._check_columns(X, first)
-        if first:
-            self._refuse_nothing(rows, fit)
-            model.inputs = self.n_features_in_
-            # tables may have more columns than the estimator was fitted on
-            model.keep = list(map(str, getattr(self, "feature_names_in_", ())))
-        for order in self._orders(len(rows)) if fit else [None]:
-            scores = model.learn_rows(rows if order is None else _reordered(rows, order))
-            self.progressive_ = scores if order is None else scores[np.argsort(order)]
-        commit()
-        self.model_ = model
+        """Learn the rows; all of them are checked before the first is learned.
+
+        A new model is learned by another estimator, whose attributes this one takes at the end: an
+        error leaves it as it was, and until then it predicts with its old model.
+        """
+        given = one_or_more_columns(y)
+        first = fit or not hasattr(self, "model_")
+        own = type(self)(**self.get_params(deep=False)) if first else self
+        model = own._new_model(given, classes, fit) if first else self.model_
+        with model.lock:
+            if first:
+                model.columns = self._new_encoder(X)
+            rows, commit = _rows(model, X, True, sample_weight)
+            rows = rows.with_targets(own._codes(model, given))
+            own._check_columns(X, first)
+            if first:
+                own._refuse_nothing(rows, fit)
+                model.inputs = own.n_features_in_
+                # tables may have more columns than the estimator was fitted on
+                model.keep = list(map(str, getattr(own, "feature_names_in_", ())))
+            for order in self._orders(len(rows)) if fit else [None]:
+                scores = model.learn_rows(rows if order is None else rows.take(order))
+                own.progressive_ = scores if order is None else scores[np.argsort(order)]
+            commit()
+        own.model_ = model
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = kept | vars(own)
         return self
 
-    def _new_model(self, targets: Float) -> Model:
+    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
         raise NotImplementedError
 
-    def _new_learner(self, outputs: int) -> Learner:
+    def _codes(self, model: Model, y: NDArray[Any]) -> Float:
+        raise NotImplementedError
+
+    def _new_learners(self, outputs: int) -> Learner:
         """One learner per target."""
-        made = [make_learner(self.learner, self.loss) for _ in range(outputs)]
-        return MultiOutput(made)
+        return MultiOutput([make_learner(self.learner, self.loss) for _ in range(outputs)])
 
     def _new_encoder(self, X: Any) -> FrameEncoder | None:
         """The encoder for a data frame; None for arrays."""
-        if not is_frame(X):
-            if len(self.interactions):
-                raise ValueError(
-                    f"interactions={self.interactions!r} go by name: give a data frame"
-                )
-            return None
-        encoder = FrameEncoder(interactions=self.interactions)
-        names = opened(X).columns
-        for name in chain(*encoder.interactions):
-            if name is not None and name not in names:
-                raise ValueError(
-                    f"interactions={self.interactions!r}: there is no column {name!r}; "
-                    f"the columns are {', '.join(names)}"
-                )
-        return encoder
+        if is_frame(X):
+            table = opened(X)
+            encoder = FrameEncoder(interactions=self.interactions)
+            for name in filter(None, chain(*encoder.interactions)):
+                column_of(table, name)
+            return encoder
+        if len(self.interactions):
+            raise ValueError(f"interactions={self.interactions!r} go by name: give a data frame")
+        return None
 
     def _orders(self, rows: int) -> list[NDArray[np.int64] | None]:
-        """The order of the rows in each pass of `fit`; None is the order given."""
+        """The order of the rows in each pass of `fit`."""
         if self.passes < 1:
             raise ValueError(f"passes = {self.passes}: at least one is needed")
         generator = check_random_state(self.random_state)
@@ -123,12 +122,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _refuse_nothing(self, rows: Rows, fit: bool) -> None:
         """Refuse data without rows or columns and, in `fit`, without positive weights."""
-        shape = len(rows), self.n_features_in_
-        for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
-            if size == 0:
-                raise ValueError(
-                    f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required."
-                )
+        if not len(rows) or not self.n_features_in_:
+            check_array(np.empty((len(rows), self.n_features_in_)))  # scikit-learn's own error
         if fit and rows.weights is not None and not rows.weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
 
@@ -167,14 +162,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         x is a row of numbers, or a data frame of one row. Features that add nothing are left out.
         With more than two classes, or several targets, each entry has one number per class.
         """
-        model = self._fitted()
-        rows, _ = rows_of(model, x)
-        if model.columns is None and rows.columns != self.n_features_in_:
-            raise ValueError(
-                f"x has {rows.columns} features, and {type(self).__name__} was fitted on "
-                f"{self.n_features_in_} features"
-            )
-        return model.explain(rows)
+        return self._fitted().explain(x)
 
     def rescale(self, factors: Mapping[str, float]) -> Self:
         """From now on these columns arrive multiplied by these factors: {"height": 1000} when
@@ -206,16 +194,14 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         of its mean square), summed over classes. Features that always move together share what
         they explain; an importance says nothing about cause.
         """
-        typical = self.learner_.deviations()
-        if typical is None:
+        _, moved, deviations = effects(self._fitted())
+        if deviations is None:
             raise AttributeError(
                 f"{self.learner_.name!r} keeps no deviations of the features, so it has no "
                 "feature_importances_; use 'blend', 'coordinate' or 'full'"
             )
-        weights = np.abs(self.learner_.weights().features)
-        moved = weights.reshape(len(weights), -1).sum(axis=1) * typical[: len(weights)]
         total = moved.sum()
-        return moved / total if total > 0 else moved
+        return moved.sum(axis=1) / (total if total > 0 else 1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,24 +220,24 @@ def from_model(model: Model) -> Any:
     """The estimator with a model: the one it was made by, or one with default parameters."""
     import unitless
 
-    kind: Any = unitless.OnlineClassifier
-    if model.task in ("regression", "multioutput"):
-        kind = unitless.OnlineRegressor
-    if model.parameters is None:
-        loss = "logistic" if model.learner.loss.name == "softmax" else model.learner.loss.name
-        interactions = () if model.columns is None else list(model.columns.interactions)
-        made = kind(model.learner.name, loss, interactions=interactions)
-    else:
-        made = kind(**model.parameters)
-    names = model.keep
+    is_regressor = model.task in ("regression", "multioutput")
+    kind: Any = unitless.OnlineRegressor if is_regressor else unitless.OnlineClassifier
+    columns = model.columns
+    parameters = model.parameters
+    if parameters is None:
+        loss = model.learner.loss.name.replace("softmax", "logistic")
+        pairs = () if columns is None else list(columns.interactions)
+        parameters = {"learner": model.learner.name, "loss": loss, "interactions": pairs}
+    made = kind(**parameters)
+    names = model.keep or ([] if columns is None else list(columns.kinds))
     made.n_features_in_ = model.learner._columns if model.inputs is None else model.inputs
-    if model.columns is not None:
-        names = model.keep or list(model.columns.kinds)
-        made.n_features_in_ = len(names)
     if names:
+        made.n_features_in_ = len(names)
         made.feature_names_in_ = np.array(names, dtype=object)
-    if kind is unitless.OnlineClassifier:
-        made._take_classes(model)
+    if not is_regressor:
+        made.classes_ = np.array(model.classes)
+        if isinstance(model.learner, MultiOutput):
+            made.classes_ = np.arange(len(model.learner.learners))
     made.model_ = model
     return made
 
@@ -288,14 +274,3 @@ def _rows(
             with suppress(ValueError):  # but a TypeError for what is neither number nor string
                 table.astype(np.float64)
         raise
-
-
-def _reordered(rows: Rows, order: NDArray[np.int64]) -> Rows:
-    """The rows in another order."""
-    weights = None if rows.weights is None else rows.weights[order]
-    values: Any = rows.values
-    if rows.starts is not None:
-        parts = rows.values, rows.indices, rows.starts
-        values = csr_array(parts, shape=(len(rows), rows.columns))
-    assert rows.targets is not None
-    return as_rows(values[order], None, weights).with_targets(rows.targets[order])

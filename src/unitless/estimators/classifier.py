@@ -10,11 +10,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from unitless.estimators.base import Float, OnlineEstimator, one_or_more_columns
+from unitless.estimators.base import Float, OnlineEstimator
 from unitless.estimators.order_warning import LabelOrder
-from unitless.labels import ClassWeights, as_labels, as_numbers, as_signs
+from unitless.labels import ClassWeights, WrongLabel, as_labels, codes_of
 from unitless.learners.base import Learner
-from unitless.learners.learner_group import MultiOutput
 from unitless.model import Model
 from unitless.model.learner_choice import make_learner
 
@@ -92,19 +91,6 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then learn the rows: in random order, or as given if not `shuffle`.
-
-        Columns, levels and `classes_` do not depend on the random order. With several columns in y
-        (multilabel: 0, 1, or NaN where a label is not known) there is one learner per column.
-        """
-        with self._all_or_nothing(forget=True):
-            labels = self._set_classes(y, None)
-            self._learn(X, self._coded(labels), sample_weight, fit=True)
-            if not self.shuffle:
-                self._watch_order(labels)
-            return self
-
     def partial_fit(
         self,
         X: Any,
@@ -116,74 +102,62 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
         Give all `classes` with the first call; without them, the classes in its `y` are used.
         """
-        with self._all_or_nothing():
-            labels = self._set_classes(y, classes)
-            if not hasattr(self, "model_") and classes is None and len(self.classes_) == 1:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            self._learn(X, self._coded(labels), sample_weight)
-            self._watch_order(labels)
-            return self
-
-    def _watch_order(self, labels: NDArray[Any]) -> None:
-        """Warn of rows that are sorted by class."""
-        if labels.ndim == 1:
-            if not hasattr(self, "_order"):
-                self._order = LabelOrder(len(self.classes_))
-            self._order.add(labels)
-
-    def _set_classes(self, y: Any, classes: ArrayLike | None) -> NDArray[Any]:
-        """Find out the classes in the first call, and compare them later; returns y as an array."""
-        labels = one_or_more_columns(y)
-        if not hasattr(self, "classes_"):
-            if labels.ndim == 2:
-                self.classes_ = np.arange(labels.shape[1])
-                return labels
-            check_classification_targets(labels)
-            self.classes_ = np.unique(column_or_1d(labels if classes is None else classes))
-            if len(self.classes_) == 0:
-                raise ValueError("Found array with 0 sample(s), so there are no classes to learn")
-        elif classes is not None and not _same(classes, self.classes_):
+        if classes is not None and hasattr(self, "classes_") and not _same(classes, self.classes_):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                 f"{self.classes_!r}"
             )
-        return labels
+        return self._learn(X, y, sample_weight, classes=classes)
 
-    def _coded(self, labels: NDArray[Any]) -> Float:
-        if labels.ndim == 2:
-            return _signs_by_column(labels)
-        return (as_numbers if len(self.classes_) > 2 else as_signs)(labels, self.classes_)
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, fit: bool = False, classes: Any = None
+    ) -> Self:
+        super()._learn(X, y, sample_weight, fit, classes)
+        labels = np.asarray(y)
+        if labels.ndim == 1 and not (fit and self.shuffle):
+            if not hasattr(self, "_order_"):
+                self._order_ = LabelOrder(len(self.classes_))
+            self._order_.add(labels)
+        return self
 
-    def _new_model(self, targets: Float) -> Model:
-        if targets.ndim == 2:
+    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
+        if y.ndim == 2:
             if self.class_weight is not None:
                 raise ValueError("class_weight is for one column of labels, not for several")
-            return Model("multilabel", self._new_learner(targets.shape[1]), [0, 1])
-        several = len(self.classes_) if len(self.classes_) > 2 else 0
+            self.classes_ = np.arange(y.shape[1])
+            return Model("multilabel", self._new_learners(y.shape[1]), [0, 1])
+        check_classification_targets(y)
+        self.classes_ = np.unique(column_or_1d(y if classes is None else classes))
+        labels: list[Any] = self.classes_.tolist()
+        if not labels:
+            raise ValueError("Found array with 0 sample(s), so there are no classes to learn")
+        if len(labels) == 1:
+            if not fit and classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            labels = [None, *labels]  # its scores are positive
+        several = len(labels) if len(labels) > 2 else 0
         if several and isinstance(self.learner, str) and self.loss != "logistic":
             raise ValueError(
                 f"the {self.loss} loss is for two classes, and there are {several}; they have the "
                 "cross-entropy: leave loss at 'logistic'"
             )
-        labels = self.classes_.tolist()
-        same = np.array(labels).dtype == self.classes_.dtype
         weights = None if self.class_weight is None else ClassWeights(self.class_weight)
-        return Model(
-            "multiclass" if several else "binary",
-            make_learner(self.learner, self.loss, several),
-            labels,
-            class_weights=weights,
-            label_type="" if same or self.classes_.dtype.kind == "U" else self.classes_.dtype.name,
-        )
+        learner = make_learner(self.learner, self.loss, several)
+        task: Any = "multiclass" if several else "binary"
+        return Model(task, learner, labels, class_weights=weights)
 
-    def _take_classes(self, model: Model) -> None:
-        """Have the classes of a model."""
-        dtype = np.dtype(model.label_type) if model.label_type else None
-        if dtype is not None and dtype.itemsize > 16:
-            raise ValueError(f"{dtype} is not a type of labels")
-        self.classes_ = np.array(model.labels, dtype=dtype)
-        if isinstance(model.learner, MultiOutput):
-            self.classes_ = np.arange(len(model.learner.learners))
+    def _codes(self, model: Model, y: NDArray[Any]) -> Float:
+        try:
+            codes, new = codes_of(y, model.task, model.labels)
+        except WrongLabel as error:
+            new = [(error.row, y.tolist()[error.row])]
+        for row, label in new:
+            raise ValueError(
+                f"row {row}: y contains a previously unseen label: {label!r} is not one of the "
+                f"classes {self.classes_.tolist()}; give all of them as `classes` with the first "
+                "rows"
+            )
+        return codes
 
     def decision_function(self, X: Any) -> Float:
         """Scores: positive for the second of two classes, otherwise one column per class."""
@@ -200,8 +174,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Float:
         """Probabilities, one column per class, or per label; the hinge loss has none."""
         scores = self._scores(X)
-        p = self.model_.probabilities(scores)
-        assert p is not None
+        p: Any = self.model_.probabilities(scores)
         return p
 
     @property
@@ -223,20 +196,3 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 def _same(classes: ArrayLike, known: NDArray[Any]) -> bool:
     """Whether these are the known classes, perhaps in another order."""
     return np.array_equal(classes, known) or np.array_equal(np.unique(classes), known)
-
-
-def _signs_by_column(labels: NDArray[Any]) -> Float:
-    """-1 for 0 and +1 for 1; NaN stays."""
-    try:
-        numbers = labels.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = np.full(labels.shape, 2.0)
-    for k, column in enumerate(numbers.T):
-        known = column[~np.isnan(column)]
-        if not np.isin(known, (0, 1)).all():
-            raise ValueError(
-                f"Unknown label type: column {k} of y holds more than 0 and 1. Several columns are "
-                "labels that are there or not (multilabel-indicator); multiclass-multioutput is "
-                "not supported: fit one classifier per column"
-            )
-    return 2 * numbers - 1

@@ -28,20 +28,18 @@ class LabelOrder:
         self.last: Any = None
         self.warned = False
 
-    def add(self, codes: NDArray[Any]) -> None:
+    def add(self, labels: NDArray[Any]) -> None:
         """Count more rows, and warn once if all so far are sorted by class."""
-        if not len(codes) or self.runs > self.classes:  # then no order by class is possible
+        if not len(labels) or self.warned or self.runs > self.classes:  # then no order by class
             return
-        self.runs += int(np.count_nonzero(codes[1:] != codes[:-1])) + bool(codes[0] != self.last)
-        self.last = codes[-1]
-        distinct, counts = np.unique(codes, return_counts=True)
+        self.runs += int(np.count_nonzero(labels[1:] != labels[:-1])) + (labels[0] != self.last)
+        self.last = labels[-1]
+        distinct, counts = np.unique(labels, return_counts=True)
         self.counts.update(dict(zip(distinct.tolist(), counts.tolist(), strict=True)))
-        is_sorted = self.runs == len(self.counts) > 1 and min(self.counts.values()) >= ROWS
-        if is_sorted and not self.warned:
+        if self.runs == len(self.counts) > 1 and min(self.counts.values()) >= ROWS:
             self.warned = True
-            warnings.warn(
+            text = (
                 "the rows are sorted by class: an online learner forgets the classes it no longer "
-                "sees. Use fit(shuffle=True), or shuffle the rows before partial_fit",
-                OrderWarning,
-                stacklevel=4,
+                "sees. Use fit(shuffle=True), or shuffle the rows before partial_fit"
             )
+            warnings.warn(text, OrderWarning, stacklevel=4)

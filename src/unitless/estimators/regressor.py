@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from unitless.estimators.base import Float, OnlineEstimator, one_or_more_columns
+from unitless.estimators.base import Float, OnlineEstimator
+from unitless.labels import codes_of
 from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.model.learner_choice import make_learner
@@ -70,29 +71,23 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then learn the rows: in random order, or as given if not `shuffle`.
-
-        With several columns in y there is one learner per column; NaN is a target not known.
-        """
-        with self._all_or_nothing(forget=True):
-            return self._learn(X, self._targets(y), sample_weight, fit=True)
-
     def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn more rows."""
-        with self._all_or_nothing():
-            return self._learn(X, self._targets(y), sample_weight)
+        """Learn more rows of a stream, in order."""
+        return self._learn(X, y, sample_weight)
 
-    def _new_model(self, targets: Float) -> Model:
-        if targets.ndim == 2:
-            return Model("multioutput", self._new_learner(targets.shape[1]))
+    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
+        if y.ndim == 2:
+            return Model("multioutput", self._new_learners(y.shape[1]))
         return Model("regression", make_learner(self.learner, self.loss))
 
-    def _targets(self, y: ArrayLike) -> Float:
-        given = one_or_more_columns(y)
-        if given.dtype.kind in "OUS":
-            _refuse_text(given)
-        return np.asarray(given, dtype=np.float64)
+    def _codes(self, model: Model, y: NDArray[Any]) -> Float:
+        try:
+            return codes_of(y, model.task, model.labels)[0]
+        except ValueError as error:
+            raise ValueError(
+                f"Unknown label type: {error}; a regressor needs continuous targets, and "
+                "OnlineClassifier takes classes"
+            ) from None
 
     def predict(self, X: Any) -> Float:
         """The score of each row, in the unit of the target."""
@@ -108,13 +103,3 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         """The score at x = 0."""
         found = self._linear_weights().intercept
         return found if np.ndim(found) else float(found)
-
-
-def _refuse_text(given: Any) -> None:
-    """Text among the targets is an error that names it."""
-    for place, cell in np.ndenumerate(given):
-        if isinstance(cell, str):
-            raise ValueError(
-                f"Unknown label type: row {place[0]}: {str(cell)!r} is not a number; a regressor "
-                "needs continuous targets, and OnlineClassifier takes classes"
-            )

@@ -18,7 +18,7 @@ from river import base
 from river.utils import dataframe, pretty
 
 from unitless.encoders.dict_rows import plain
-from unitless.labels import SeenLabels
+from unitless.labels import WrongLabel
 from unitless.learners.base import Learner
 from unitless.losses import LOGISTIC, sigmoid
 from unitless.model import Model
@@ -42,6 +42,20 @@ class _Online:
         if self._model is None:
             self._model = self._new_model()
         return self._model
+
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+        """Learn one row; w is its weight."""
+        try:
+            self.to_model().learn_one(x, y, w)
+        except WrongLabel as error:
+            raise _in_words(error) from None
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn a frame of rows, of weights w: the same as one after another."""
+        try:
+            self.to_model().learn(X, y, w)
+        except WrongLabel as error:
+            raise _in_words(error) from None
 
     def _score(self, x: Row) -> Any:
         return self.to_model().learner.predict_one(plain(x))
@@ -68,6 +82,12 @@ class _Online:
             headers += [f"Weight {label}".rstrip(), f"Contribution {label}".rstrip()]
             columns += [_shown(weights[:, c], decimals), _shown(added[:, c], decimals)]
         return pretty.print_table(headers, columns, order=np.argsort(-added[:, 0], kind="stable"))
+
+
+def _in_words(error: WrongLabel) -> ValueError:
+    """The error about a label in River's words."""
+    advice = "; use multiclass=True" if "third class" in error.why else ""
+    return ValueError(f"{error.why}{advice}")
 
 
 def _shown(numbers: NDArray[Any], decimals: int) -> list[str]:
@@ -110,7 +130,6 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     def __init__(self, learner: str | Learner = "blend", multiclass: bool = False) -> None:
         self.learner = learner
         self.multiclass = multiclass
-        self._labels = SeenLabels(several=multiclass)
 
     @property
     def _multiclass(self) -> bool:
@@ -118,39 +137,20 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
 
     def _new_model(self) -> Model:
         learner = make_learner(self.learner, "logistic", classes=int(self.multiclass))
-        task: Any = "multiclass" if self.multiclass else "binary"
-        return Model(task, learner, list(self._labels.shown))
+        return Model("multiclass" if self.multiclass else "binary", learner)
 
-    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
-        """Learn one row; w is its weight."""
-        model = self.to_model()
-        row = plain(x)
-        if model.class_weights is not None or y not in self._labels.codes:
-            self.learn_many([row], [y], None if w == 1 else [w])
-            return
-        model.learner.learn_one(row, self._labels.codes[y], w)
-        model.rows += 1
-
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn a frame of rows, of weights w: the same as one after another."""
-        model = self.to_model()
-        given = y.to_list() if hasattr(y, "to_list") else list(y)
-        labels = deepcopy(self._labels)
-        for label in given:
-            labels.keep(label)
-        before = model.labels
-        if not self.multiclass:  # the model adds one of several classes when it comes
-            model.labels = list(labels.shown)
-        try:
-            model.learn(X, given, w)
-        except BaseException:
-            model.labels = before
-            raise
-        self._labels = labels
+    def _labels(self) -> list[Any]:
+        """The labels by code; of two classes False and True until another label is seen."""
+        labels = self.to_model().labels
+        if self.multiclass or (len(labels) == 2 and labels[0] is not None):
+            return labels
+        seen = self.to_model().classes
+        return [False, True] if {*seen} <= {False, True} else seen
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
-        scores, labels = self._score(x), self._labels.shown
+        scores = self._score(x)
+        labels = self._labels()
         if len(labels) == 2 and self.to_model().learner.loss.code == LOGISTIC:  # without arrays
             p = sigmoid(scores)
             return {labels[0]: 1 - p, labels[1]: p}
@@ -160,33 +160,29 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any) -> Any:
         """The same for a frame: a frame with one column per class."""
         p = self._probabilities(self.to_model().scores(X))
-        columns = {label: p[:, c] for c, label in enumerate(self._labels.shown)}
+        columns = {label: p[:, c] for c, label in enumerate(self._labels())}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The most probable class; None before any is seen."""
-        return self._best(self._score(x))[0]
+        score = self._score(x)
+        labels = self._labels() or [None]
+        return labels[score.argmax() if self.multiclass else -(score > 0)]
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
-        best = self._best(self.to_model().scores(X))
+        scores = self.to_model().scores(X)
+        places = scores.argmax(axis=1) if self.multiclass else -(scores > 0).astype(int)
+        labels = self._labels() or [None]
+        best = [labels[place] for place in places]
         return dataframe.to_native_series(best, name=None, like=dataframe.into_frame(X))
-
-    def _best(self, scores: Any) -> list[Any]:
-        """The label of each row."""
-        labels = self._labels.shown or [None]
-        if self.multiclass:
-            return [labels[c] for c in np.atleast_2d(scores).argmax(axis=1)]
-        if isinstance(scores, float):
-            return [labels[-1] if scores > 0 else labels[0]]
-        return [labels[-1] if score > 0 else labels[0] for score in scores]
 
     def _probabilities(self, scores: Any) -> NDArray[np.float64]:
         """The probabilities, with one column per label."""
-        p = self.to_model().probabilities(scores)
+        model = self.to_model()
+        p = model.probabilities(scores)
         if p is None:
-            name = self.to_model().learner.loss.name
-            raise NotImplementedError(f"the {name} loss gives no probabilities")
+            raise NotImplementedError(f"the {model.learner.loss.name} loss gives no probabilities")
         return p
 
 
@@ -215,16 +211,6 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
 
     def _new_model(self) -> Model:
         return Model("regression", make_learner(self.learner, self.loss))
-
-    def learn_one(self, x: Row, y: float, w: float = 1.0) -> None:
-        """Learn one row; w is its weight."""
-        model = self.to_model()
-        model.learner.learn_one(plain(x), y, w)
-        model.rows += 1
-
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn a frame of rows, of weights w: the same as one after another."""
-        self.to_model().learn(X, y, w)
 
     def predict_one(self, x: Row) -> float:
         """The prediction for one row; 0.0 before the first target is known."""
@@ -258,9 +244,6 @@ def from_model(model: Model) -> UnitlessClassifier | UnitlessRegressor:
         made = UnitlessRegressor(own.learner.name, own.learner.loss.name)
     else:
         made = UnitlessClassifier(own.learner.name, multiclass=model.task == "multiclass")
-        for k, label in enumerate(model.labels):
-            made._labels.codes[label] = float(k) if made.multiclass else 2.0 * k - 1
-        made._labels.shown = list(model.labels)
     made._model = own
     return made
 

@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unitless.evaluation.metrics import FARTHEST, M2_Y, MEAN_Y, WEIGHT, Float, RunningMetrics
+from unitless.evaluation.metrics import (
+    FARTHEST,
+    M2_Y,
+    MEAN_Y,
+    WEIGHT,
+    Float,
+    RunningMetrics,
+    add_means,
+)
 from unitless.losses import Loss
 
 MOST = 8192
@@ -26,17 +34,10 @@ class Constant(NamedTuple):
 
 
 class Sample:
-    """Every k-th row of a stream of numbers, at most `most`.
-
-    >>> sample = Sample(1, 8192)
-    >>> sample.add(np.arange(20_000.0)[:, None])
-    >>> len(sample.kept), sample.kept[:3, 0].tolist()
-    (5000, [0.0, 4.0, 8.0])
-    """
+    """Every k-th row of a stream of numbers, at most `most`; by default targets and weights."""
 
     def __init__(self, columns: int = 2, most: int = MOST) -> None:
         self.kept = np.zeros((0, columns))
-        """By default targets and weights."""
         self.places = np.array([0, 1])
         """Rows so far, and k."""
         self.most = most
@@ -52,92 +53,68 @@ class Sample:
 
 
 def best_constant(tally: RunningMetrics, sample: Sample) -> Constant | None:
-    """The constant with the smallest loss so far; None before the first target.
-
-    >>> from unitless import losses
-    >>> tally = RunningMetrics("binary", losses.get("logistic"))
-    >>> losses = tally.add(np.array([1.0, -1.0, 1.0, 1.0]), np.zeros(4), np.ones(4))
-    >>> print("%.3f %.3f" % best_constant(tally, Sample()))
-    1.099 0.562
-    """
+    """The constant with the smallest loss so far; None before the first target."""
     weight = float(tally.totals[WEIGHT])
     if weight == 0:
         return None
     if tally.task == "regression":
         if tally.loss.name == "squared":
             return Constant(float(tally.totals[MEAN_Y]), float(tally.totals[M2_Y] / weight))
-        return _best_number(tally, sample)
+        return _best_number(tally.loss, *sample.kept.T)
     shares = tally.classes / tally.classes.sum()
     with np.errstate(divide="ignore"):
-        logs = np.log(shares)
-    entropy = -float(np.sum(shares[shares > 0] * logs[shares > 0]))
+        logs = np.maximum(np.log(shares), -FARTHEST)
+    entropy = -float(np.sum(shares * logs))
     if tally.task == "multiclass":
-        return Constant(np.maximum(logs, -FARTHEST).tolist(), entropy)
+        return Constant(logs.tolist(), entropy)
     if tally.loss.name == "logistic":
-        return Constant(float(np.clip(logs[1] - logs[0], -FARTHEST, FARTHEST)), entropy)
+        return Constant(float(logs[1] - logs[0]), entropy)
     side = 1.0 if shares[1] >= 0.5 else -1.0
     return Constant(side, float(shares @ tally.loss.value([-1.0, 1.0], [side, side])))
 
 
-def _best_number(tally: RunningMetrics, sample: Sample) -> Constant | None:
-    targets, weights = sample.kept.T
+def _best_number(loss: Loss, targets: Float, weights: Float) -> Constant | None:
     if not weights.any():
         return None
     low = float(targets.min())
     high = float(targets.max())
     for _ in range(100):  # the mean slope rises with the constant: halve the range
         middle = low / 2 + high / 2
-        slopes = tally.loss.derivative(targets, np.full(len(targets), middle))
+        slopes = loss.derivative(targets, np.full(len(targets), middle))
         if np.sum(weights * slopes) > 0:
             high = middle
         else:
             low = middle
-    best = low / 2 + high / 2
-    losses = tally.loss.value(targets, np.full(len(targets), best))
-    loss = float(np.sum(weights / weights.sum() * losses))
-    return Constant(best, loss) if math.isfinite(loss) else None
+    losses = loss.value(targets, np.full(len(targets), high))
+    average = float(np.sum(weights / weights.sum() * losses))
+    return Constant(high, average) if math.isfinite(average) else None
 
 
 # The label of the row before
 
 LABEL, PAIRS, SAME, DIFFERENCE, LAST_LOSS = range(5)
-"""The fields of `Previous.totals`; the last three are means."""
+"""The fields of `Previous.totals`: the last label, the weight of all pairs, and means."""
 
 
 class Previous:
-    """Compares each label with the one before.
-
-    >>> from unitless import losses
-    >>> previous = Previous()
-    >>> previous.add(np.array([1.0, 1, 1, -1]), np.ones(4), losses.get("hinge"))
-    >>> previous.totals[[PAIRS, SAME]].round(3).tolist()
-    [3.0, 0.667]
-    """
+    """Compares each label with the one before."""
 
     def __init__(self) -> None:
         self.totals = np.array([np.nan, 0, 0, 0, 0])
-        """The last label, the weight of all pairs, and the means over them."""
 
     def add(self, targets: Float, weights: Float, loss: Loss) -> None:
         """Count more labels; for numbers also the loss of the last value."""
-        if not len(targets):
+        before = np.append(self.totals[LABEL], targets)
+        self.totals[LABEL] = before[-1]
+        pairs = np.flatnonzero(~np.isnan(before[:-1]))
+        before, targets, weights = before[pairs], targets[pairs], weights[pairs]
+        if not weights.any():
             return
-        before = np.append(self.totals[LABEL], targets[:-1])
-        self.totals[LABEL] = targets[-1]
-        weights = np.where(np.isnan(before), 0, weights)
-        own = float(weights.sum())
-        if own == 0:
-            return
-        before = np.where(np.isnan(before), targets, before)
-        self.totals[PAIRS] += own
-        share = own / self.totals[PAIRS]
         with np.errstate(over="ignore", invalid="ignore"):
             values = {SAME: targets == before, DIFFERENCE: (targets - before) ** 2}
             if loss.targets not in ("signs", "classes"):
                 values[LAST_LOSS] = loss.value(targets, before)
-            for place, each in values.items():
-                mean = float(np.sum(each * (weights / own)))
-                self.totals[place] += (mean - self.totals[place]) * share
+            add_means(self.totals, PAIRS, values, weights)
 
 
 def last_label(tally: RunningMetrics, previous: Previous) -> dict[str, float] | None:
@@ -155,12 +132,11 @@ def last_label(tally: RunningMetrics, previous: Previous) -> dict[str, float] | 
         found = {"loss": loss, "correlation": correlation}
         return found if math.isfinite(loss) and math.isfinite(correlation) else None
     shares = tally.classes / tally.classes.sum()
-    chance = float(shares @ shares)
+    most = max(same, 1 - same)
     if tally.task == "binary" and tally.loss.name != "logistic":
-        right, wrong = tally.loss.value([1.0, -1.0], [1.0, 1.0]).tolist()
-        loss = min(same, 1 - same) * wrong + max(same, 1 - same) * right
+        loss = float(tally.loss.value([1.0, -1.0], [1.0, 1.0]) @ [most, 1 - most])
     else:
         others = max(int(np.count_nonzero(shares)) - 1, 1)
         loss = sum(-p * math.log(p) for p in (same, 1 - same) if p > 0)
         loss += (1 - same) * math.log(others)
-    return {"loss": loss, "same": same, "chance": chance}
+    return {"loss": loss, "same": same, "chance": float(shares @ shares)}

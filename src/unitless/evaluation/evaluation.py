@@ -19,18 +19,13 @@ from unitless import persistence
 from unitless.blend.blend import Blend
 from unitless.encoders import FrameEncoder
 from unitless.evaluation.alarms import Watch
-from unitless.evaluation.baselines import (
-    Constant,
-    Previous,
-    Sample,
-    best_constant,
-    last_label,
-)
+from unitless.evaluation.baselines import Constant, Previous, Sample, best_constant, last_label
+from unitless.evaluation.certified import certified
 from unitless.evaluation.examples import Examples
-from unitless.evaluation.explanations import certified, taken_apart
 from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, LearningCurve, RunningMetrics
 from unitless.evaluation.progressive import Step, is_held_out, progressive
 from unitless.model import Model
+from unitless.model.explanations import contributions
 from unitless.persistence.saving import extra
 from unitless.readers.blocks import FileBlock
 from unitless.regret import InformationTest
@@ -39,38 +34,21 @@ from unitless.rows import Rows
 STEP_ROWS = 4096
 """Most rows of a step."""
 METRICS = ("totals", "classes", "ranks", "calibration", "confusion")
-ARRAYS = {
-    "tally": METRICS,
-    "held": METRICS,
-    "curve": ("sums", "places"),
-    "sample": ("kept", "places"),
-    "examples": ("worst", "missing"),
-    "examples.sample": ("kept", "places"),
-    "previous": ("totals",),
-    "watch": ("sizes",),
-}
-"""What a model file keeps of an evaluation: arrays of its parts, and counts."""
-COUNTS = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms")
+ARRAYS = (
+    *(f"{part}.{name}" for part in ("tally", "held") for name in METRICS),
+    *(f"{part}.{name}" for part in ("sample", "examples.sample") for name in ("kept", "places")),
+    *("curve.sums", "curve.places", "examples.missing", "previous.totals", "watch.sizes", "since"),
+)
+COUNTS = (
+    *("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms"),
+    "examples.worst",
+)
+"""What a model file keeps of an evaluation: arrays, and JSON."""
 
 
 @dataclass
 class Evaluation:
-    """A model with the metrics of its predictions so far.
-
-    >>> import io
-    >>> from unitless.readers import open_blocks
-    >>> text = b"size,kind\\n1,cat\\n9,dog\\n2,cat\\n8,dog\\n1.5,cat\\n,\\n"
-    >>> (block,) = open_blocks(io.BytesIO(text))
-    >>> run = Evaluation(Model.from_first_block(block, target="kind", learner="coordinate"))
-    >>> for step in run.over([block]):
-    ...     if step.line:
-    ...         print(step.line["rows"], round(step.line["loss"], 3))
-    1 0.693
-    2 0.715
-    4 0.705
-    >>> run.rows, run.unlabelled
-    (6, 1)
-    """
+    """A model with the metrics of its predictions so far."""
 
     model: Model
     rows: int = 0
@@ -81,7 +59,7 @@ class Evaluation:
     holdouts: list[float] = field(default_factory=list)
     """Average loss of the rows held out, by pass."""
     audited: list[dict[str, Any]] | None = None
-    """What each feature added to the score of one row: see `explanations.taken_apart`."""
+    """What each feature added to the score of one row: see `contributions`."""
     certify: bool = False
     """Whether each line of the table has a certificate, which takes time; a report shows them."""
     alarms: list[dict[str, Any]] = field(default_factory=list)
@@ -97,7 +75,7 @@ class Evaluation:
         self.watch = Watch()
         self.information = InformationTest()
         """Of the rows since the run was started or resumed; it is not saved."""
-        self._since = np.zeros(2)
+        self.since = np.zeros(2)
         """Weight and loss since the last line of the table."""
 
     def over(
@@ -128,16 +106,11 @@ class Evaluation:
 
         def before(at: int, rows: Rows) -> None:
             if at == audit - 1:
-                self.audited = taken_apart(self.model, rows[:1])
+                self.audited = contributions(self.model, rows[:1])
 
+        options: dict[str, Any] = {"holdout": holdout, "delay": delay}
         for step in progressive(
-            self.model,
-            blocks,
-            first_row=at,
-            holdout=holdout,
-            delay=delay,
-            cuts=cuts,
-            before=before,
+            self.model, blocks, first_row=at, cuts=cuts, before=before, **options
         ):
             if is_first:
                 self._watch(step.rows)
@@ -151,32 +124,27 @@ class Evaluation:
             self.holdouts.append(float(self.held.totals[LOSS]))
             self.held = RunningMetrics(self.model.task, self.model.learner.loss)
 
-    def test(self, blocks: Iterable[FileBlock], share: float = 1) -> dict[str, Any]:
+    def test(self, blocks: Iterable[FileBlock], share: float = 0) -> dict[str, Any]:
         """Score rows that were not learned: all, or the share that `over` held out.
 
         Rows of classes that the model does not know have no score; they are counted.
         """
-        tally = RunningMetrics(self.model.task, self.model.learner.loss)
+        model = self.model
+        tally = RunningMetrics(model.task, model.learner.loss)
         at = 0
         unknown = 0
         for block in blocks:
-            rows = self.model.prepared(block, grow=False).rows
-            targets = np.empty(0) if rows.targets is None else rows.targets
-            weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-            chosen = ~np.isnan(targets)
-            if share < 1:
-                chosen &= is_held_out(at + np.arange(len(rows)), share)
-            at += len(rows)
-            if self.model.task == "multiclass":
-                is_new = chosen & (targets >= len(self.model.labels))
+            prepared = model.prepared(block, grow=False)
+            for rows in model.pieces(prepared.rows, [], range(0, len(block), STEP_ROWS)):
+                targets = np.asarray(rows.targets)
+                chosen = ~np.isnan(targets)
+                if share:
+                    chosen &= is_held_out(at + np.arange(len(rows)), share)
+                at += len(rows)
+                is_new = chosen & (model.task == "multiclass") & (targets >= len(model.labels))
                 unknown += int(np.count_nonzero(is_new))
-                chosen &= ~is_new
-            for start in range(0, len(rows), STEP_ROWS):
-                piece = slice(start, start + STEP_ROWS)
-                own = chosen[piece]
-                if own.any():
-                    scores = self.model.learner.predict(rows[piece])[own]
-                    tally.add(targets[piece][own], scores, weights[piece][own])
+                step = Step(rows, model.learner.predict(rows), chosen, is_new, None)
+                tally.add(*step.scored(chosen & ~is_new))
         found = {"rows": int(tally.totals[ROWS]), "unknown": unknown}
         return {"source": None, **found, "metrics": tally.metrics()}
 
@@ -194,9 +162,9 @@ class Evaluation:
         losses = self.tally.add(targets, scores, weights)
         self.curve.add(losses, weights)
         self.sample.add(np.column_stack([targets, weights]))
-        self.examples.add(self.rows, step.rows, step.scores, losses)
+        self.examples.add(self.rows, step.rows, step.scores, losses, self.model.feature_names)
         self.previous.add(targets, weights, self.tally.loss)
-        self._since += [weights.sum(), np.sum(losses * weights)]
+        self.since += [weights.sum(), np.sum(losses * weights)]
         self.rows += len(step.rows)
         self.unlabelled += len(step.rows) - len(targets)
         is_power_of_two = self.rows & (self.rows - 1) == 0
@@ -209,7 +177,7 @@ class Evaluation:
         last = self.last()
         learner = self.model.learner
         average, total = self.tally.totals[[LOSS, WEIGHT]]
-        weight, loss = self._since
+        weight, loss = self.since
         line: dict[str, Any] = {
             "rows": self.rows,
             "loss": float(average) if total else None,
@@ -223,7 +191,7 @@ class Evaluation:
         }
         if isinstance(learner, Blend):
             line["blend"] = learner.mixture_weights()
-        self._since[:] = 0
+        self.since[:] = 0
         self.lines.append(line)
         return line
 
@@ -239,17 +207,13 @@ class Evaluation:
                 self.alarms.append(alarm._asdict())
                 warnings.warn(str(alarm), stacklevel=2)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, file: str | os.PathLike[str]) -> None:
         """Save the model with its metrics so far, so that the run can be resumed."""
         self.watch.forget_unseen()
-        arrays = {"since": self._since}
-        for part, names in ARRAYS.items():
-            if part == "held" and not self.held.totals[WEIGHT]:  # a pass without rows held out
-                continue
-            for name in names:
-                arrays[f"{part}.{name}"] = getattr(attrgetter(part)(self), name)
-        notes = {name: getattr(self, name) for name in COUNTS}
-        persistence.save(self.model, path, notes=notes, extra=arrays)
+        is_held = bool(self.held.totals[WEIGHT])  # whether this pass holds out rows
+        arrays = {path: attrgetter(path)(self) for path in ARRAYS if is_held or path[:5] != "held."}
+        notes = {path: attrgetter(path)(self) for path in COUNTS}
+        persistence.save(self.model, file, notes=notes, extra=arrays)
 
 
 def resumed(path: str | os.PathLike[str]) -> Evaluation:
@@ -268,22 +232,18 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
 
 
 def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    if "lines" in notes:  # those of a run, not of a model made from shards
-        for name in COUNTS:
-            found = notes.get(name, getattr(run, name))  # an older file may lack the latest
-            if type(found) is not type(getattr(run, name)):
-                raise TypeError(f"{name} is {found!r}")
-            setattr(run, name, found)
-        run._since = arrays["since"]
-    for part, names in ARRAYS.items():
-        for name in names:
-            owner = attrgetter(part)(run)
-            fresh = getattr(owner, name)
-            array = arrays.get(f"{part}.{name}", fresh)
-            is_alike = array.dtype == fresh.dtype and array.shape[1:] == fresh.shape[1:]
-            if not is_alike or array.ndim != fresh.ndim:  # kernels do not check arrays
-                raise ValueError(f"an array of {array.dtype} and the shape {array.shape}")
-            setattr(owner, name, array)
+    if "lines" not in notes:  # of a model made from shards
+        return
+    for path in (*COUNTS, *ARRAYS):
+        owner, _, name = path.rpartition(".")
+        place = attrgetter(owner)(run) if owner else run
+        fresh = getattr(place, name)
+        found = (notes if path in COUNTS else arrays).get(path, fresh)  # older files lack some
+        if type(found) is not type(fresh):
+            raise TypeError(f"{path} is {found!r}")
+        if path in ARRAYS and (found.dtype, found.shape[1:]) != (fresh.dtype, fresh.shape[1:]):
+            raise ValueError(f"an array of {found.dtype} and the shape {found.shape}")
+        setattr(place, name, found)
 
 
 def _is_number(columns: FrameEncoder, place: int) -> bool:

@@ -20,7 +20,7 @@ BINS = 2048
 SHARES = 20
 """Bins of probabilities for the calibration."""
 ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE, SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(12)
-"""The fields of `RunningMetrics.totals`; those without a sum in their name are means."""
+"""The fields of `RunningMetrics.totals`: rows, their weight, means, and from M2_Y on sums."""
 MAX_CLASSES = 32
 """Classes of a confusion matrix; later ones are counted in its last row and column."""
 MAX_THRESHOLDS = 200
@@ -42,6 +42,22 @@ LABELS = {
     "below": "share of targets below",
 }
 """Display names of the metrics."""
+
+
+def add_means(
+    totals: Float, weight: int, values: dict[int, Any], weights: Float
+) -> dict[int, float]:
+    """Update running means, at these places, of which `weight` is the sum of weights so far.
+
+    Returns the means of these rows. Means, not sums: losses near the largest float stay finite.
+    """
+    own = float(weights.sum())
+    totals[weight] += own
+    shares = weights / own
+    means = {place: float(np.sum(each * shares)) for place, each in values.items()}
+    for place, mean in means.items():
+        totals[place] += (mean - totals[place]) * (own / totals[weight])
+    return means
 
 
 class RunningMetrics:
@@ -71,22 +87,20 @@ class RunningMetrics:
     def add(self, targets: Float, scores: Float, weights: Float) -> Float:
         """Add rows that have a target; returns their losses."""
         losses = self.loss.value(targets, scores)
-        self.totals[ROWS] += len(targets)
-        own = float(weights.sum())
-        if own == 0:
+        totals = self.totals
+        totals[ROWS] += len(targets)
+        if not weights.any():
             return losses
-        self.totals[WEIGHT] += own
-        share = own / self.totals[WEIGHT]
+        before = totals.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             values = {LOSS: losses, **self._values(targets, scores, weights)}
-            # A running mean, not a sum: losses near the largest float stay finite.
-            means = {k: float(np.sum(each * (weights / own))) for k, each in values.items()}
-            if self.task == "regression":
-                y = np.append(targets - means[MEAN_Y], means[MEAN_Y] - self.totals[MEAN_Y])
-                p = np.append(scores - means[MEAN_P], means[MEAN_P] - self.totals[MEAN_P])
-                self._add_moments(y, p, np.append(weights, own * (1 - share)))
-            for place, mean in means.items():
-                self.totals[place] += (mean - self.totals[place]) * share
+            means = add_means(totals, WEIGHT, values, weights)
+            if self.task == "regression":  # squares about the means, and of the means (Chan)
+                own = totals[WEIGHT] - before[WEIGHT]
+                v = np.append(weights, own * (before[WEIGHT] / totals[WEIGHT]))
+                y = np.append(targets - means[MEAN_Y], means[MEAN_Y] - before[MEAN_Y])
+                p = np.append(scores - means[MEAN_P], means[MEAN_P] - before[MEAN_P])
+                totals[M2_Y:] += np.sum(v * y * y), np.sum(v * p * p), np.sum(v * y * p)
         return losses
 
     def _values(self, y: Float, p: Float, weights: Float) -> dict[int, Any]:
@@ -100,16 +114,14 @@ class RunningMetrics:
             self.classes = grown(self.classes, p.shape[1])
             self.classes += np.bincount(codes, weights, len(self.classes))
             predicted = p.argmax(axis=1)
-            is_right = predicted == codes
             pair = np.minimum([codes, predicted], MAX_CLASSES - 1)
             np.add.at(self.confusion, tuple(pair), weights)
-            self._calibrate(self.loss.link(p).max(axis=1), is_right, weights)
-            return {RIGHT: is_right}
+            self._calibrate(self.loss.link(p).max(axis=1), predicted == codes, weights)
+            return {RIGHT: predicted == codes}
         positive = y > 0
         bins = np.minimum((1 + p / (1 + np.abs(p))) * (BINS / 2), BINS - 1).astype(np.int64)
-        for code, own in enumerate((~positive, positive)):
-            self.classes[code] += weights[own].sum()
-            self.ranks[code] += np.bincount(bins[own], weights[own], BINS)
+        np.add.at(self.ranks, (positive.astype(int), bins), weights)
+        self.classes += np.bincount(positive, weights, 2)
         values = {RIGHT: (p >= 0) == positive}
         if self.loss.name == "logistic":
             chance = self.loss.link(p)
@@ -122,54 +134,37 @@ class RunningMetrics:
         for k, values in enumerate((np.ones(len(bins)), chance, happened * 1.0)):
             self.calibration[:, k] += np.bincount(bins, weights * values, SHARES)
 
-    def _add_moments(self, y: Float, p: Float, weights: Float) -> None:
-        """Add squares and products about the means of these rows, and of the means (Chan)."""
-        self.totals[M2_Y] += np.sum(weights * y * y)
-        self.totals[M2_P] += np.sum(weights * p * p)
-        self.totals[CROSS] += np.sum(weights * y * p)
-
     def metrics(self) -> dict[str, float]:
         """Metrics by name (`LABELS`); those that are not defined yet are left out."""
         totals = self.totals
         if totals[WEIGHT] == 0:
             return {}
         made = {"loss": totals[LOSS]}
-        if self.task == "regression":
-            made |= self._metrics_of_numbers()
-        else:
-            if self.task == "binary":
-                made["auc"] = self._auc()
-            made["accuracy"] = totals[RIGHT]
-            made["calibration_error"] = self._calibration_error()
-            if self.loss.name == "logistic":
-                made["brier"] = totals[BRIER]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.task == "regression":
+                made["mae"] = totals[ABSOLUTE]
+                made["rmse"] = math.sqrt(totals[SQUARE])
+                made["r2"] = 1 - totals[SQUARE] / (totals[M2_Y] / totals[WEIGHT])
+                made["bias"] = totals[MEAN_P] - totals[MEAN_Y]
+                made["slope"] = totals[CROSS] / totals[M2_P]
+                if self.loss.name.startswith("quantile"):
+                    made["below"] = totals[RIGHT]
+            else:
+                if self.task == "binary":
+                    negative, positive = self.ranks
+                    below = positive @ (np.cumsum(negative) - negative / 2)
+                    made["auc"] = below / (negative.sum() * positive.sum())
+                made["accuracy"] = totals[RIGHT]
+                weight, chance, happened = self.calibration.T
+                made["calibration_error"] = np.abs(chance - happened).sum() / weight.sum()
+                if self.loss.name == "logistic":
+                    made["brier"] = totals[BRIER]
         return {name: float(value) for name, value in made.items() if math.isfinite(value)}
-
-    def _metrics_of_numbers(self) -> dict[str, float]:
-        totals = self.totals
-        variance = totals[M2_Y] / totals[WEIGHT]
-        made = {"mae": totals[ABSOLUTE], "rmse": math.sqrt(totals[SQUARE])}
-        if variance > 0:
-            made["r2"] = 1 - totals[SQUARE] / variance
-        made["bias"] = totals[MEAN_P] - totals[MEAN_Y]
-        if totals[M2_P] > 0:
-            made["slope"] = totals[CROSS] / totals[M2_P]
-        if self.loss.name.startswith("quantile"):
-            made["below"] = totals[RIGHT]
-        return made
-
-    def _auc(self) -> float:
-        negative, positive = self.ranks
-        pairs = float(negative.sum() * positive.sum())
-        below = np.cumsum(negative) - negative / 2
-        return float(positive @ below) / pairs if pairs else math.nan
 
     def confusion_matrix(self) -> list[list[float]]:
         """Weight by actual (rows) and predicted class (columns)."""
         if self.task == "binary":
-            half = BINS // 2
-            sides = [self.ranks[:, :half].sum(axis=1), self.ranks[:, half:].sum(axis=1)]
-            return np.column_stack(sides).tolist()
+            return self.ranks.reshape(2, 2, BINS // 2).sum(axis=2).tolist()
         size = min(len(self.classes), MAX_CLASSES)
         return self.confusion[:size, :size].tolist()
 
@@ -186,22 +181,9 @@ class RunningMetrics:
             scores = np.maximum(edges / (1 - np.abs(edges)), -FARTHEST)
         return np.column_stack([scores, *above[:, places]]).tolist()
 
-    def _calibration_error(self) -> float:
-        """The mean distance between probability and outcome over the bins."""
-        weight, chance, happened = self.calibration.T
-        if not weight.any():  # the loss has no probabilities
-            return math.nan
-        return float(np.abs(chance - happened).sum() / weight.sum())
-
 
 class LearningCurve:
-    """Losses summed over windows of equal numbers of rows, which double when there are too many.
-
-    >>> curve = LearningCurve()
-    >>> curve.add(np.ones(1000), np.ones(1000))
-    >>> curve.points()[:2]
-    [[2, 1.0], [4, 1.0]]
-    """
+    """Losses summed over windows of equal numbers of rows, which double when there are too many."""
 
     def __init__(self) -> None:
         self.sums = np.zeros((MAX_WINDOWS, 2))

@@ -17,6 +17,8 @@ MIN_EFFECT = 0.25
 """And by how much: the correlation of numbers, Cohen's kappa of classes."""
 FEW = 20
 """Most distinct whole numbers that may be classes."""
+MIN_PAIRS = 30
+"""Pairs of rows after which it is worth saying that the features showed no information."""
 ROWS_PER_CLASS = 5
 """Rows that it takes for each of them."""
 
@@ -72,6 +74,14 @@ def _few_numbers(run: Evaluation) -> str | None:
         f"the target has only {len(values)} distinct values, whole numbers from {values[0]:g} to "
         f"{values[-1]:g}: if they are classes, use --task multiclass"
     )
+
+
+def information(run: Evaluation) -> str | None:
+    """Return what the test of information found; after a few pairs of rows it is nothing yet."""
+    found = run.information.result
+    if found.p_value > 0.05 and found.pairs < MIN_PAIRS:
+        return None
+    return f"{found} (from 20 on, chance is an unlikely explanation)"
 
 
 def _one_class(run: Evaluation) -> str | None:

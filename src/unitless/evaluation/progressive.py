@@ -48,8 +48,8 @@ def progressive(
     first_row: int = 0,
     holdout: float = 0,
     delay: int = 0,
-    cuts: Callable[[int, int], Iterable[int]] | None = None,
-    before: Callable[[int, Rows], None] | None = None,
+    cuts: Callable[[int, int], Iterable[int]] = lambda at, count: (),
+    before: Callable[[int, Rows], None] = lambda at, rows: None,
 ) -> Iterator[Step]:
     """Predict all rows, and learn those with a label.
 
@@ -67,42 +67,31 @@ def progressive(
     [[0.0, 0.127, -0.024]]
     """
     at = first_row
-    waiting: deque[tuple[Rows, bool]] = deque()
+    waiting: deque[Rows | None] = deque()
     done_before = 0.0
     for block in blocks:
-        if not len(block):  # bad lines at the end of a pipe
+        count = len(block)
+        if not count:  # bad lines at the end of a pipe
             model.position = block.position
             continue
-        prepared = model.prepared(block)
-        count = len(block)
-        ends = {*(row for row, _ in prepared.new), *(cuts(at, count) if cuts else ())}
-        inner = sorted(end for end in ends if 0 < end < count)
-        for start, stop in pairwise([0, *inner, count]):
-            for row, label in prepared.new:
-                if row == start:
-                    model.add_class(label)
-            rows = prepared.rows[start:stop]
-            if before is not None:
-                before(at, rows)
+        stop = 0
+        for rows in model.pieces(*model.prepared(block), cuts(at, count)):
+            before(at, rows)
             assert rows.targets is not None
             labelled = ~np.isnan(rows.targets)
-            held = np.zeros(len(rows), dtype=bool)
-            if holdout:
-                held = labelled & is_held_out(at + np.arange(len(rows)), holdout)
-            if delay:
-                scores = _predict_and_learn_late(model, rows, labelled & ~held, delay, waiting)
-            else:
-                scores = _predict_and_learn(model, rows, labelled & ~held)
-            at += stop - start
+            held = labelled & is_held_out(at + np.arange(len(rows)), holdout)
+            learn = _predict_and_learn_late if delay else _predict_and_learn
+            scores = learn(model, rows, labelled & ~held, delay, waiting)
+            at += len(rows)
+            stop += len(rows)
             model.position = block.position_at(stop)
             done = None
             if block.done is not None:
                 done = done_before + (block.done - done_before) * stop / count
             yield Step(rows, scores, labelled, held, done)
         done_before = block.done or 0.0
-    for oldest, learn in waiting:
-        if learn:
-            _predict_and_learn(model, oldest, np.array([True]))
+    for row in filter(None, waiting):
+        model.learn_rows(row)
 
 
 def is_held_out(rows: NDArray[np.int64], holdout: float) -> Bool:
@@ -115,6 +104,8 @@ def is_held_out(rows: NDArray[np.int64], holdout: float) -> Bool:
     """
     if holdout >= 1:
         return rows % int(holdout) == int(holdout) - 1
+    if not holdout:
+        return np.zeros(len(rows), dtype=bool)
     mixed = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # splitmix64
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -122,30 +113,26 @@ def is_held_out(rows: NDArray[np.int64], holdout: float) -> Bool:
     return mixed < np.uint64(holdout * 2**64)
 
 
-def _predict_and_learn(model: Model, rows: Rows, learns: Bool) -> Float:
+def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: Any) -> Float:
     """Predict every row and learn those of `learns`, in runs of consecutive rows."""
     changes = np.flatnonzero(np.diff(learns)) + 1
     parts = []
     for start, stop in pairwise([0, *changes.tolist(), len(rows)]):
-        run = rows[start:stop]
-        if learns[start]:
-            parts.append(model.learn_rows(run))
-        else:
-            parts.append(model.learner.predict(run))
-    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+        predict = model.learn_rows if learns[start] else model.learner.predict
+        parts.append(predict(rows[start:stop]))
+    return np.concatenate(parts)
 
 
 def _predict_and_learn_late(
-    model: Model, rows: Rows, learns: Bool, delay: int, waiting: deque[tuple[Rows, bool]]
+    model: Model, rows: Rows, learns: Bool, delay: int, waiting: deque[Rows | None]
 ) -> Float:
     """Predict each row at once, and learn it when its label arrives."""
     parts = []
-    for k in range(len(rows)):
+    for k, learn in enumerate(learns):
         row = rows[k : k + 1]
         parts.append(model.learner.predict(row))
-        waiting.append((row, learns[k]))
-        if len(waiting) > delay:
-            oldest, learn = waiting.popleft()
-            if learn:
-                _predict_and_learn(model, oldest, np.array([True]))
+        waiting.append(row if learn else None)
+        oldest = waiting.popleft() if len(waiting) > delay else None
+        if oldest is not None:
+            model.learn_rows(oldest)
     return np.concatenate(parts)

@@ -1,24 +1,28 @@
 """Read and write results files: the content of a report as JSON (docs/reference/results-format.md).
 
-A schema is a type, a list with the schema of its items, a dict with the schema of each key (a
-trailing `?` marks a key that may be missing, "*" any other key), or a tuple of alternatives.
+A schema is a type, a list with the schema of all its items or of each, a dict with the schema of
+each key (a trailing `?` marks a key that may be missing, "*" any other key), or a tuple of
+alternatives.
 """
 
 import json
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
 
+import numpy as np
+
 from unitless import __version__
 from unitless.blend.blend import Blend
+from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
-from unitless.evaluation.examples import LOSS
-from unitless.evaluation.explanations import certified, weights_by_feature
 from unitless.evaluation.metrics import LABELS
 from unitless.labels import text_of
 from unitless.model import LOSSES
+from unitless.model.explanations import weights_by_feature
 from unitless.persistence.container import replace
 
 FORMAT = 1
@@ -75,15 +79,15 @@ RESULTS = {
     "test?": (None, TEST),
     "certificate": (None, CERTIFICATE),
     "lines": [LINE],
-    "curve": [[MAYBE]],
-    "calibration": [[MAYBE]],
+    "curve": [[MAYBE, MAYBE]],
+    "calibration": [[MAYBE, MAYBE, MAYBE]],
     "weights": [WEIGHT],
     "blend": (None, {"*": MAYBE}),
     "alarms": [{"feature": (str, int), "row": int, **_each(MAYBE, "before now factor")}],
     "classes?": [NUMBER],
     "confusion?": [[NUMBER]],
-    "thresholds?": [[NUMBER]],
-    "sample?": [[NUMBER]],
+    "thresholds?": [[NUMBER, NUMBER, NUMBER]],
+    "sample?": [[NUMBER, NUMBER, NUMBER]],
     "worst?": [{"row": int, **_each(MAYBE, "target predicted loss"), "features": {"*": MAYBE}}],
     "columns?": [{**_each(str, "column kind"), **_each(int, "features missing")}],
     "file_rows?": (int, None),
@@ -95,8 +99,6 @@ RESULTS = {
     "comparison?": (None, [{"learner": str, **_each(MAYBE, "loss elsewhere")}]),
     "*": object,
 }
-LENGTHS = {"curve": 2, "calibration": 3, "thresholds": 3, "sample": 3}
-"""Numbers of each point."""
 
 
 def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
@@ -104,11 +106,12 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
     model = run.model
     learner = model.learner
     constant = run.constant()
-    calibration = [
-        [float(weight), float(chance / weight), float(happened / weight)]
-        for weight, chance, happened in run.tally.calibration
-        if weight > 0
-    ]
+    bins = run.tally.calibration[run.tally.calibration[:, 0] > 0]
+    by_task: dict[str, Any] = {"sample": run.examples.sample.kept.tolist()}
+    if model.task != "regression":
+        by_task = {"classes": run.tally.classes.tolist()}
+        by_task["confusion"] = run.tally.confusion_matrix()
+        by_task["thresholds"] = run.tally.thresholds()
     return {
         "results": FORMAT,
         "package": __version__,
@@ -133,9 +136,9 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
         "certificate": certified(learner, constant),
         "lines": run.lines,
         "curve": run.curve.points(),
-        "calibration": calibration,
-        **_by_task(run),
-        "worst": run.examples.described(model.feature_names()),
+        "calibration": np.column_stack([bins[:, 0], bins[:, 1:] / bins[:, :1]]).tolist(),
+        **by_task,
+        "worst": run.examples.worst,
         "columns": _columns(run),
         "weights": weights_by_feature(model, TOP),
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
@@ -143,14 +146,6 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
         "decisions": model.decisions,
         **more,
     }
-
-
-def _by_task(run: Evaluation) -> dict[str, Any]:
-    """What only classes have, or only numbers."""
-    if run.model.task == "regression":
-        return {"sample": run.examples.sample.kept[:, :LOSS].tolist()}
-    found = {"classes": run.tally.classes.tolist(), "confusion": run.tally.confusion_matrix()}
-    return found | {"thresholds": run.tally.thresholds()}
 
 
 def _columns(run: Evaluation) -> list[dict[str, Any]]:
@@ -198,54 +193,44 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-        wrong = problem(found, RESULTS) or _contradiction(found)
+        wrong = next(_problems(found, RESULTS), None) or _contradiction(found)
     except RecursionError:
         wrong = "it is nested too deeply"
     except ValueError:
         wrong = "it is not JSON"
     if wrong:
         raise ValueError(f"{os.fspath(path)}: not a results file of format {FORMAT}: {wrong}")
-    for name in LENGTHS.keys() & found:  # a loss that was not finite has no place on a chart
+    for name in ("curve", "calibration"):  # a loss that was not finite has no place on a chart
         found[name] = [point for point in found[name] if None not in point]
     found["lines"] = [line for line in found["lines"] if line.get("total", 0) is not None]
     return dict(found)
 
 
-def problem(found: Any, schema: Any, where: str = "") -> str | None:
-    """What does not fit a schema, in words; None if everything does.
-
-    >>> problem({"rows": "3"}, {"rows": int}), problem({}, {"rows": int})
-    ("rows is '3'", 'rows is missing')
-    """
+def _problems(found: Any, schema: Any, where: str = "") -> Iterator[str]:
+    """What does not fit a schema, in words."""
     if isinstance(schema, tuple):
-        fits = any(problem(found, each) is None for each in schema)
-    elif isinstance(schema, list | dict) and type(found) is type(schema):
-        return _problem_within(found, schema, where)
+        fits = any(next(_problems(found, each), None) is None for each in schema)
+    elif isinstance(schema, list | dict):
+        fits = type(found) is type(schema)
+        if isinstance(schema, list) and len(schema) > 1:
+            fits = fits and len(found) == len(schema)
     else:  # an int is no bool here
         fits = schema is object or found is schema or type(found) is schema
-    return None if fits else f"{where or 'it'} is {shortened(found)}"
-
-
-def _problem_within(found: Any, schema: Any, where: str) -> str | None:
-    """The first problem of a list or an object."""
-    if isinstance(schema, list):
-        items = ((f"{where}[{k}]", each, schema[0]) for k, each in enumerate(found))
-    else:
+    if not fits:
+        yield f"{where or 'it'} is {shortened(found)}"
+    elif isinstance(schema, list):
+        for k, each in enumerate(found):
+            yield from _problems(each, schema[k % len(schema)], f"{where}[{k}]")
+    elif isinstance(schema, dict):
         prefix = f"{where}." if where else ""
+        kinds = {key.removesuffix("?"): kind for key, kind in schema.items()}
         for key in schema:
             if key[-1] not in "?*" and key not in found:
-                return f"{prefix}{key} is missing"
-        kinds = {key.removesuffix("?"): kind for key, kind in schema.items()}
-        for key in found:
+                yield f"{prefix}{key} is missing"
+        for key, each in found.items():
             if key not in kinds and "*" not in kinds:
-                return f"{prefix}{key} is unknown"
-        items = (
-            (prefix + key, each, kinds.get(key, kinds.get("*"))) for key, each in found.items()
-        )
-    for place, each, kind in items:
-        if wrong := problem(each, kind, place):
-            return wrong
-    return None
+                yield f"{prefix}{key} is unknown"
+            yield from _problems(each, kinds.get(key, kinds.get("*")), prefix + key)
 
 
 def _contradiction(found: dict[str, Any]) -> str | None:
@@ -259,7 +244,4 @@ def _contradiction(found: dict[str, Any]) -> str | None:
     for key in ("units", "slider"):
         if found.get(key) and not found[key]["trials"]:
             return f"{key}.trials is []"
-    for name, length in LENGTHS.items():
-        if any(len(point) != length for point in found.get(name, ())):
-            return f"{name} has points of other than {length} numbers"
     return None

@@ -115,6 +115,8 @@ class Learner(Stateful, ABC):
         self.classes = checked_classes(self.loss, classes)
         self.names = DictEncoder()
         self._units = EMPTY
+        self._one_target = np.empty(1)
+        self._one_score = np.empty(1)
         if self.needs_lipschitz and math.isinf(self.loss.lipschitz):
             raise ValueError(
                 f"{type(self).__name__} needs a loss with a bounded derivative, and the "
@@ -193,35 +195,37 @@ class Learner(Stateful, ABC):
 
     def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> Any:
         """Score one dict row. Absent is 0, None and NaN are missing, new names are fine."""
-        weights = weight_of_one(weight)
-        self.names.load(x)
-        block, in_range = self._one_row()
-        scores = self._room(1)
-        if in_range:
-            self._predict(block, weights, scores)
+        weights = EMPTY if weight == 1 else weight_of_one(weight)
+        names = self.names
+        names.load(x)
+        scores = self._score_of_one()
+        if self._in_range(extent(names.values), names.refuse_infinity):
+            self._predict(names.block, weights, scores)
         else:
-            units.predict(self, block, weights, scores)
+            units.predict(self, names.block, weights, scores)
         return scores[0] if scores.ndim == 2 else scores.item()
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> Any:
         """Score one dict row, then learn from its target; returns the score."""
-        weights = weight_of_one(weight)
-        losses.check_target(self.loss, y, 0, self.classes)
+        weights = EMPTY if weight == 1 else weight_of_one(weight)
+        if not (type(y) in (int, float) and y * y == 1 and self.loss.targets == "signs"):
+            losses.check_target(self.loss, y, 0, self.classes)
         if weight == 0:
             return self.predict_one(x)
-        targets = np.empty(1)
+        targets = self._one_target  # no array is allocated for a row
         targets[0] = y
         if not self.takes_every_target:
             self._check(targets, weights)
         names = self.names
         unknown = names.load(x)
-        block, in_range = self._one_row()
+        block = names.block
+        in_range = self._in_range(extent(names.values), names.refuse_infinity)
         if unknown:
             columns = self._columns
             known = len(names.columns)
             self._reserve(block.columns)
             names.add_unknown()
-        scores = self._room(1)
+        scores = self._score_of_one()
         try:
             if in_range:
                 self._learn(block, targets, weights, scores)
@@ -234,10 +238,9 @@ class Learner(Stateful, ABC):
             raise
         return scores[0] if scores.ndim == 2 else scores.item()
 
-    def _one_row(self) -> tuple[Block, bool]:
-        """The row in `names` as a block, and whether it is in range; infinity is refused."""
-        names = self.names
-        return names.block, self._in_range(extent(names.values), names.refuse_infinity)
+    def _score_of_one(self) -> Float:
+        """An array for the score of one row; with the softmax loss the caller keeps it."""
+        return self._room(1) if self.loss.code == SOFTMAX else self._one_score
 
     # Units, weights, explanations
 

@@ -22,6 +22,7 @@ from unitless.learners.loop import loop as loop
 from unitless.learners.loop import softmax_slopes as softmax_slopes
 from unitless.losses import SOFTMAX
 
+NO_ROW: tuple[Any, ...] = (None, None, None, None)
 SHORT = 2.0**-300  # added to any sum of a formula, it changes no bit
 
 
@@ -71,6 +72,7 @@ class Coordinatewise(Learner):
         )
         parameters = (*self._parameters(), self.loss.code)
         self._settings = np.array(task, dtype=np.float64), np.array(parameters, dtype=np.float64)
+        self._one_row = NO_ROW
         self._totals = np.zeros(self.classes * (1 + len(self.totals)))
         self._records = np.zeros(self.classes * len(self.fields))
         self._spare = self._records
@@ -97,7 +99,7 @@ class Coordinatewise(Learner):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_spare"}
+        return self.__dict__ | {"_spare": None, "_one_row": NO_ROW}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -113,6 +115,7 @@ class Coordinatewise(Learner):
 
     def _loaded(self) -> None:
         self._spare = self._records
+        self._one_row = NO_ROW
         if not self.scale_invariant:
             self._units = EMPTY  # files of 0.1.0 had useless ones
         for a, field in enumerate(self.fields):
@@ -161,15 +164,17 @@ class Coordinatewise(Learner):
         return scores
 
     def _run(self, block: Block, targets: Float, weights: Float, scores: Float) -> int:
-        values, columns, starts, width = block
-        if not len(starts):
-            columns = np.arange(width, dtype=np.int32)
-        stored = values, columns, starts
-        totals = self._totals.reshape(self.classes, -1)
-        state = (totals, self._records, *self._more_arrays())
-        if scores.ndim > 1:
-            scores = scores.reshape(-1)
-        return self.kernel(*self._settings, stored, targets, weights, scores, state)
+        known, records, stored, state = self._one_row
+        if known is not block or records is not self._records:
+            values, columns, starts, width = block
+            if not len(starts):
+                columns = np.arange(width, dtype=np.int32)
+            stored = values, columns, starts
+            state = (self._totals.reshape(self.classes, -1), self._records, *self._more_arrays())
+            if len(starts) == 2:  # dict rows with the same keys are the same block
+                self._one_row = block, self._records, stored, state
+        flat = scores if scores.ndim == 1 else scores.reshape(-1)
+        return self.kernel(*self._settings, stored, targets, weights, flat, state)
 
     def _more_arrays(self) -> tuple[Float, ...]:
         """Arrays of the state that only this learner's kernel uses, after totals and records."""

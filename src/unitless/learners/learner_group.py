@@ -63,6 +63,9 @@ class LearnerGroup(Learner):
     def _room(self, rows: int) -> Float:
         return np.empty((rows, len(self.learners)))
 
+    def _score_of_one(self) -> Float:
+        return self._room(1)
+
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
         for k, learner in enumerate(self.learners):
             scores[:, k] = learner._predict(block, weights, np.empty(len(scores)))

@@ -1,12 +1,39 @@
 """The model: a learner with the encoding of its data."""
 
+import os
+from typing import Any
+
 from unitless.model.file_blocks import Prepared
 from unitless.model.learner_choice import LOSSES
 from unitless.model.model import Model
-from unitless.model.model_files import load, save
 
 __all__ = ["LOSSES", "Model", "Prepared", "load", "save"]
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Load a model file, whether a learner, an estimator or the command line saved it.
+
+    >>> import tempfile
+    >>> from unitless.learners import Coordinate
+    >>> learner = Coordinate()
+    >>> score = learner.learn_one({"height": 1.8}, 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(learner, f"{folder}/model")
+    ...     model = load(f"{folder}/model")
+    >>> model.task, model.feature_names(), model.predict({"height": 1.8})
+    ('binary', ['height'], 1.0)
+    """
+    from unitless import persistence
+
+    return Model.of(persistence.load(path))
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a model, an estimator, a River model or a learner; `load` gives a `Model` back."""
+    from unitless import persistence
+
+    persistence.save(model, path)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.encoders import FrameEncoder
-from unitless.labels import Label, coded, distinct_labels, shown
+from unitless.labels import Label, WrongLabel, codes_of, distinct_labels, shown
 from unitless.model.input_rows import features, rows_of
 from unitless.readers.blocks import FileBlock, ReadError
 from unitless.rows import Rows, as_rows
@@ -39,7 +39,8 @@ def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Pr
     new: list[tuple[int, Label]] = []
     if labelled:
         try:
-            targets, new = codes_of(model, raw_targets(block, model.target))
+            given = raw_targets(block, model.target)
+            targets, new = codes_of(given, model.task, model.labels, missing=True)
         except WrongLabel as error:
             why = f"{error.why}; use {error.advice}"
             raise _wrong(why, block, error.row, model.target) from None
@@ -112,41 +113,6 @@ def raw_targets(block: FileBlock, target: str | None) -> Any:
         raise ValueError(f"which column is the target? There are {', '.join(names[:20])}{more}")
     column = column_of(block.frame, target)
     return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
-
-
-class WrongLabel(ValueError):
-    """A label that does not fit the task."""
-
-    def __init__(self, row: int, why: str, advice: str) -> None:
-        super().__init__(f"row {row}: {why}")
-        self.row, self.why, self.advice = row, why, advice
-
-
-def codes_of(model: "Model", y: Any) -> tuple[Float, list[tuple[int, Label]]]:
-    """The codes of labels, or numbers; and (row, label) of classes that are new."""
-    if model.task in ("multilabel", "multioutput"):
-        numbers = np.atleast_2d(np.asarray(y, dtype=np.float64))
-        return (2 * numbers - 1 if model.task == "multilabel" else numbers), []
-    given = y.to_list() if hasattr(y, "to_list") else y
-    if isinstance(given, np.ndarray) and given.dtype != np.float64:
-        given = given.tolist()
-    if not isinstance(given, np.ndarray | list | tuple):
-        given = [given]
-    if model.task == "regression":
-        if isinstance(given, np.ndarray):
-            return given, []
-        for row, label in enumerate(given):
-            if isinstance(label, str | bool):
-                why = f"{label!r} is not a number but a class, and the task is regression"
-                raise WrongLabel(row, why, "--task binary or --task multiclass")
-        return np.array(given, dtype=np.float64), []
-    codes, new = coded(given, model.labels, model.task == "binary")
-    if model.task == "binary" and len(model.labels) + len(new) > 2:
-        row, label = new[2 - len(model.labels)]
-        one, two = map(shown, [*model.labels, *(label for _, label in new)][:2])
-        why = f"{shown(label)} is a third class after {one} and {two}"
-        raise WrongLabel(row, why, "--task multiclass, or --task regression if it is a number")
-    return codes, new
 
 
 def _weights(model: "Model", block: FileBlock) -> Float | None:

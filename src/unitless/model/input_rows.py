@@ -65,7 +65,12 @@ def rows_of(
         )
     if np.ndim(X) == 1 and not hasattr(X, "tocsr"):
         X = [X]
-    return as_rows(X, None, weights), _nothing
+    rows = as_rows(X, None, weights)
+    if model.inputs not in (None, rows.columns):
+        raise ValueError(
+            f"X has {rows.columns} features, and the model has {model.inputs} features"
+        )
+    return rows, _nothing
 
 
 def _nothing() -> None:

@@ -5,9 +5,10 @@ classes exist, and adds new features and classes as they appear.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -15,12 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dict_rows import plain
-from unitless.labels import ClassWeights, Label, as_labels
+from unitless.labels import ClassWeights, New, add_label, as_labels, classes, codes_of
 from unitless.learners.base import Learner
 from unitless.locking import PicklableLock
 from unitless.model import file_blocks
 from unitless.model.decisions import decisions
-from unitless.model.file_blocks import Prepared, codes_of
+from unitless.model.explanations import explained
+from unitless.model.file_blocks import Prepared
 from unitless.model.input_rows import factors_by_column, features, rows_of
 from unitless.model.learner_choice import learner_for_task
 from unitless.model.numbered_names import NumberedNames
@@ -38,62 +40,39 @@ Task = Literal["binary", "multiclass", "regression", "multilabel", "multioutput"
 class Model:
     """A learner with the encoding of its data: target, classes and features.
 
-    ============= ======================================================================
-    field         meaning
-    ============= ======================================================================
-    task          "binary", "multiclass", "regression"; "multilabel", "multioutput"
-    learner       the learner, whose targets are -1 and +1, class numbers or numbers
-    labels        the classes by code; of two, the first is -1
-    target        tables: name of the target's column
-    weight        tables: name of the column of sample weights, if there is one
-    ignore        tables: columns excluded from the features
-    keep          tables: the only columns used as features, if any are named
-    columns       tables: the encoder that turns columns into features
-    inputs        arrays: the number of columns, which are called x0, x1, ...
-    rows          rows learned
-    position      where the reader is in the file
-    source        the file as it was named
-    reading       options of the reader that the file needs
-    decisions     what was decided about the file, one sentence each
-    class_weights weights of the classes, if there are any
-    parameters    parameters of the scikit-learn estimator it belongs to
-    label_type    NumPy's name for the type of its `classes_`, if not that of the labels
-    ============= ======================================================================
-
     One thread may learn while others predict.
 
     >>> import pandas
     >>> from unitless import OnlineRegressor
     >>> frame = pandas.DataFrame({"size": [1.0, 2.0, 3.0], "kind": ["cat", "dog", "cat"]})
-    >>> model = OnlineRegressor("coordinate", loss="absolute")
-    >>> model = model.fit(frame, [1.0, 2.0, 3.0]).model_
+    >>> model = OnlineRegressor("vaw").fit(frame, [1.0, 2.0, 3.0]).to_model()
     >>> model.task, model.feature_names()
     ('regression', ['size', 'kind=cat', 'kind=dog'])
-    >>> scores = model.learn(frame, [1.0, 2.0, 3.0])
     >>> bool(model.predict({"size": 2.0, "kind": "dog"}) == model.predict(frame)[1])
     True
     """
 
     task: Task
-    learner: Learner
-    labels: list[Any] = field(default_factory=list)
-    target: str | None = None
-    weight: str | None = None
-    ignore: list[str] = field(default_factory=list)
-    keep: list[str] = field(default_factory=list)
-    columns: FrameEncoder | None = None
-    inputs: int | None = None
-    rows: int = 0
-    position: dict[str, Any] = field(default_factory=dict)
-    source: str = ""
-    reading: dict[str, Any] = field(default_factory=dict)
-    decisions: list[str] = field(default_factory=list)
+    learner: Learner  # its targets are -1 and +1, class numbers or numbers
+    labels: list[Any] = field(default_factory=list)  # the classes by code
+    target: str | None = None  # of tables: the target's column
+    weight: str | None = None  # the column of sample weights, if there is one
+    ignore: list[str] = field(default_factory=list)  # columns that are no features
+    keep: list[str] = field(default_factory=list)  # the only features, if any
+    columns: FrameEncoder | None = None  # turns columns of tables into features
+    inputs: int | None = None  # of arrays: the number of columns, called x0, x1, ...
+    rows: int = 0  # rows learned
+    position: dict[str, Any] = field(default_factory=dict)  # of the reader
+    source: str = ""  # the file as it was named
+    reading: dict[str, Any] = field(default_factory=dict)  # options of the reader
+    decisions: list[str] = field(default_factory=list)  # about the file, to be told
     class_weights: ClassWeights | None = None
-    parameters: dict[str, Any] | None = None
-    label_type: str = ""
-    lock: PicklableLock = field(default_factory=PicklableLock, repr=False, compare=False)
+    parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
+    lock: PicklableLock = field(default_factory=PicklableLock)
 
     def __post_init__(self) -> None:
+        self.ignore = [*self.ignore]
+        self.keep = [*self.keep]
         if self.class_weights is not None:
             self.learner.weigh_gradients()
 
@@ -108,20 +87,20 @@ class Model:
         cls,
         block: FileBlock,
         *,
-        target: str | None = None,
         learner: str | Learner = "blend",
         loss: str | None = None,
         task: str = "auto",
-        weight: str | None = None,
-        ignore: Sequence[str] = (),
-        keep: Sequence[str] = (),
         columns: FrameEncoder | None = None,
-        source: str = "",
+        target: str | None = None,
+        **fields: Any,
     ) -> Self:
-        """A fresh model for a stream that begins with this block, which shows task and classes."""
+        """A fresh model for a stream that begins with this block, which shows task and classes.
+
+        `fields` are others of the model: weight, ignore, keep, source.
+        """
         kind, labels = file_blocks.task_and_labels(block, target, task)
         made = learner_for_task(learner, kind, loss, len(labels))
-        model = cls(kind, made, labels, target, weight, [*ignore], [*keep], source=source)
+        model = cls(kind, made, labels, target, **fields)
         file_blocks.take_format(model, block, columns)
         model.decisions = decisions(model, block, task)
         return model
@@ -174,11 +153,26 @@ class Model:
         """The columns of a frame that are features."""
         return features(self, frame)
 
-    def add_class(self, label: Label) -> None:
+    @property
+    def classes(self) -> list[Any]:
+        """The classes seen so far, by code."""
+        return classes(self.labels)
+
+    def add_class(self, label: Any) -> None:
         """Add a class that has not been seen; a two-class learner knows its second one already."""
-        self.labels.append(label)
+        add_label(self.labels, label, self.task == "binary")
         if self.task == "multiclass" and len(self.labels) > self.learner.classes:
             self.learner.add_class()
+
+    def pieces(self, rows: Rows, new: New, cuts: Iterable[int] = ()) -> Iterator[Rows]:
+        """The rows in order, cut where a class is new, which is added before its first row."""
+        inner = {*(row for row, _ in new), *cuts}
+        ends = sorted(end for end in inner if 0 < end < len(rows))
+        for start, stop in pairwise([0, *ends, len(rows)]):
+            for row, label in new:
+                if row == start:
+                    self.add_class(label)
+            yield rows[start:stop]
 
     # Frames, arrays and dicts
 
@@ -196,53 +190,47 @@ class Model:
         sample_weight : one weight per row, optional
         """
         with self.lock:
-            codes, new = codes_of(self, y)
-            if self._is_plain_row(X) and not new and sample_weight is None:
-                score = self.learner.learn_one(plain(X), codes[0])
-                self.rows += 1
-                return np.array([score])
-            before = self.learner, self.learner.names, list(self.labels)
+            codes, new = codes_of(y, self.task, self.labels)
+            before = self.learner, self.learner.names, [*self.labels]
             counts = self.rows, self.class_weights
             try:
                 if new:  # classes are added on the way, and a later row may be refused
                     self.learner = deepcopy(self.learner)
                 rows, commit = rows_of(self, X, True, sample_weight)
-                scores = self._learn_pieces(rows.with_targets(codes), new)
+                rows = rows.with_targets(codes)
+                parts = [self.learn_rows(piece) for piece in self.pieces(rows, new)]
             except BaseException:
                 self.learner, self.learner.names, self.labels = before
                 self.rows, self.class_weights = counts
                 raise
             commit()
-            return scores
+            if new and parts[0].ndim == 2:
+                width = parts[-1].shape[1]
+                parts = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts]
+            return np.concatenate(parts)
 
-    def _learn_pieces(self, rows: Rows, new: list[tuple[int, Label]]) -> Float:
-        """Learn the rows, with each new class added before its first row."""
-        if not new:
-            return self.learn_rows(rows)
-        classes = len(self.labels) + len(new)
-        parts = []
-        start = 0
-        for end in dict.fromkeys([*(row for row, _ in new if row), len(rows)]):
-            for row, label in new:
-                if row == start:
-                    self.add_class(label)
-            part = self.learn_rows(rows[start:end])
-            if part.ndim == 2:
-                part = np.pad(part, ((0, 0), (0, max(classes - part.shape[1], 0))))
-            parts.append(part)
-            start = end
-        return np.concatenate(parts)
+    def learn_one(self, x: Mapping[Any, Any], y: Any, weight: float = 1.0) -> Any:
+        """Learn one dict row; returns the score made before its target was used."""
+        with self.lock:
+            code = y if self.task == "regression" else self._code(y)
+            if code is None or not self._is_plain_row(x):
+                return self.learn([x], [y], None if weight == 1 else [weight])[0]
+            score = self.learner.learn_one(plain(x), code, weight)
+            self.rows += 1
+            return score
+
+    def _code(self, label: Any) -> float | None:
+        """The code of a class, if it is known."""
+        if label is None or label not in self.labels or self.task == "multilabel":
+            return None
+        place = self.labels.index(label)
+        return 2.0 * place - 1 if self.task == "binary" else float(place)
 
     def learn_rows(self, rows: Rows) -> Float:
         """Learn rows with coded targets; returns the scores made before each was used."""
         after = None
         if self.class_weights is not None:
-            if rows.weights is not None:
-                raise ValueError("class_weight and sample_weight cannot be used together")
-            codes = np.asarray(rows.targets)
-            places = (codes > 0) if self.task == "binary" else codes
-            factors, after = self.class_weights.factors(places.astype(np.int64), self.labels)
-            rows = Rows(*rows.parts, rows.targets, factors)
+            rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
         scores = self.learner.learn(rows)
         self.class_weights = after
         self.rows += len(rows)
@@ -257,7 +245,7 @@ class Model:
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
-        return type(X) is dict and self.by_name and self.class_weights is None
+        return type(X) is dict and self.class_weights is None and self.by_name
 
     def predict(self, X: Any) -> Any:
         """The class or the number of each row; a dict is one row and gives one value."""
@@ -273,7 +261,7 @@ class Model:
             return found
         if self.task == "multilabel":
             return found[0].tolist()
-        return dict(zip(self.labels, found[0].tolist(), strict=True))
+        return dict(zip(self.classes, found[0].tolist(), strict=True))
 
     def answers(self, scores: Float) -> NDArray[Any]:
         """The class of each row, or the number."""
@@ -281,8 +269,9 @@ class Model:
             return scores
         if self.task == "multilabel":
             return (scores >= 0).astype(np.int64)
-        labels = np.empty(len(self.labels), dtype=object)
-        labels[:] = self.labels
+        known = self.classes
+        labels = np.empty(len(known), dtype=object)
+        labels[:] = known
         return as_labels(scores[:, : len(labels)] if scores.ndim == 2 else scores, labels)
 
     def probabilities(self, scores: Float) -> Float | None:
@@ -292,7 +281,7 @@ class Model:
         p = self.learner.loss.link(scores)
         if self.task == "multilabel":
             return p
-        if len(self.labels) == 1:
+        if len(self.classes) == 1:
             return np.ones((len(p), 1))
         return p[:, : len(self.labels)] if p.ndim == 2 else np.column_stack([1 - p, p])
 
@@ -320,14 +309,7 @@ class Model:
         more than two, or per target, if there are several.
         """
         with self.lock:
-            rows = rows_of(self, x)[0]
-            if len(rows) != 1:
-                raise ValueError(f"explain takes one row, not {len(rows)}")
-            base, parts = self.learner.contributions(rows)
-        used = np.flatnonzero(parts if parts.ndim == 1 else parts.any(axis=1))
-        names = self.feature_names(len(parts))
-        plain = float if parts.ndim == 1 else np.asarray
-        return {"(base)": plain(base)} | {names[int(j)]: plain(parts[j]) for j in used}
+            return explained(self, rows_of(self, x)[0])
 
     def rescale(self, factors: Mapping[str, float]) -> None:
         """From now on these columns arrive multiplied by these factors, interactions included."""

@@ -8,10 +8,10 @@ the index, reading a model reads the bytes of that model, so that a file may hol
 import json
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,69 +26,60 @@ ROOM = 4096
 INDEX = ("names", "name_ends", "starts", "ends")
 
 
-class ManyWriter(AbstractContextManager["ManyWriter"]):
-    """Writes models one after the other; the file appears when it is closed without an error.
+@contextmanager
+def many_writer(path: Pathlike) -> Iterator[Callable[[str, bytes], None]]:
+    """A function that adds a model, as `as_bytes` makes it, under a name.
+
+    The file appears at the end, if there was no error.
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate
     >>> from unitless.persistence.saving import as_bytes
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with ManyWriter(f"{folder}/models") as writer:
-    ...         writer.add("ann", as_bytes(Coordinate()))
-    ...         writer.add("bob", as_bytes(Coordinate("hinge")))
+    ...     with many_writer(f"{folder}/models") as add:
+    ...         add("ann", as_bytes(Coordinate()))
+    ...         add("bob", as_bytes(Coordinate("hinge")))
     ...     store = Many(f"{folder}/models")
     ...     print(list(store), store["bob"].loss.name)
     ['ann', 'bob'] hinge
     """
+    places: dict[bytes, tuple[int, int]] = {}
+    with replacing(path) as file:
+        file.write(b" " * ROOM)
 
-    def __init__(self, path: Pathlike) -> None:
-        self._writing = replacing(path)
-        self._places: dict[bytes, tuple[int, int]] = {}
-        self._size = 0
+        def add(name: str, model: bytes) -> None:
+            key = name.encode("utf-8", "surrogatepass")
+            if key in places:
+                raise ValueError(f"there is a model {name!r} already")
+            start = file.tell() - ROOM
+            file.write(model)
+            places[key] = start, start + len(model)
 
-    def __enter__(self) -> Self:
-        self._file: BinaryIO = self._writing.__enter__()
-        self._file.write(b" " * ROOM)
-        return self
-
-    def add(self, name: str, model: bytes) -> None:
-        """Add a model, as `as_bytes` makes it."""
-        key = name.encode("utf-8", "surrogatepass")
-        if key in self._places:
-            raise ValueError(f"there is a model {name!r} already")
-        self._places[key] = self._size, self._size + len(model)
-        self._file.write(model)
-        self._size += len(model)
-
-    def __exit__(self, *error: Any) -> None:
-        if error[0] is None:
-            self._write_index()
-        self._writing.__exit__(*error)
-
-    def _write_index(self) -> None:
-        names = sorted(self._places)
-        spans = np.array([self._places[name] for name in names], dtype=np.int64).reshape(-1, 2)
-        index: dict[str, NDArray[Any]] = {
-            "names": np.frombuffer(b"".join(names), dtype=np.uint8),
-            "name_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
-            "starts": spans[:, 0].copy(),
-            "ends": spans[:, 1].copy(),
-        }
-        entries: dict[str, Any] = {"__metadata__": {NAME: json.dumps([FORMAT, _digest(index)])}}
-        entries["models"] = _entry("U8", self._size, 0, self._size)
-        at = self._size
-        for name, part in index.items():
-            self._file.write(part.data)
-            dtype = "U8" if part.dtype == np.uint8 else "I64"
-            entries[name] = _entry(dtype, len(part), at, at + part.nbytes)
-            at += part.nbytes
-        self._file.seek(0)
-        self._file.write((ROOM - 8).to_bytes(8, "little"))
-        self._file.write(json.dumps(entries).encode().ljust(ROOM - 8))
+        yield add
+        _write_index(file, dict(sorted(places.items())))
 
 
-def _entry(dtype: str, size: int, start: int, stop: int) -> dict[str, Any]:
-    return {"dtype": dtype, "shape": [size], "data_offsets": [start, stop]}
+def _write_index(file: BinaryIO, places: dict[bytes, tuple[int, int]]) -> None:
+    """Write the index behind the models, and the header before them."""
+    spans = np.array([*places.values()], dtype=np.int64).reshape(-1, 2)
+    index: dict[str, NDArray[Any]] = {
+        "names": np.frombuffer(b"".join(places), dtype=np.uint8),
+        "name_ends": np.cumsum([len(name) for name in places], dtype=np.int64),
+        "starts": spans[:, 0].copy(),
+        "ends": spans[:, 1].copy(),
+    }
+    entries: dict[str, Any] = {"__metadata__": {NAME: json.dumps([FORMAT, _digest(index)])}}
+    at = file.tell() - ROOM
+    entries["models"] = {"dtype": "U8", "shape": [at], "data_offsets": [0, at]}
+    for name, part in index.items():
+        file.write(part.data)
+        dtype = "U8" if part.dtype == np.uint8 else "I64"
+        offsets = [at, at + part.nbytes]
+        entries[name] = {"dtype": dtype, "shape": [len(part)], "data_offsets": offsets}
+        at += part.nbytes
+    file.seek(0)
+    file.write((ROOM - 8).to_bytes(8, "little"))
+    file.write(json.dumps(entries).encode().ljust(ROOM - 8))
 
 
 def _digest(index: Mapping[str, NDArray[Any]]) -> str:

@@ -31,11 +31,7 @@ NAME, DIGITS = "unitless", 32
 
 
 class ModelFileError(ValueError):
-    """A file is not a complete model; the message says what is wrong.
-
-    >>> print(ModelFileError("model.unitless", "it has 3 bytes, and a model has more"))
-    model.unitless: it has 3 bytes, and a model has more
-    """
+    """A file is not a complete model; the message says what is wrong."""
 
     def __init__(self, path: Pathlike, why: str) -> None:
         super().__init__(f"{os.fspath(path)}: {why}")
@@ -131,15 +127,7 @@ def replace(path: Pathlike, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: Pathlike) -> Iterator[BinaryIO]:
-    """A file to write beside the old one, whose place it takes at the end unless there is an error.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace(f"{folder}/a", b"old")
-    ...     replace(f"{folder}/a", b"new")
-    ...     print(Path(folder, "a").read_bytes(), os.listdir(folder))
-    b'new' ['a']
-    """
+    """A file to write beside the old one, whose place it takes unless there is an error."""
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:

@@ -141,6 +141,8 @@ def fields_of_estimator(own: dict[str, Any], learner: Any) -> dict[str, Any]:
     """The fields of the `Model` of an estimator, which had a form of its own."""
     labels = own.get("classes", {}).get("labels", [])
     task = "multiclass" if len(labels) > 2 else "binary"
+    if len(labels) == 1:  # it was coded as +1
+        labels = [["None", None], *labels]
     return {
         "task": task if labels else "regression",
         "labels": labels,

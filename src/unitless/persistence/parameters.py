@@ -20,12 +20,7 @@ OLD_VIEWS = {"auto": "smooth"}
 
 
 def spec_of(learner: Learner) -> Spec:
-    """What to save so that `made` makes a fresh learner like this one.
-
-    >>> from unitless.learners import Full
-    >>> spec_of(OneVsRest(Full, classes=3))["each"]
-    'full'
-    """
+    """What to save so that `made` makes a fresh learner like this one."""
     spec: Spec = {"name": learner.name}
     if isinstance(learner, OneVsRest):
         given = {"classes": learner.classes, "intercept": learner.intercept, **learner.parameters}
@@ -44,11 +39,7 @@ def spec_of(learner: Learner) -> Spec:
 
 
 def made(spec: Spec, size: int) -> Learner:
-    """A fresh learner; `size` is the length of the file, which bounds the size of the parameters.
-
-    >>> made({"name": "full", "parameters": {"loss": "hinge"}}, 1000).loss.name
-    'hinge'
-    """
+    """A fresh learner; `size` is the length of the file, which bounds that of parameters."""
     name = str(OLD_NAMES.get(spec["name"], spec["name"]))
     given = {key: INFINITE.get(value, value) for key, value in spec["parameters"].items()}
     if "views" in given:

@@ -7,10 +7,7 @@ restores what was learned. See docs/reference/model-format.md.
 from pathlib import Path
 from typing import Any, get_args
 
-import numpy as np
-
 from unitless import __version__
-from unitless.blend.blend import Blend
 from unitless.encoders import DictEncoder, FrameEncoder
 from unitless.labels import ClassWeights
 from unitless.learners.base import Learner
@@ -23,9 +20,10 @@ from unitless.persistence.old_files import ESTIMATORS, fields_of_estimator
 from unitless.persistence.parameters import made, spec_of
 from unitless.persistence.states import remembered, restore
 
-TASKS = get_args(Task)
 APART = ("learner", "position", "lock")
 """Fields of a `Model` that the header has elsewhere or not at all."""
+DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError)
+"""What reading a header of wrong types may end in."""
 
 
 def save(model: Any, path: Pathlike, **more: Any) -> None:
@@ -33,16 +31,6 @@ def save(model: Any, path: Pathlike, **more: Any) -> None:
 
     The file is written beside the target, flushed to disk and renamed: at every moment the
     path names either the old file or the complete new one.
-
-    >>> import tempfile
-    >>> from unitless.learners import Coordinate
-    >>> learner = Coordinate()
-    >>> score = learner.learn_one({"height": 1.8}, 1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(learner, f"{folder}/model")
-    ...     again = load(f"{folder}/model")
-    >>> again.predict_one({"height": 1.7}) == learner.predict_one({"height": 1.7})
-    True
     """
     container.replace(path, as_bytes(model, **more))
 
@@ -64,36 +52,26 @@ def as_bytes(
         Arrays of float64, int64 or int32, and JSON, that go with the model.
     """
     arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
-    bare = isinstance(model, Learner)
+    is_bare = isinstance(model, Learner)
     model = Model.of(model)
-    learner = model.learner
-    sums = learner.sums()
-    certificate = None
-    if sums is not None:
-        certificate = {"trials": sums.trials, "A": sums.A if np.isfinite(sums.A) else None}
-    packed = _packed(learner, "learner.", arrays)
     header = {
         "format": FORMAT,
         "package": __version__,
-        "kind": "learner" if bare else "stream",
-        "learner": packed["spec"],
-        "facts": packed["facts"],
-        "names": packed["names"],
-        "certificate": certificate,
-        "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
+        "kind": "learner" if is_bare else "stream",
+        **_packed(model.learner, "learner", arrays),
         "position": model.position or None if position is None else position,
         "notes": notes or {},
-        "model": {} if bare else _fields(model, arrays),
+        "model": {} if is_bare else _fields(model, arrays),
     }
     return container.packed(header, arrays)
 
 
-def _packed(learner: Learner, prefix: str, arrays: Arrays) -> dict[str, Any]:
+def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
     """What the header says of a learner; its arrays are added to `arrays`."""
     found, facts = remembered(learner)
-    arrays |= {prefix + name: array for name, array in found.items()}
+    arrays |= {f"{key}.{name}": array for name, array in found.items()}
     names = [as_json(name) for name in learner.names.columns]
-    return {"spec": spec_of(learner), "facts": facts, "names": names}
+    return {key: spec_of(learner), "facts": facts, "names": names}
 
 
 def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
@@ -103,31 +81,17 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
     own["columns"] = None if model.columns is None else model.columns.state()
     if model.class_weights is not None:
         weights = vars(model.class_weights)
-        own["class_weights"] = weights | {"given": _pairs(model.class_weights.given)}
+        own["class_weights"] = weights | {"given": as_json(model.class_weights.given)}
     if model.parameters is not None:
-        parameters = dict(model.parameters)
+        own["parameters"] = parameters = dict(model.parameters)
         if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
-            parameters["learner"] = _packed(parameters["learner"], "given.", arrays)
+            parameters["learner"] = _packed(parameters["learner"], "given", arrays)
         parameters["interactions"] = list(parameters["interactions"])
         if "class_weight" in parameters:
-            parameters["class_weight"] = _pairs(parameters["class_weight"])
+            parameters["class_weight"] = as_json(parameters["class_weight"])
         if not isinstance(parameters["random_state"], int | None):
             raise ValueError("random_state: a model file keeps a whole number or None")
-        own["parameters"] = parameters
     return own
-
-
-def _pairs(given: Any) -> Any:
-    """The weights of classes: [class, weight] of each, "balanced" or None."""
-    if not hasattr(given, "items"):
-        return given
-    return [[as_json(label), float(weight)] for label, weight in given.items()]
-
-
-def _from_pairs(found: Any) -> Any:
-    if not isinstance(found, list):
-        return found
-    return {from_json(label): float(weight) for label, weight in found}
 
 
 def header(path: Pathlike) -> dict[str, Any]:
@@ -137,7 +101,7 @@ def header(path: Pathlike) -> dict[str, Any]:
 
 def extra(path: Pathlike) -> Arrays:
     """The arrays that were saved beside the model."""
-    return _under("extra.", container.read(path)[1])
+    return _under("extra", container.read(path)[1])
 
 
 def load(path: Pathlike) -> Any:
@@ -156,15 +120,14 @@ def from_bytes(path: Pathlike, data: bytes) -> Any:
     written, arrays = container.unpacked(path, data)
     try:
         return _loaded(written, arrays, len(data))
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
+    except DAMAGE as error:
         raise ModelFileError(path, f"its header is not that of a model ({error!r})") from None
     except ValueError as error:
         raise ModelFileError(path, str(error)) from None
 
 
 def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
-    packed = {"spec": written["learner"], "facts": written["facts"], "names": written["names"]}
-    learner = _unpacked(packed, _under("learner.", arrays), size)
+    learner = _unpacked(written, "learner", arrays, size)
     kind = written["kind"]
     if kind == "learner":
         return learner
@@ -173,38 +136,35 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     own = dict(written["model"])
     if kind in ESTIMATORS:
         own = fields_of_estimator(own, learner)
-    parameters = own.get("parameters")
-    if parameters is not None:
-        if isinstance(parameters["learner"], dict):
-            given = _under("given.", arrays)
-            parameters["learner"] = _unpacked(parameters["learner"], given, size)
-        if "class_weight" in parameters:
-            parameters["class_weight"] = _from_pairs(parameters["class_weight"])
-    if own.get("class_weights") is not None:
-        weights = own["class_weights"]
-        own["class_weights"] = ClassWeights(**weights | {"given": _from_pairs(weights["given"])})
-    if own["task"] not in TASKS:
+    if own["task"] not in get_args(Task):
         raise ValueError(f"the task {own['task']!r} is not known")
     if not isinstance(own["rows"], int):
         raise ValueError("the number of rows is missing")
-    if own.pop("names", None):  # of VW text in 0.1.0
-        learner.names = DictEncoder({name: k for k, name in enumerate(written["model"]["names"])})
+    if parameters := own.get("parameters"):
+        if isinstance(parameters["learner"], dict):
+            parameters["learner"] = _unpacked(parameters["learner"], "given", arrays, size)
+        if "class_weight" in parameters:
+            parameters["class_weight"] = from_json(parameters["class_weight"])
+    if weights := own.get("class_weights"):
+        own["class_weights"] = ClassWeights(**weights | {"given": from_json(weights["given"])})
+    if names := own.pop("names", None):  # of VW text in 0.1.0
+        learner.names = DictEncoder({name: k for k, name in enumerate(names)})
     own["labels"] = [from_json(label) for label in own["labels"]]
     if own["columns"] is not None:
         own["columns"] = FrameEncoder.from_state(own["columns"])
     return Model(learner=learner, position=dict(written["position"] or {}), **own)
 
 
-def _under(start: str, arrays: Arrays) -> Arrays:
-    return {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
+def _under(key: str, arrays: Arrays) -> Arrays:
+    return {k.removeprefix(f"{key}."): a for k, a in arrays.items() if k.startswith(f"{key}.")}
 
 
-def _unpacked(packed: dict[str, Any], arrays: Arrays, size: int) -> Learner:
-    learner = made(packed["spec"], size)
-    restore(learner, arrays, packed["facts"])
-    names = packed["names"]
-    known = {from_json(name): k for k, name in enumerate(names)}
-    if len(known) != len(names) or len(known) > learner._columns:
-        raise ValueError(f"{len(names)} names do not fit {learner._columns} columns")
+def _unpacked(packed: dict[str, Any], key: str, arrays: Arrays, size: int) -> Learner:
+    """The learner of which `_packed` made the header; 0.1.0 called each of them "spec"."""
+    learner = made(packed.get(key) or packed["spec"], size)
+    restore(learner, _under(key, arrays), packed["facts"])
+    known = {from_json(name): k for k, name in enumerate(packed["names"])}
+    if len(known) != len(packed["names"]) or len(known) > learner._columns:
+        raise ValueError(f"{len(packed['names'])} names do not fit {learner._columns} columns")
     learner.names = DictEncoder(known)
     return learner

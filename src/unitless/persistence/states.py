@@ -21,13 +21,7 @@ Facts = dict[str, Any]
 
 
 def remembered(thing: Stateful, path: str = "") -> tuple[Arrays, Facts]:
-    """All arrays of a learner, by path; and counts, members that left and their guarantees.
-
-    >>> from unitless.learners import Coordinate
-    >>> arrays, facts = remembered(Coordinate())
-    >>> sorted(arrays), facts
-    (['_records', '_slopes', '_totals', '_units'], {})
-    """
+    """All arrays of a learner, by path; and counts, members that left and their guarantees."""
     arrays: Arrays = {}
     facts: Facts = {}
     for entry in thing.saved:

@@ -1,7 +1,7 @@
 """The figures of a report, made from a results file."""
 
 from unitless.compare.rivals import TITLES
-from unitless.evaluation.explanations import what_scores_are
+from unitless.model.explanations import what_scores_are
 from unitless.report.charts import (
     Figure,
     Record,
