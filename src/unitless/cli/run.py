@@ -197,8 +197,8 @@ class EvaluationRun:
             text = f"There is no row {options.audit}: {evaluation.rows:,} rows were read"
             self.console.print(f"\n{text}")
         screen.show_summary(self.console, found, options.top)
-        if text := information(evaluation):
-            self.console.print(f"\n{text}")
+        if said := information(evaluation):
+            self.console.print(f"\n{said}")
 
     def _checks(self) -> dict[str, Any]:
         """Learn some of the first rows again, in other units and with other learners."""
