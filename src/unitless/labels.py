@@ -56,6 +56,16 @@ def codes_of(y: Any, task: str, labels: Sequence[Any], missing: bool = False) ->
     return codes, new
 
 
+def code_of(label: Any, task: str, labels: Sequence[Any]) -> Any:
+    """The code of one label, quickly; None if it is new, or no label of one target."""
+    if task == "regression":
+        return label
+    if task not in ("binary", "multiclass") or label is None or label not in labels:
+        return None
+    place = labels.index(label)
+    return 2.0 * place - 1 if task == "binary" else float(place)
+
+
 def _listed(y: Any) -> Any:
     """Labels or numbers as an array of one simple type, or as a list."""
     if isinstance(y, np.ndarray):

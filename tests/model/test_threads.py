@@ -9,7 +9,8 @@ import pandas
 import pytest
 
 from unitless import OnlineClassifier
-from unitless.locking import PicklableLock
+from unitless.learners import Coordinate
+from unitless.model import Model
 
 BLOCKS, LEARNERS = 60, ["coordinate", "full", "nag", "ogd", "ons"]
 
@@ -111,10 +112,10 @@ def test_a_refused_block_is_never_seen():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_a_copy_has_a_lock_of_its_own(copied):
-    lock = PicklableLock()
-    with lock:
-        other = copied(lock)
-        thread = threading.Thread(target=other.__enter__, daemon=True)
+    model = Model.of(Coordinate())
+    with model.lock:
+        other = copied(model)
+        thread = threading.Thread(target=other.lock.acquire, daemon=True)
         thread.start()
         thread.join(30)
         assert not thread.is_alive()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import pairwise
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -16,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dict_rows import plain
-from unitless.labels import ClassWeights, New, add_label, as_labels, classes, codes_of
+from unitless.labels import ClassWeights, New, add_label, as_labels, classes, code_of, codes_of
 from unitless.learners.base import Learner
-from unitless.locking import PicklableLock
 from unitless.model import file_blocks
 from unitless.model.decisions import decisions
 from unitless.model.explanations import explained
@@ -48,8 +48,8 @@ class Model:
     >>> model = OnlineRegressor("vaw").fit(frame, [1.0, 2.0, 3.0]).to_model()
     >>> model.task, model.feature_names()
     ('regression', ['size', 'kind=cat', 'kind=dog'])
-    >>> bool(model.predict({"size": 2.0, "kind": "dog"}) == model.predict(frame)[1])
-    True
+    >>> print(f"{model.predict({'size': 2.0, 'kind': 'dog'}):.2f}")
+    2.50
     """
 
     task: Task
@@ -68,13 +68,19 @@ class Model:
     decisions: list[str] = field(default_factory=list)  # about the file, to be told
     class_weights: ClassWeights | None = None
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
-    lock: PicklableLock = field(default_factory=PicklableLock)
+    lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
 
     def __post_init__(self) -> None:
         self.ignore = [*self.ignore]
         self.keep = [*self.keep]
         if self.class_weights is not None:
             self.learner.weigh_gradients()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=RLock())  # a copy has its own
 
     def __repr__(self) -> str:
         kept = f"{self.task}, {self.learner.name}, {self.learner.loss.name} loss"
@@ -143,10 +149,7 @@ class Model:
     # Blocks of a reader
 
     def prepared(self, block: FileBlock, *, grow: bool = True, labelled: bool = True) -> Prepared:
-        """The block's rows; with `grow`, new features get a column.
-
-        Without `labelled`, targets and weights are not used: the rows are to be predicted.
-        """
+        """The block's rows; `grow` gives new features columns, `labelled` the rows targets."""
         return file_blocks.prepared(self, block, grow, labelled)
 
     def features(self, frame: Any) -> Any:
@@ -159,7 +162,7 @@ class Model:
         return classes(self.labels)
 
     def add_class(self, label: Any) -> None:
-        """Add a class that has not been seen; a two-class learner knows its second one already."""
+        """Add a class that has not been seen; a learner of two classes has both."""
         add_label(self.labels, label, self.task == "binary")
         if self.task == "multiclass" and len(self.labels) > self.learner.classes:
             self.learner.add_class()
@@ -212,19 +215,12 @@ class Model:
     def learn_one(self, x: Mapping[Any, Any], y: Any, weight: float = 1.0) -> Any:
         """Learn one dict row; returns the score made before its target was used."""
         with self.lock:
-            code = y if self.task == "regression" else self._code(y)
+            code = code_of(y, self.task, self.labels)
             if code is None or not self._is_plain_row(x):
                 return self.learn([x], [y], None if weight == 1 else [weight])[0]
             score = self.learner.learn_one(plain(x), code, weight)
             self.rows += 1
             return score
-
-    def _code(self, label: Any) -> float | None:
-        """The code of a class, if it is known."""
-        if label is None or label not in self.labels or self.task == "multilabel":
-            return None
-        place = self.labels.index(label)
-        return 2.0 * place - 1 if self.task == "binary" else float(place)
 
     def learn_rows(self, rows: Rows) -> Float:
         """Learn rows with coded targets; returns the scores made before each was used."""
