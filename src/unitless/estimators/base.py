@@ -227,7 +227,11 @@ def from_model(model: Model) -> Any:
     if parameters is None:
         loss = model.learner.loss.name.replace("softmax", "logistic")
         pairs = () if columns is None else list(columns.interactions)
-        parameters = {"learner": model.learner.name, "loss": loss, "interactions": pairs}
+        parameters = {
+            "learner": model.learner.name,
+            "loss": loss,
+            "interactions": pairs,
+        }
     made = kind(**parameters)
     names = model.keep or ([] if columns is None else list(columns.kinds))
     made.n_features_in_ = model.learner._columns if model.inputs is None else model.inputs

@@ -31,7 +31,11 @@ def certified(learner: Learner, constant: Constant | None = None) -> dict[str, A
         "loss": finite(made.loss),
         "rows": made.trials,
         "members": {
-            name: {"loss": kept.member_loss, "overhead": kept.overhead, "rows": kept.last}
+            name: {
+                "loss": kept.member_loss,
+                "overhead": kept.overhead,
+                "rows": kept.last,
+            }
             for name, kept in made.members.items()
         },
         "claims": [

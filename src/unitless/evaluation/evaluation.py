@@ -19,10 +19,22 @@ from unitless import persistence
 from unitless.blend.blend import Blend
 from unitless.encoders import FrameEncoder
 from unitless.evaluation.alarms import Watch
-from unitless.evaluation.baselines import Constant, Previous, Sample, best_constant, last_label
+from unitless.evaluation.baselines import (
+    Constant,
+    Previous,
+    Sample,
+    best_constant,
+    last_label,
+)
 from unitless.evaluation.certified import certified
 from unitless.evaluation.examples import Examples
-from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, LearningCurve, RunningMetrics
+from unitless.evaluation.metrics import (
+    LOSS,
+    ROWS,
+    WEIGHT,
+    LearningCurve,
+    RunningMetrics,
+)
 from unitless.evaluation.progressive import Step, is_held_out, progressive
 from unitless.model import Model
 from unitless.model.explanations import contributions
@@ -37,7 +49,14 @@ METRICS = ("totals", "classes", "ranks", "calibration", "confusion")
 ARRAYS = (
     *(f"{part}.{name}" for part in ("tally", "held") for name in METRICS),
     *(f"{part}.{name}" for part in ("sample", "examples.sample") for name in ("kept", "places")),
-    *("curve.sums", "curve.places", "examples.missing", "previous.totals", "watch.sizes", "since"),
+    *(
+        "curve.sums",
+        "curve.places",
+        "examples.missing",
+        "previous.totals",
+        "watch.sizes",
+        "since",
+    ),
 )
 COUNTS = (
     *("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms"),
@@ -241,7 +260,10 @@ def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[A
         found = (notes if path in COUNTS else arrays).get(path, fresh)  # older files lack some
         if type(found) is not type(fresh):
             raise TypeError(f"{path} is {found!r}")
-        if path in ARRAYS and (found.dtype, found.shape[1:]) != (fresh.dtype, fresh.shape[1:]):
+        if path in ARRAYS and (found.dtype, found.shape[1:]) != (
+            fresh.dtype,
+            fresh.shape[1:],
+        ):
             raise ValueError(f"an array of {found.dtype} and the shape {found.shape}")
         setattr(place, name, found)
 

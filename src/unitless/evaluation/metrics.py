@@ -19,7 +19,20 @@ BINS = 2048
 """Bins of scores for the ROC curve."""
 SHARES = 20
 """Bins of probabilities for the calibration."""
-ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE, SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(12)
+(
+    ROWS,
+    WEIGHT,
+    LOSS,
+    RIGHT,
+    BRIER,
+    ABSOLUTE,
+    SQUARE,
+    MEAN_Y,
+    MEAN_P,
+    M2_Y,
+    M2_P,
+    CROSS,
+) = range(12)
 """The fields of `RunningMetrics.totals`: rows, their weight, means, and from M2_Y on sums."""
 MAX_CLASSES = 32
 """Classes of a confusion matrix; later ones are counted in its last row and column."""

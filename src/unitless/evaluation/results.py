@@ -200,7 +200,10 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
         wrong = "it is not JSON"
     if wrong:
         raise ValueError(f"{os.fspath(path)}: not a results file of format {FORMAT}: {wrong}")
-    for name in ("curve", "calibration"):  # a loss that was not finite has no place on a chart
+    for name in (
+        "curve",
+        "calibration",
+    ):  # a loss that was not finite has no place on a chart
         found[name] = [point for point in found[name] if None not in point]
     found["lines"] = [line for line in found["lines"] if line.get("total", 0) is not None]
     return dict(found)

@@ -17,7 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dict_rows import plain
-from unitless.labels import ClassWeights, New, add_label, as_labels, classes, code_of, codes_of
+from unitless.labels import (
+    ClassWeights,
+    New,
+    add_label,
+    as_labels,
+    classes,
+    code_of,
+    codes_of,
+)
 from unitless.learners.base import Learner
 from unitless.model import file_blocks
 from unitless.model.decisions import decisions

@@ -24,7 +24,11 @@ Arrays = dict[str, NDArray[Any]]
 Pathlike = str | os.PathLike[str]
 FORMAT = 1
 """Number of the format; files with a higher number need a newer package."""
-TYPES = {np.dtype(np.float64): "F64", np.dtype(np.int64): "I64", np.dtype(np.int32): "I32"}
+TYPES = {
+    np.dtype(np.float64): "F64",
+    np.dtype(np.int64): "I64",
+    np.dtype(np.int32): "I32",
+}
 """The types of arrays in a model file, and their names in safetensors."""
 NAME, DIGITS = "unitless", 32
 """Key of our text in the metadata of safetensors, and length of the digest before it."""
@@ -56,7 +60,13 @@ def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
     text, digest = _texts(path, data)
     try:
         arrays = load(data)
-    except (SafetensorError, LookupError, OverflowError, MemoryError, ValueError) as error:
+    except (
+        SafetensorError,
+        LookupError,
+        OverflowError,
+        MemoryError,
+        ValueError,
+    ) as error:
         raise ModelFileError(path, f"it is damaged ({error})") from None
     for name, array in arrays.items():
         if array.dtype not in TYPES:

@@ -23,7 +23,11 @@ def spec_of(learner: Learner) -> Spec:
     """What to save so that `made` makes a fresh learner like this one."""
     spec: Spec = {"name": learner.name}
     if isinstance(learner, OneVsRest):
-        given = {"classes": learner.classes, "intercept": learner.intercept, **learner.parameters}
+        given = {
+            "classes": learner.classes,
+            "intercept": learner.intercept,
+            **learner.parameters,
+        }
         spec["each"] = learner.kind.name
     elif isinstance(learner, MultiOutput):
         given = {}

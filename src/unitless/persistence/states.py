@@ -108,7 +108,10 @@ def _check(thing: Stateful) -> None:
         if isinstance(field, Field) and field.shape:
             shape = field.of(thing).shape
             wanted = tuple(_size(axis, sizes) for axis in field.shape)
-            need(shape == wanted, f"{field.name} has the shape {shape} instead of {wanted}")
+            need(
+                shape == wanted,
+                f"{field.name} has the shape {shape} instead of {wanted}",
+            )
     thing._loaded()
 
 
