@@ -225,7 +225,7 @@ def test_sorted_rows_say_nothing_about_information(unitless, tmp_path):
     done = unitless("evaluate", path, "-t", "y", "-l", "full")
     assert done.code == 0
     assert "information" not in done.out
-    assert "at least 21.84 less than weights of 0" in done.out
+    assert "at least 21.84 less than a model whose weights are all 0" in done.out
     rng = np.random.default_rng(1)
     noise = rng.normal(size=(300, 4))
     far = write(tmp_path / "b.csv", np.where(noise[:, 0] + noise[:, 1] > 0, "a", "b"), noise)
@@ -246,4 +246,4 @@ def test_guarantees_above_the_loss_are_not_shown(unitless, tmp_path, monkeypatch
     claim["certified"] = -2.0
     shown = unitless(*words).out
     assert "at most that of its member full plus 1.5: 3 <= 2.9 + 1.5" in shown
-    assert "at least 2 less than weights of 0" in shown
+    assert "at least 2 less than a model whose weights are all 0" in shown
