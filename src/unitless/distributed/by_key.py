@@ -12,7 +12,6 @@ target and weight as further columns.
 import os
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from itertools import chain, groupby
 from pathlib import Path
@@ -138,16 +137,16 @@ def fit_by_key(
 
 
 def learn_keys(
-    new: Model, parts: list[Part], partition: "Partition | bytes"
+    new: Model, parts: list[Part], partition: "Partition | list[bytes]"
 ) -> tuple[list[tuple[str, bytes]], Float]:
     """Learn the models of a partition; return them as file contents, and their score."""
     models = []
     score = np.zeros(3)
-    for name, frames in rows_by_key(bytes(partition)).items():
+    contents = partition.contents() if isinstance(partition, Partition) else partition
+    for name, frames in rows_by_key(contents).items():
         model = deepcopy(new)
         try:
             for frame in frames:
-                # Large blocks are fast: learning a few rows at a time would be slow.
                 for rows in frame.iter_slices(max(1, BLOCK_BYTES // (8 * frame.width))):
                     score += learn_block(model, block_of(rows))
         except ValueError:
@@ -163,25 +162,27 @@ def learn_keys(
 
 
 class Partition:
-    """A file of rows; it is read when it is sent to a worker, which gets its bytes."""
+    """A file of rows; it is read when it is sent to a worker, which gets its frames as bytes."""
 
     def __init__(self, folder: str, number: int) -> None:
         self.path = Path(folder, str(number))
         self.rows = 0
+        self.sizes: list[int] = []
 
     def append(self, frame: "DataFrame") -> None:
         """Add rows."""
-        self.rows += frame.height
         content = frame.write_ipc(None).getvalue()
+        self.rows += frame.height
+        self.sizes.append(len(content))
         with self.path.open("ab") as file:
-            file.write(len(content).to_bytes(8))
             file.write(content)
 
-    def __bytes__(self) -> bytes:
-        return self.path.read_bytes()
+    def contents(self) -> list[bytes]:
+        with self.path.open("rb") as file:
+            return [file.read(size) for size in self.sizes]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return bytes, (bytes(self),)
+        return list, (self.contents(),)
 
 
 def partition_rows(
@@ -209,25 +210,20 @@ def partition_rows(
     return sorted(used, key=lambda partition: -partition.rows)
 
 
-def rows_by_key(content: bytes) -> dict[str, list["DataFrame"]]:
-    """Return the rows of each key of a partition, in the order of the source."""
+def rows_by_key(contents: list[bytes]) -> dict[str, list["DataFrame"]]:
+    """Return the rows of each key of a partition, in the order of the source.
+
+    Frames with the same columns are joined: learning a few rows at a time would be slow.
+    """
+    import polars as pl
+
     found: dict[str, list[DataFrame]] = {}
-    for frame in _concatenated(_frames(content)):
-        groups = frame.partition_by(KEY, maintain_order=True, as_dict=True)
+    frames = map(pl.read_ipc, contents)
+    for _, same in groupby(frames, key=lambda frame: frame.schema):
+        groups = pl.concat(same, rechunk=True).partition_by(KEY, maintain_order=True, as_dict=True)
         for (name,), own in groups.items():
             found.setdefault(name, []).append(own)
     return found
-
-
-def _frames(content: bytes) -> Iterator["DataFrame"]:
-    """The frames that `Partition.append` wrote, each after its length."""
-    import polars as pl
-
-    at = 0
-    while at < len(content):
-        start = at + 8
-        at = start + int.from_bytes(content[at:start])
-        yield pl.read_ipc(content[start:at])
 
 
 def block_of(frame: "DataFrame") -> FileBlock:
@@ -237,14 +233,6 @@ def block_of(frame: "DataFrame") -> FileBlock:
     features = frame.drop(KEY, PART, LINE, TARGET, WEIGHT, strict=False)
     lines = frame[LINE].to_numpy()
     return FileBlock(features, None, lines, {}, {}, targets, weights)
-
-
-def _concatenated(frames: Iterable["DataFrame"]) -> Iterator["DataFrame"]:
-    """Concatenate consecutive frames that have the same columns."""
-    import polars as pl
-
-    for _, same in groupby(frames, key=lambda frame: frame.schema):
-        yield pl.concat(same, rechunk=True)
 
 
 def _with_keys(block: FileBlock, key: str, part: Part, dropped: set[str]) -> "DataFrame":

@@ -53,8 +53,6 @@ def ignore_progress(progress: TaskProgress) -> None:
 
 Call = tuple[str, tuple[Any, ...]]
 """A task: what it works on, for error messages, and the arguments of its function."""
-
-
 Executor = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]]
 """Calls a function for each task, and yields the results in this order."""
 
@@ -65,9 +63,8 @@ def open_executor(address: str | None, workers: int | None, retries: int) -> Ite
     if retries < 0:
         raise ValueError(f"retries = {retries}: must be at least 0")
     with ExitStack() as stack:
-        if address is None:
-            run = partial(_run_here, workers, retries)
-        else:
+        run = partial(_run_here, workers, retries)
+        if address is not None:
             run = partial(_run_on_ray, _connected(address, stack), retries)
         yield lambda function, calls: stack.enter_context(closing(run(function, calls)))
 
