@@ -42,7 +42,7 @@ def __dir__() -> list[str]:
 
 LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR, SOFTMAX = range(9)
 _LARGEST = float(np.finfo(np.float64).max)
-MIN_SLOPE = 2.0**-500
+MIN_SLOPE = 2.0**-200
 """Slopes of bounded losses below it count as 0 (`kept_slope`)."""
 
 

@@ -13,10 +13,14 @@ FOUND = [
     ("coordinate", "absolute", range(30)),
     ("coordinate", "quantile(0.9)", range(42)),
     ("coordinate", "softmax", range(26)),
+    ("inag", "huber(2)", [20]),
+    ("nag", "squared", [55]),
+    ("ridge", "squared", [58]),
+    ("kt", "softmax", [45]),
 ]
 """Learner, loss and seeds where this search found: a prediction that lost its digits in the unit of
 the next target, contributions that overflow, sums that make a file unreadable, digits of g x that
-depend on the unit of x, and a warning from the sums of a certificate."""
+depend on the unit of x, squares of g x or y x beyond float64, and warnings of overflow."""
 
 
 @pytest.mark.parametrize(("name", "loss"), PAIRS)

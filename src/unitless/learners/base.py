@@ -293,7 +293,8 @@ class Learner(Stateful, ABC):
             if len(self._units):  # a value may have outgrown its unit
                 x = np.clip(x * self._units[1 : 1 + len(x)], -LARGEST, LARGEST)
             parts = np.clip((w.T * x).T, -largest, largest)
-        return self.predict(rows)[0] - parts.sum(axis=0), parts
+            base = np.clip(self.predict(rows)[0] - parts.sum(axis=0), -LARGEST, LARGEST)
+        return base, parts
 
     # Methods that each learner implements. Values are finite or NaN (missing), and in range for
     # learners that declare an invariance; coordinate 0 is the constant, column j is j + 1.

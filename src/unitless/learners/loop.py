@@ -43,7 +43,7 @@ AHEAD = 96  # stored values between the prefetch of a record and its use
 VALUES_AHEAD = 512  # the same for the values, which come from further away
 U = np.uint64  # unsigned indices need no test for wrapping around
 LARGEST = float(np.finfo(np.float64).max)
-MAX_TARGET = 2.0**480  # limit of targets: sums of their squares stay within float64
+MAX_TARGET = 2.0**240  # limit of targets: squares of y x stay within float64
 
 
 class Task(NamedTuple):
