@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.decorators import inlined, kernel, pasted
 from unitless.kernels.simd import fma
 from unitless.learners.base import EMPTY, Block, Learner, Sums
 from unitless.learners.declared import ALPHA_0, Declared, parameter
@@ -56,7 +56,7 @@ def _scaled_exp(exponent, s):
     return math.copysign(math.exp(min(exponent + math.log(abs(s)), 600.0)), s)
 
 
-@inlined
+@pasted
 def _trial(x, v, factor, y, state, settings, scratch):
     """The score of an instance x, multiplied by v; unless y is NaN, one step of Algorithm 2.
 
@@ -78,7 +78,8 @@ def _trial(x, v, factor, y, state, settings, scratch):
     p = vp * (1 / v) + 0.0  # no -0
     # h -= g x;   Gamma += g^2 x' S^+ x
     if learns:
-        squares[: x.size] = c2
+        for n in range(x.size):
+            squares[n] = c2[n]
         g = kept_slope(loss, derivative(loss, parameter, y, p) * (1 / lipschitz)) * factor
         for k in range(int(totals[RANK])):
             z[k] -= g * a[k]
