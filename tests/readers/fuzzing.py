@@ -67,7 +67,6 @@ def options_of(rng, length):
     """Ways to read; a block a line only where there are few lines."""
     return {
         "skip_bad": rng.choice([0, 1, 1000, 1000]),
-        "coerce": rng.random() < 0.3,
         "strict": rng.random() < 0.5,
         "header": rng.random() < 0.8,
         "block_bytes": rng.choice([1 + length // 10, 30 + length // 10, 200, 1 << 20]),

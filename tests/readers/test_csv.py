@@ -405,3 +405,15 @@ def test_regular_blocks_are_left_to_polars(monkeypatch, block_bytes):
     text = 'a,b\n1,"x, y"\nNA,"two\nlines"\n2,z\n3,\n'
     wanted = [(1.0, "x, y"), (None, "two\nlines"), (2.0, "z"), (3.0, None)]
     assert table(text, block_bytes=block_bytes)[1] == wanted
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("first", ["\t", " ", "\r\r", "\r\n\t"])
+def test_a_first_line_of_blanks_does_not_depend_on_the_size_of_blocks(first, header):
+    found = []
+    for block_bytes in (1, 1 << 20):
+        options = {"header": header, "block_bytes": block_bytes, "skip_bad": 9, "separator": ","}
+        blocks = read(f"{first}\n1,2\n3\n".encode(), format="csv", **options)
+        lines = [line for block in blocks for line in block.lines.tolist()]
+        found.append((lines, blocks[-1].position["skipped"]))
+    assert found[0] == found[1]

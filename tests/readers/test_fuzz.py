@@ -11,7 +11,6 @@ from readers.test_blocks import FILES
 OPTIONS = st.fixed_dictionaries(
     {
         "skip_bad": st.sampled_from([0, 1, 1000]),
-        "coerce": st.booleans(),
         "header": st.booleans(),
         "block_bytes": st.sampled_from([1, 30, 200, 1 << 20]),
     }

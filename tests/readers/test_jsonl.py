@@ -37,7 +37,7 @@ def test_a_number_beside_an_object_without_members(empty):
 @pytest.mark.parametrize("odd", ["", '{"a": "5"}\n'])  # a line that polars is not asked about
 def test_absent_is_zero_and_null_is_missing(odd):
     text = '{"a": 1, "s": "x", "b": true}\n{"s": null}\n{"a": null, "b": null}\n' + odd
-    absent, null = rows(text, coerce=True, types={"a": "number"})[1:3]
+    absent, null = rows(text, types={"a": "number"})[1:3]
     assert absent == {"a": 0.0, "b": False}
     assert null == {}
 
@@ -45,7 +45,7 @@ def test_absent_is_zero_and_null_is_missing(odd):
 @pytest.mark.parametrize("odd", ["", '{"y": 5, "w": 1, "x": "5"}\n'])
 def test_an_absent_label_is_missing(odd):
     text = '{"y": 1, "w": 2, "x": 3}\n{"w": 0}\n{"y": null, "w": 1}\n{"y": 4, "x": 1}\n' + odd
-    options = {"target": "y", "weight": "w", "coerce": True, "types": {"x": "number"}}
+    options = {"target": "y", "weight": "w", "types": {"x": "number"}}
     (block,) = read(text.encode(), format="jsonl", skip_bad=1, **options)
     np.testing.assert_array_equal(block.targets[:3], [1, np.nan, np.nan])
     assert block.weights[:3].tolist() == [2, 0, 1]
@@ -128,7 +128,7 @@ def test_empty_lines_and_line_ends():
 @pytest.mark.parametrize("block_bytes", [1 << 20, 24])
 def test_bad_lines(line, column, why, block_bytes):
     data = f'{{"a": 1, "b": true}}\n\n{line}\n{{"a": 2}}\n'.encode()
-    options = {"format": "jsonl", "block_bytes": block_bytes}
+    options = {"format": "jsonl", "block_bytes": block_bytes, "strict": True}
     options["types"] = {"a": "number"}
     with pytest.raises(ReadError, match=why) as caught:
         read(data, **options)
@@ -141,9 +141,28 @@ def test_bad_lines(line, column, why, block_bytes):
 
 def test_coerced():
     text = b'{"a": 1, "b": "x"}\n{"a": "y", "b": 2}\n{"a": Infinity}\n'
-    (block,) = read(text, format="jsonl", coerce=True, types={"a": "number"})
+    (block,) = read(text, format="jsonl", types={"a": "number"})
     assert block.position["coerced"] == 2
+    assert block.position["odd_cells"] == {"a": [2, 2, '"y"']}
     np.testing.assert_array_equal(block.frame["a"].to_numpy(), [1, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("block_bytes", [1 << 20, 400])
+def test_odd_cells_are_missing_and_counted(block_bytes):
+    """The rule of CSV: one text of 20 to 100 values, and those that mean a missing value."""
+    values = [*range(30), "NA", "-", "abc", 33, *range(34, 60)]
+    lines = "\n".join(json.dumps({"x": value, "y": value}) for value in values)
+    blocks = read(lines.encode(), format="jsonl", target="y", block_bytes=block_bytes)
+    found = [x for block in blocks for x in block.frame["x"].to_list()]
+    assert found == [None if isinstance(value, str) else value for value in values]
+    labels = np.concatenate([block.targets for block in blocks])
+    assert np.isnan(labels).sum() == 3
+    assert blocks[-1].position["odd_cells"] == {"x": [1, 33, '"abc"'], "y": [1, 33, '"abc"']}
+    with pytest.raises(ReadError, match="a number was expected") as caught:
+        read(lines.encode(), format="jsonl", strict=True)
+    assert caught.value.line == 33
+    few = "\n".join(json.dumps({"x": value}) for value in [1, 2, "abc"]).encode()
+    assert rows(few)[0] == {"x": "1"}
 
 
 def test_bad_bytes():
@@ -158,14 +177,14 @@ def test_dates():
     data = "\n".join(map(json.dumps, [*lines, {"a": "2024-02-30"}])).encode()
     days = [datetime.date(2024, 1, 1), None]
     for size in (1 << 20, 5):
-        blocks = read(data, format="jsonl", target="y", block_bytes=size, skip_bad=1)
+        blocks = read(data, format="jsonl", target="y", block_bytes=size, skip_bad=1, strict=True)
         frame = pl.concat([block.frame for block in blocks], how="diagonal")
         assert frame["a"].to_list() == (days if size == 5 else [str(days[0]), None, "2024-02-30"])
         assert frame["b"][0] == datetime.datetime(2024, 1, 1, 10)
         assert blocks[0].targets.tolist()[0] == "2024-01-01"
         assert blocks[-1].position["skipped"] == (size == 5)
     with pytest.raises(ReadError, match="a date was expected: '2024-02-30'") as caught:
-        read(data, format="jsonl", block_bytes=5)
+        read(data, format="jsonl", block_bytes=5, strict=True)
     assert (caught.value.line, caught.value.column) == (3, "a")
     kept = read(data, format="jsonl", types={"a": "string"})
     assert kept[0].frame["a"].to_list() == ["2024-01-01", None, "2024-02-30"]
@@ -263,7 +282,7 @@ def test_members_of_lists_are_features():
 
 def test_a_label_is_no_list():
     with pytest.raises(ReadError, match="a string was expected") as caught:
-        read(b'{"y": "a"}\n{"y": ["a"]}\n', format="jsonl", target="y")
+        read(b'{"y": "a"}\n{"y": ["a"]}\n', format="jsonl", target="y", strict=True)
     assert (caught.value.line, caught.value.column) == (2, "y")
 
 

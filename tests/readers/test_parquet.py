@@ -98,11 +98,11 @@ def test_from_paths_pipes_and_compressed(format, tmp_path):
 def test_infinity(format):
     data = written(pl.DataFrame({"a": [1.0, float("inf"), 3.0], "b": [1, 2, 3]}), format)
     with pytest.raises(ReadError, match="finite") as caught:
-        read(data, format=format)
+        read(data, format=format, strict=True)
     assert (caught.value.line, caught.value.column, caught.value.text) == (2, "a", "inf")
-    (block,) = read(data, format=format, skip_bad=1)
+    (block,) = read(data, format=format, strict=True, skip_bad=1)
     assert (block.frame.rows(), block.lines.tolist()) == ([(1.0, 1.0), (3.0, 3.0)], [1, 3])
-    (block,) = read(data, format=format, coerce=True)
+    (block,) = read(data, format=format)
     assert block.frame["a"].to_list() == [1.0, None, 3.0]
     assert block.position["coerced"] == 1
 

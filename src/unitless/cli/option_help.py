@@ -40,9 +40,10 @@ Reading
     default).
   thousands CHAR: CSV: separator of thousands, or "none" (detected by default).
   na TOKEN: CSV: this text means a missing value, too (may be repeated).
-  strict: CSV: cells of a numeric column that are not numbers are errors, not missing
-    values.
-  coerce: Treat cells that do not fit their column as missing (CSV: the default).
+  strict: Cells that do not fit their column of numbers, dates or booleans are errors,
+    not missing values.
+  coerce: Treat cells that do not fit their column as missing (the default without
+    --shards and --by-key).
   skip_bad N: Skip up to N invalid lines and report their number.
 
 Columns

@@ -140,7 +140,7 @@ class CommandOptions:
 
     def strictness(self) -> dict[str, Any]:
         """Return the options of `open_blocks` about lines and cells that are invalid."""
-        return {"coerce": self.coerce, "strict": self.strict, "skip_bad": self.skip_bad}
+        return {"strict": self.strict, "skip_bad": self.skip_bad}
 
     def meaning(self) -> dict[str, Any]:
         """Return what the columns mean and what is learned, for `Model.from_first_block`."""

@@ -156,7 +156,6 @@ class PartitionedData:
                 **options,
                 target=self.target,
                 weight=self.weight,
-                coerce=self.coerce,
                 strict=not self.coerce,
                 read_ahead=False,
             )

@@ -110,10 +110,8 @@ class Options:
     """Tables: kinds of columns that are not to be detected, see `unitless.readers.cells`."""
     na: Sequence[str] = ()
     """CSV: cells that are missing besides the usual ones."""
-    coerce: bool = False
-    """Other tables: a cell that does not fit its column is missing and counted, not an error."""
     strict: bool = False
-    """CSV: a cell that does not fit makes its line bad; by default it is missing and counted."""
+    """Tables: a cell that does not fit makes its line bad; by default it is missing and counted."""
     skip_bad: int = 0
     """How many bad lines are skipped and counted; one more is an error."""
     names: Sequence[str] = ()

@@ -87,7 +87,7 @@ class Reader:
 
     def cut(self, data: bytes) -> int:
         """How many bytes are whole records; see `Source.chunks`."""
-        if not whole_lines(data) or data.isspace():
+        if not whole_lines(data) or _is_blank(data):
             return whole_lines(data)
         return whole_records(data, self._dialect(data))
 
@@ -95,7 +95,7 @@ class Reader:
         """The text after the header, if the header is not yet read; `line` lines came before."""
         if self.columns:
             return data
-        if data.isspace():
+        if _is_blank(data):
             return b""
         header = self.options.header
         found = (each for each in records(data, self._dialect(data)) if not each.is_blank)
@@ -130,7 +130,7 @@ class Reader:
             text, lines, bad = self._split(data, line)
         if not len(lines):
             kinds = {name: kind or "number" for name, kind in self.columns.items()}
-            return Table(tables.typed(text, kinds)[0], lines, bad, 0)
+            return Table(tables.typed(text, kinds)[0], lines, bad)
         table = self._typed(self.missing.without_tokens(text), lines + line)
         return table._replace(bad=[*bad, *table.bad])
 
@@ -230,7 +230,12 @@ class Reader:
             whole = text[name].str.strip_chars().cast(pl.Int64, strict=False)
             if whole.null_count() == frame[name].null_count():
                 frame = frame.with_columns(whole)
-        return tables.without_wrong_cells(frame, lines, wrong, text, not self.options.strict)
+        return tables.without_wrong_cells(frame, lines, wrong, text, self.options.strict)
+
+
+def _is_blank(data: bytes) -> bool:
+    """Whether all lines are empty; one of blanks or tabs has fields."""
+    return not data.replace(b"\r\n", b"\n").strip(b"\n")
 
 
 def _names(fields: list[str], header: bool) -> list[str]:

@@ -4,10 +4,10 @@ Members of inner objects become columns `outer.inner`, numbers of a list columns
 ...; a list of strings stays a list. Lists and objects in lists make a line bad, unless its column
 is declared a string: then its JSON is the string. A number or boolean fits a column of strings, and
 a string a column of lists. The kind of a column is determined on the first block in which it
-appears (list or string if one of its values is, date if all are ISO 8601 dates or times) and does
-not change later. An absent number is 0, an absent boolean false; a null is missing, and so is
-an absent target or weight. Infinite numbers, keys that occur twice and values that do not fit their
-column make a line bad.
+appears (list or string if one of its values is, number or date as for cells of CSV) and does not
+change later. An absent number is 0, an absent boolean false; a null is missing, and so is an absent
+target or weight. Infinite numbers and values that do not fit their column are missing and counted
+or, with `strict`, make a line bad, as keys that occur twice do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from unitless.readers import cells, tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, decoded
 from unitless.readers.json_array import open_array
 from unitless.readers.source import Source
-from unitless.readers.tables import REFUSED, TYPES, Table, too_large
+from unitless.readers.tables import REFUSED, TYPES, OddCells, Table, too_large
 
 __all__ = ["blocks", "open_array"]
 
@@ -43,6 +43,8 @@ KINDS = {
 }
 ZEROS = {"number": 0, "boolean": False, "string": None, "list": None}
 NESTED = {dict, list}
+GAPS = {*cells.MISSING, *cells.MISSING_NUMBERS}
+"""Texts that are missing in a column of numbers."""
 TOO_DEEP = f"objects are nested more than {DEEPEST} deep"
 NO_MEMBERS = "an object with members was expected"
 DEEP_LIST = (
@@ -116,12 +118,16 @@ def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Optio
         columns[name] = column
     frame = pl.DataFrame(columns)
     where = np.array(lines, dtype=np.int64)
-    if options.coerce:
-        return Table(frame, where, bad, len(wrong))
+    if not options.strict:
+        counted: dict[str, OddCells] = {}
+        for _, one in wrong:
+            count, line, shown = counted.get(str(one.column), (0, one.line, str(one.text)))
+            counted[str(one.column)] = count + 1, line, shown
+        return Table(frame, where, bad, counted)
     refused = dict(reversed(wrong))  # of several bad cells of a row, the first is reported
     kept = np.ones(len(rows), dtype=bool)
     kept[list(refused)] = False
-    return Table(frame.filter(kept), where[kept], [*bad, *refused.values()], 0)
+    return Table(frame.filter(kept), where[kept], [*bad, *refused.values()])
 
 
 def _add_kinds(kinds: dict[str, str], rows: list[Row], labels: tuple[Any, ...]) -> None:
@@ -130,14 +136,28 @@ def _add_kinds(kinds: dict[str, str], rows: list[Row], labels: tuple[Any, ...]) 
     outer = {name[:at] for name in (*kinds, *names) for at in _dots(name)}
     for name in names:
         if name not in kinds:
-            values = (KINDS[type(row[name])] for row in rows if name in row)
-            found = [kind for kind in dict.fromkeys(values) if kind != "null"]
-            if "list" in found and name not in labels:
+            values = [row[name] for row in rows if name in row]
+            kinds_of_values = dict.fromkeys(KINDS[type(value)] for value in values)
+            found = [kind for kind in kinds_of_values if kind != "null"]
+            if {*found} == {"number", "string"} and _are_numbers(values):
+                kinds[name] = "number"
+            elif "list" in found and name not in labels:
                 kinds[name] = "list"
             elif "string" in found or "list" in found:
                 kinds[name] = "string"
             elif found or name not in outer:  # otherwise a null instead of an object
                 kinds[name] = [*found, "number"][0]
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    """Whether few enough values are texts, those that mean a missing value left out."""
+    present = [value for value in values if value is not None and not _is_gap(value)]
+    odd = sum(isinstance(value, str) for value in present)
+    return odd <= cells.most_odd_cells(len(present))
+
+
+def _is_gap(value: Any) -> bool:
+    return isinstance(value, str) and value.strip(" ") in GAPS
 
 
 def _dots(name: str) -> Iterator[int]:
@@ -275,6 +295,8 @@ def _fit(value: Any, kind: str) -> Any:
         return value
     if kind == "list" and own == "string":
         return [value]
+    if kind == "number" and _is_gap(value):
+        return None
     if kind != "string" or own == "list":
         raise _Problem(json.dumps(value), f"a {kind} was expected")
     if own == "number" and value.is_integer():

@@ -1,8 +1,9 @@
 """Parquet and Arrow IPC (Feather): columns as they are stored, in batches.
 
 Numbers of any width become Float64; strings and categories become String; booleans, dates and
-timestamps (without their time zone) stay; members of structs become columns `outer.inner`. A row
-with an infinite number is bad; errors give its number as the line. Columns of lists, bytes, objects
+timestamps (without their time zone) stay; members of structs become columns `outer.inner`. An
+infinite number is missing and counted or, with `strict`, makes its row bad; errors give the number
+of the row as the line. Columns of lists, bytes, objects
 or times of day, and dates outside of the years 1 to 9999, are refused. One row group (Parquet) or a
 few batches (Arrow) are in memory at a time. A stream or a compressed file is copied to a temporary
 file.
@@ -54,7 +55,7 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBl
             if not is_finite(frame):
                 infinite = frame.select(selectors.float().is_infinite().fill_null(False))
                 wrong = infinite.with_columns(wrong)
-            table = tables.without_wrong_cells(frame, lines, wrong, text, options.coerce)
+            table = tables.without_wrong_cells(frame, lines, wrong, text, options.strict)
             end = {"line": place["line"] + frame.height, "columns": {**options.types}}
             block = tables.block(table, place, end, source, options)
             place = block.position

@@ -50,18 +50,15 @@ REFUSED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 OddCells = tuple[int, int, str]
+"""The number of cells of a column that do not fit, and line and text of the first."""
 
 
 class Table(NamedTuple):
-    """A frame, the line of each of its rows, bad lines, and how many cells were made missing.
-
-    `odd` has, for each column of such cells, their count, and line and text of the first.
-    """
+    """A frame, the line of each of its rows, bad lines, and the cells that were made missing."""
 
     frame: pl.DataFrame
     lines: Int
     bad: list[Bad]
-    coerced: int
     odd: Mapping[str, OddCells] = {}
 
 
@@ -143,16 +140,16 @@ def without_wrong_cells(
     lines: Int,
     wrong: pl.DataFrame,
     text: pl.DataFrame,
-    coerce: bool,
+    strict: bool,
 ) -> Table:
-    """The frame without the rows that have a wrong cell; with `coerce` such cells become missing.
+    """The frame with wrong cells missing or, with `strict`, without the rows that have one.
 
     `wrong` has one boolean per cell of the columns in which cells may be wrong. A wrong cell is
     null in `frame` if it is not a number, otherwise infinite; `text` has it as the file does.
     """
     if not wrong.width:
-        return Table(frame, lines, [], 0)
-    if coerce:
+        return Table(frame, lines, [])
+    if not strict:
         odd = {}
         for name in wrong.columns:
             count = int(wrong[name].sum())
@@ -163,7 +160,7 @@ def without_wrong_cells(
             odd[name] = (count, int(lines[row]), shown)
             right = pl.when(~wrong[name]).then(pl.col(name))
             frame = frame.with_columns(right.alias(name))
-        return Table(frame, lines, [], sum(count for count, *_ in odd.values()), odd)
+        return Table(frame, lines, [], odd)
     refused = wrong.select(pl.any_horizontal(pl.all())).to_series().to_numpy()
     bad = []
     for row in np.flatnonzero(refused).tolist():
@@ -172,7 +169,7 @@ def without_wrong_cells(
         if frame[name][row] is None:
             why = EXPECTED[frame[name].dtype.base_type()]
         bad.append(Bad(int(lines[row]), name, str(text[name][row]), why))
-    return Table(frame.filter(~refused), lines[~refused], bad, 0)
+    return Table(frame.filter(~refused), lines[~refused], bad)
 
 
 def block(
@@ -194,7 +191,7 @@ def block(
         **end,
         "rows": begin["rows"] + frame.height,
         "skipped": allowed(table.bad, begin["skipped"], options.skip_bad, source.name),
-        "coerced": begin["coerced"] + table.coerced,
+        "coerced": begin["coerced"] + sum(count for count, *_ in table.odd.values()),
     }
     if source.encoding not in (None, UTF8):
         place["encoding"] = source.encoding
