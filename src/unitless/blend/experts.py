@@ -144,7 +144,14 @@ ON_THE_LOSS = [
     Expert("iNAG on the loss, centred", "centred", Inag, {"rate": 0.3}, dense=True),
     Expert("iNAG on the loss, normalised", "normalised", Inag, {"rate": 1.0}),
 ]
-HINGE = _with_loss("logistic", [*LOGISTIC, LABELS[0]._replace(role="late")])
+NOT_FOR_HINGE = ("Newton, centred", "diagonal Newton, squashed", "ScInOL2")  # better without
+HINGE = _with_loss(
+    "logistic",
+    [
+        *(member for member in LOGISTIC if member.name not in NOT_FOR_HINGE),
+        LABELS[0]._replace(role="late"),
+    ],
+)
 SMOOTH_HINGE = _with_loss("logistic", SMOOTH_LOGISTIC)
 HINGE_LINEAR = _with_loss("logistic", LOGISTIC_LINEAR)
 REAL = [*_with_loss("squared", SQUARED), *ON_THE_LOSS]
