@@ -24,6 +24,7 @@ from blend.material import (
     widening,
 )
 from unitless import losses
+from unitless.blend.mixture import SLACK
 from unitless.rows import as_rows
 
 K, N = 6, 250
@@ -392,3 +393,16 @@ def test_the_mixture_of_probabilities_is_what_is_scored():
     stacker = -1 / math.sqrt(1 + math.pi / 8)
     by_hand = 0.1 * expit(2.0) + 0.1 * expit(-1.0) + 0.8 * expit(stacker)
     assert expit(score) == pytest.approx(by_hand, rel=1e-14)
+
+
+def test_the_gain_of_exp_concavity_counts():
+    """Experts who are wrong in different directions: their average is better, and is credited."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=N)
+    y[:2] = -3.0, 3.0
+    Z = y[:, None] + rng.normal(size=(N, K))
+    mixer = mixer_of("squared", ROLES)
+    mixed(mixer, Z, y)
+    holds(mixer.guarantees())
+    slack = mixer.state.totals[SLACK]
+    assert slack < -0.1

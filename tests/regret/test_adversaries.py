@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 from material import exact_square, stream
@@ -89,6 +90,18 @@ def test_in_exact_arithmetic(name, d, c):
     for t in {1, d, d + 1, T // 2, T - 1, T}:
         assert abs(float(exact_square(game.X, game.g, t)) - t * c / (1 + c)) < 1e-8
     assert game.regret >= math.sqrt(T * c / (1 + c)) * (1 - 1e-7)
+
+
+def test_forty_dimensions_in_sixty_digits():
+    """|h'S^+h - t/2| < 1e-8 holds beyond the dimensions that fractions can check."""
+    T = 160
+    game = play(opponent("full"), 40, T)
+    with mp.workdps(60):
+        X = mp.matrix(game.X.tolist())
+        h = -(X.T * mp.matrix(game.g.tolist()))
+        square = (h.T * mp.lu_solve(X.T * X, h))[0]
+        assert abs(square - mp.mpf(T) / 2) < 1e-8
+    assert game.regret >= math.sqrt(T / 2) * (1 - 1e-7)
 
 
 def test_exact_arithmetic_would_notice():

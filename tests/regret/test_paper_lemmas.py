@@ -179,3 +179,15 @@ def test_pseudoinverses_do_not_transform_like_inverses():
     inverse = np.linalg.inv(A)
     assert np.abs(mapped - inverse.T @ np.linalg.pinv(S) @ inverse).max() > 0.1
     assert (A @ x) @ mapped @ (A @ x) == pytest.approx(x @ np.linalg.pinv(S) @ x, rel=1e-12)
+
+
+def test_the_pseudo_inverse_does_not_follow_linear_maps_but_products_in_range_do():
+    """Appendix D, footnote: (A S A')^+ is not A^-T S^+ A^-1; x_i'S^+x_j still is invariant."""
+    X = np.array([[1.0, 0.0], [2.0, 0.0]])  # S has rank 1
+    A = np.array([[1.0, 0.0], [1.0, 1.0]])
+    S = X.T @ X
+    moved = np.linalg.pinv(A @ S @ A.T)
+    inverse = np.linalg.inv(A)
+    assert np.abs(moved - inverse.T @ np.linalg.pinv(S) @ inverse).max() > 0.04
+    Y = X @ A.T
+    np.testing.assert_allclose(Y @ moved @ Y.T, X @ np.linalg.pinv(S) @ X.T, atol=1e-12)

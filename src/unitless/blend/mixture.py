@@ -54,7 +54,7 @@ def exponential_weights(v, scale, loss, losses, mixture):
         if W0[k] > 0:
             books[k, LOST] += v * losses[k]
             books[k, GAP] += gap
-    totals[SLACK] += max(math.log(mass), 0.0)
+    totals[SLACK] += math.log(mass)  # negative where the loss is exp-concave
     a = 1.0 / (totals[T] + 1)
     for k in range(W.size):
         W[k] = W[k] / mass * (1 - a) + a * W0[k]
