@@ -143,7 +143,7 @@ def test_coerced():
     text = b'{"a": 1, "b": "x"}\n{"a": "y", "b": 2}\n{"a": Infinity}\n'
     (block,) = read(text, format="jsonl", types={"a": "number"})
     assert block.position["coerced"] == 2
-    assert block.position["odd_cells"] == {"a": [2, 2, '"y"']}
+    assert block.position["odd_cells"] == {"a": [2, 2, "y"]}
     np.testing.assert_array_equal(block.frame["a"].to_numpy(), [1, np.nan, np.nan])
 
 
@@ -157,7 +157,7 @@ def test_odd_cells_are_missing_and_counted(block_bytes):
     assert found == [None if isinstance(value, str) else value for value in values]
     labels = np.concatenate([block.targets for block in blocks])
     assert np.isnan(labels).sum() == 3
-    assert blocks[-1].position["odd_cells"] == {"x": [1, 33, '"abc"'], "y": [1, 33, '"abc"']}
+    assert blocks[-1].position["odd_cells"] == {"x": [1, 33, "abc"], "y": [1, 33, "abc"]}
     with pytest.raises(ReadError, match="a number was expected") as caught:
         read(lines.encode(), format="jsonl", strict=True)
     assert caught.value.line == 33

@@ -298,7 +298,8 @@ def _fit(value: Any, kind: str) -> Any:
     if kind == "number" and _is_gap(value):
         return None
     if kind != "string" or own == "list":
-        raise _Problem(json.dumps(value), f"a {kind} was expected")
+        shown = value if own == "string" else json.dumps(value)
+        raise _Problem(shown, f"a {kind} was expected")
     if own == "number" and value.is_integer():
         return str(int(value))
     return None if value != value else json.dumps(value)
