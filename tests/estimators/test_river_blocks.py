@@ -180,7 +180,7 @@ def test_a_question_about_new_names_does_not_confuse_later_rows():
 @pytest.mark.parametrize(
     ("frame", "labels", "weights", "message"),
     [
-        (FRAMES[1].assign(c=np.inf), SEVEN[1], None, "row 0, column 'c': inf"),
+        (FRAMES[1].assign(c=np.inf), SEVEN[1], None, "row 0, feature 'c': inf"),
         (FRAMES[1].assign(c=[*"x" * 24, np.inf]), SEVEN[1], None, "row 24, feature 'c': inf"),
         (FRAMES[1].assign(c=[*"x" * 24, ()]), SEVEN[1], None, r"row 24, feature 'c': \(\) is not"),
         (FRAMES[1], SEVEN[1][:-1], None, "inconsistent numbers of samples: 25 rows and 24 targets"),
