@@ -204,7 +204,7 @@ def show_summary(console: Console, results: dict[str, Any], top: int) -> None:
         ("unlabelled", "row", "without a label (predicted, not learned)"),
         ("held_out", "row", "held out"),
         ("skipped", "invalid line", "skipped"),
-        ("coerced", "cell", "that did not fit their column, treated as missing"),
+        ("coerced", "cell", "unlike the rest of the column, treated as missing"),
     ):
         if results[key]:
             lines.append(("", f"{counted(results[key], what)} {why}"))
