@@ -42,15 +42,17 @@ def learned(X, y, v):
     """(Blend, its scores, those of the expert with slopes)."""
     blend = Blend(views="smooth")
     heard = []
-    honest = blend.mixture.learn
+    honest = blend.slopes.learn
 
-    def listen(Z, *rest):
-        heard.append(np.array(Z[:, blend.slopes.expert]))
-        return honest(Z, *rest)
+    def listen(block, targets, weights, scores, Z):
+        heard.append(Z[weights > 0, blend.slopes.expert])
+        honest(block, targets, weights, scores, Z)
 
-    blend.mixture.learn = listen
+    blend.slopes.learn = listen
     scores = blend.learn(as_rows(X, y, v))
-    return blend, scores, np.concatenate(heard)
+    others = np.zeros(len(y))
+    others[v > 0] = np.concatenate(heard)
+    return blend, scores, others
 
 
 def test_sums_are_those_of_the_twin():
