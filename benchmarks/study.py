@@ -5,12 +5,13 @@
     python benchmarks/study.py --page    write the page and its figures from the results file
     python benchmarks/study.py --again blend nag      run these learners again, keep the others
 
-Each data set gives at most 2000 rows (1000 if it has more than two classes), evenly spaced in its
-file, in natural order and in five shuffled orders; in raw units, in random units (columns times
-2^-12 to 2^12), and standardised in hindsight. Every learner of the registry that supports the loss
-makes one pass over each of these streams with its default parameters, and methods with a learning
-rate also with thirteen other rates. Combinations that would take hours are left out, see
-`taking_part`. The runs themselves are made by `unitless.compare`.
+Each data set gives all its rows, but at most 60 000 (20 000 with more than 60 columns), evenly
+spaced in its file: in natural order and raw units, and shuffled in raw units, in random units
+(columns times 2^-12 to 2^12) and standardised in hindsight. Every learner of the registry that
+supports the loss makes one pass over each of these streams with its default parameters. Methods
+with a learning rate also run with thirteen other rates, shuffled, in raw and in standardised units.
+Combinations that would take hours are left out, see `taking_part`. The runs themselves are made by
+`unitless.compare`. The Blend takes part without its trees: see `SMOOTH`.
 
 A run that was stopped continues where it stopped: each finished stream is stored in
 results/study.partial.jsonl. Data sets that are not available (see data.py) are left out, and the
@@ -21,7 +22,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -31,11 +32,15 @@ import data
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
+from study_numbers import BEST_C, LONGEST_BROAD, SMOOTH, SON, SON_C
 
-from unitless.compare import TUNED, Comparison, compare
+from unitless.blend.blend import Blend
+from unitless.compare import TUNED, Comparison, Entry, compare
 from unitless.learners import REGISTRY, get
+from unitless.learners.base import Diverged, Learner
 from unitless.losses import get as get_loss
 from unitless.regret import Comparator, best_comparator
+from unitless.regret.design import predictions
 from unitless.rows import Rows, as_rows
 
 HERE = Path(__file__).parent
@@ -48,7 +53,7 @@ LOSSES = {
 RATES = [10.0**k for k in range(-10, 3)]
 GROWTH = {"elec2": "logistic", "magic04": "logistic", "power_plant": "absolute"}
 """Real data sets on which the growth of the regret is measured, beside two random ones."""
-BROAD, WIDE = 200, 1000
+BROAD, WIDE = 60, 1000
 """With more columns than this, learners that keep a matrix are not tuned, or do not run."""
 MATRIX = {"full", "son", "ons", "arow", "second_order_perceptron"}
 WHOLE = {"fd_son", "oja_son", "eg"}
@@ -70,11 +75,11 @@ class Size(NamedTuple):
 
 FULL = Size(
     HERE / "results" / "study.parquet", HERE.parent / "docs" / "explanation" / "study.md",
-    2000, 5, RATES, 2**14, False,
+    60_000, 1, RATES, 2**14, False,
 )  # fmt: skip
 QUICK = Size(
     HERE / "results" / "quick" / "study.parquet", HERE / "results" / "quick" / "study.md",
-    400, 5, RATES[::3], 2**10, True,
+    400, 2, RATES[::3], 2**10, True,
 )  # fmt: skip
 
 
@@ -82,7 +87,7 @@ class Key(NamedTuple):
     """What identifies one stream."""
 
     part: str
-    """"loss" or "growth" (of the regret)."""
+    """"loss", "length" (loss of the first rows) or "growth" (of the regret)."""
     set: str
     loss: str
     order: str
@@ -103,12 +108,14 @@ class Problem(NamedTuple):
 
 def keys(size: Size) -> Iterator[Key]:
     """Yield every stream of the study."""
-    orders = [("natural", 0), *(("shuffled", seed) for seed in range(size.seeds))]
     for name, task in tasks(size).items():
         for loss in LOSSES[task]:
-            for order, seed in orders:
+            yield Key("loss", name, loss, "natural", 0, "raw")
+            for seed in range(size.seeds):
                 for units in UNITS:
-                    yield Key("loss", name, loss, order, seed, units)
+                    yield Key("loss", name, loss, "shuffled", seed, units)
+            if loss == "logistic":
+                yield Key("length", name, loss, "shuffled", 0, "raw")
     for name, loss in growing(size).items():
         yield Key("growth", name, loss, "shuffled", 0, "raw")
 
@@ -128,9 +135,9 @@ def growing(size: Size) -> dict[str, str]:
 
 
 def problem(name: str, loss: str, size: Size) -> Problem:
-    """Return a data set with at most `size.rows` evenly spaced rows."""
+    """Return a data set with at most `size.rows` evenly spaced rows, fewer of broad ones."""
     X, y, _ = data.sources()[name]()
-    most = size.rows // 2 if loss == "softmax" else size.rows
+    most = min(size.rows, LONGEST_BROAD) if X.shape[1] > BROAD else size.rows
     taken = np.unique(np.linspace(0, len(y) - 1, most).astype(int))
     X, y = X[taken], y[taken]
     best = None if loss == "softmax" else best_comparator(loss, as_rows(X, y))
@@ -194,9 +201,9 @@ def run(size: Size) -> pl.DataFrame:
     with partial.open("a") as file:
         for number, key in enumerate(left, 1):
             started = time.perf_counter()
-            if key.part == "loss" and (key.set, key.loss) != last:
+            if key.part != "growth" and (key.set, key.loss) != last:
                 made, last = problem(key.set, key.loss, size), (key.set, key.loss)
-            records = growth(key, size) if key.part == "growth" else losses(key, made, size)
+            records = run_one(key, made if last else None, size)
             file.write(line(key, records))
             file.flush()
             print(f"{number}/{len(left)} {key} {time.perf_counter() - started:.1f} s", flush=True)
@@ -225,13 +232,30 @@ def again(size: Size, names: list[str]) -> pl.DataFrame:
     """Run some learners again and return their records with the stored ones of the others."""
     records, last = [], None
     for key in keys(size):
-        if key.part == "loss" and (key.set, key.loss) != last:
+        if key.part != "growth" and (key.set, key.loss) != last:
             made, last = problem(key.set, key.loss, size), (key.set, key.loss)
-        new = growth(key, size, names) if key.part == "growth" else losses(key, made, size, names)
+        new = run_one(key, made if last else None, size, names)
         print(key, len(new), flush=True)
         records += new
-    kept = pl.read_parquet(size.results).filter(~pl.col("learner").cast(pl.String).is_in(names))
-    return pl.concat([kept, framed(records)])
+    kept = pl.read_parquet(size.results)
+    variant_of = pl.col("learner").cast(pl.String).str.split(",").list.first()
+    return pl.concat([kept.filter(~variant_of.is_in(names)), framed(records)])
+
+
+def run_one(
+    key: Key, made: Problem | None, size: Size, only: list[str] | None = None
+) -> list[dict[str, Any]]:
+    """Return the records of one stream."""
+    if key.part == "growth":
+        return growth(key, size, only)
+    assert made is not None
+    return losses(key, made, size, only) if key.part == "loss" else by_length(key, made, only)
+
+
+def chosen(names: Iterable[str], loss: str, classes: int = 0) -> list[str | Learner]:
+    """Return the learners by name, but the Blend without its trees."""
+    smooth = Blend(loss, views="smooth", classes=classes)
+    return [smooth if name == "blend" else name for name in names]
 
 
 def losses(
@@ -240,8 +264,13 @@ def losses(
     """Return one record per learner: its loss with default parameters and at each rate."""
     rows, best = stream(key, made)
     tunable, fixed = taking_part(key.loss, rows.columns, only or list(REGISTRY))
-    entries = compare(rows, tunable, loss=key.loss, tune=size.rates, best=best).entries
+    tune = size.rates if key.order == "shuffled" and key.units != "random" else False
+    classes = int(made.y.max()) + 1 if key.loss == "softmax" else 0
+    learners = chosen(tunable, key.loss, classes)
+    entries = compare(rows, learners, loss=key.loss, tune=tune, best=best).entries
     entries += compare(rows, fixed, loss=key.loss, best=best).entries
+    if "son" in tunable + fixed and key.loss == "logistic":
+        entries += newton_of_the_paper(rows, best)
     n, tuned = len(rows), {entry.learner: entry.rates for entry in entries}
     common = {
         **key._asdict(), "rows": n, "columns": rows.columns,
@@ -256,6 +285,47 @@ def losses(
         for entry in entries
         if not entry.rates
     ]
+
+
+def newton_of_the_paper(rows: Rows, best: Comparator | None) -> list[Entry]:
+    """Return SON with the rate sqrt(d) of its paper: with C known, and with the best C of SON_C."""
+    rate = math.sqrt(rows.columns + 1)
+    attained = best is not None and best.attained
+    known = float(np.abs(predictions(rows, best.weights)).max()) if attained and best else 1.0
+    runs = {}
+    for C in (known, *SON_C):
+        runs[C] = compare(rows, [get("son")("logistic", C=C, rate=rate)], best=best).entries[0]
+    tuned = min(runs.values(), key=lambda entry: entry.loss)
+    return [
+        entry._replace(learner=name, rates={})
+        for name, entry in zip((SON, BEST_C), (runs[known], tuned), strict=True)
+    ]
+
+
+FOLLOWED = ("coordinate", "coordinate2", "full", "blend", "scinol2", "nag", "adagrad", "ogd")
+"""The learners whose loss is recorded by length."""
+
+
+def by_length(key: Key, made: Problem, only: list[str] | None = None) -> list[dict[str, Any]]:
+    """Return one record per learner and length: the average loss of the first T rows."""
+    rows, _ = stream(key, made)
+    assert rows.targets is not None
+    common = {**key._asdict(), "columns": rows.columns, "constant": constant(key.loss, made.y)}
+    records = []
+    for name in FOLLOWED:
+        if (only and name not in only) or (name in MATRIX and rows.columns > WIDE):
+            continue
+        (choice,) = chosen([name], key.loss)
+        learner = get(name)(key.loss) if isinstance(choice, str) else choice
+        try:
+            total = np.cumsum(learner.loss.value(rows.targets, learner.learn(rows)))
+        except Diverged:
+            continue
+        T = 64
+        while len(rows) >= T:
+            records.append(common | {"learner": name, "rows": T, "value": total[T - 1] / T})
+            T *= 2
+    return records
 
 
 def taking_part(loss: str, columns: int, names: list[str]) -> tuple[list[str], list[str]]:
@@ -282,7 +352,9 @@ def growth(key: Key, size: Size, only: list[str] | None = None) -> list[dict[str
     rows, records = as_rows(X[order], y[order]), []
     T = 64
     while len(order) >= T:
-        records += lengths(key, compare(rows[:T], only or REGISTRY, loss=key.loss))
+        records += lengths(
+            key, compare(rows[:T], chosen(only or REGISTRY, key.loss), loss=key.loss)
+        )
         T *= 2
     return records
 
@@ -327,7 +399,9 @@ def framed(records: list[dict[str, Any]]) -> pl.DataFrame:
         "constant": pl.Float64, "best": pl.Float64, "value": pl.Float64, "diverged": pl.Int32,
         "seconds": pl.Float32, "bound": pl.Float32, "by_rate": pl.List(pl.Float32),
     }  # fmt: skip
-    return pl.DataFrame(records, schema=types).with_columns(pl.col(words).cast(pl.Categorical))
+    frame = pl.DataFrame(records, schema=types)
+    frame = frame.with_columns(pl.col("learner").replace({"blend": SMOOTH}))
+    return frame.with_columns(pl.col(words).cast(pl.Categorical))
 
 
 def keep(frame: pl.DataFrame, size: Size) -> None:
@@ -361,6 +435,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     size = QUICK if options.quick else FULL
+    time.perf_counter = time.process_time  # seconds of the processor, whatever else runs
     if not options.page:
         keep(again(size, options.again) if options.again else run(size), size)
     from study_page import write

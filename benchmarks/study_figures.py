@@ -6,15 +6,22 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
-from study_numbers import PAPER, Ranks, Study
+from study_numbers import PAPER, SMOOTH, Ranks, Study
 
-COLOURS = {"coordinate": "C3", "full": "C1", "blend": "C2", "scinol2": "C4", "coin": "C5"}
-COLOURS |= {"nag": "C0", "adagrad": "C6", "ogd": "C8", "kt": "C9", "zero": "0.5"}
+COLOURS = {"coordinate": "C3", "full": "C1", SMOOTH: "C2", "scinol2": "C4", "coin": "C5"}
+COLOURS |= {
+    "coordinate2": "C7",
+    "nag": "C0",
+    "adagrad": "C6",
+    "ogd": "C8",
+    "kt": "C9",
+    "zero": "0.5",
+}
 UNITS = {"raw": ("o", "C0"), "random": ("x", "C3"), "standardised": ("|", "C2")}
 WORST = 1e3
 """Losses beyond this many times that of the best constant are drawn at this value."""
-FREE = ("blend", "full", "coordinate", "scinol2", "coin")
-FOLLOWED = ("coordinate", "full", "blend", "scinol2", "nag", "adagrad", "ogd", "kt", "zero")
+FREE = (SMOOTH, "full", "coordinate", "scinol2", "coin")
+FOLLOWED = ("coordinate", "coordinate2", "full", SMOOTH, "scinol2", "nag", "adagrad", "ogd")
 
 mpl.use("svg")
 mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "study", "font.size": 9})
@@ -24,10 +31,12 @@ def draw(study: Study, folder: Path) -> None:
     """Draw all figures into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     loss = "logistic"
-    keep(ranks(study.ranks(loss, "raw")), folder / "ranks.svg")
+    for kind in study.sets["loss"].unique():
+        keep(ranks(study.ranks(kind, "raw")), folder / f"ranks-{kind}.svg")
     keep(ranks(study.ranks(loss, "standardised", tuned=True)), folder / "ranks-tuned.svg")
     keep(units(study, loss), folder / "units.svg")
     keep(rates(study, loss), folder / "rates.svg")
+    keep(lengths(study), folder / "lengths.svg")
     keep(growth(study), folder / "growth.svg")
     keep(times(study, loss), folder / "times.svg")
 
@@ -39,7 +48,7 @@ def keep(figure: Any, path: Path) -> None:
 
 def colour(name: str) -> str:
     """Return the colour of a learner; those of the paper and the Blend are not black."""
-    return COLOURS[name] if name in (*PAPER, "blend") else "black"
+    return COLOURS[name] if name in (*PAPER, SMOOTH) else "black"
 
 
 def ranks(found: Ranks) -> Any:
@@ -116,6 +125,37 @@ def rates(study: Study, loss: str) -> Any:
     return figure
 
 
+def lengths(study: Study) -> Any:
+    """Draw the loss of the first T rows: averages over the long data sets, then each data set."""
+    sets = study.lengths["set"].unique(maintain_order=True).to_list()
+    shown = {"average of the long ones": study.long_sets()} | {name: [name] for name in sets}
+    columns = 4
+    rows = -(-len(shown) // columns)
+    figure, panels = plt.subplots(
+        rows, columns, figsize=(11, 2.2 * rows + 0.6), sharex=True, layout="constrained"
+    )
+    for axes in panels.flat[len(shown) :]:
+        axes.axis("off")
+    for axes, (title, taken) in zip(panels.flat, shown.items(), strict=False):
+        curves = study.by_length(taken)
+        for learner in FOLLOWED:
+            curve = curves.get(learner, {})
+            axes.plot(list(curve), list(curve.values()), lw=1.2, color=COLOURS[learner],
+                      label=learner)  # fmt: skip
+        axes.axhline(1, color="0.7", lw=0.8)
+        axes.set(xscale="log", yscale="log", title=title)
+        axes.set_ylim(None, 3)
+        axes.minorticks_off()
+        lowest = axes.get_ylim()[0]
+        ticks = [tick for tick in (0.05, 0.1, 0.2, 0.5, 1, 2) if tick > lowest]
+        axes.set_yticks(ticks, map(str, ticks))
+    for axes in panels[-1]:
+        axes.set_xlabel("T")
+    handles, labels = panels.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(FOLLOWED), fontsize=8)
+    return figure
+
+
 def growth(study: Study) -> Any:
     """Draw regret against T on logarithmic axes, with the theorems and a square root."""
     names = study.growth["set"].unique(maintain_order=True).to_list()
@@ -123,7 +163,7 @@ def growth(study: Study) -> Any:
         1, len(names), figsize=(3.4 * len(names), 4.2), squeeze=False, layout="constrained"
     )
     for axes, name in zip(panels[0], names, strict=True):
-        for learner in FOLLOWED:
+        for learner in (*FOLLOWED, "kt", "zero"):
             T, regret, bound = study.regrets(name, learner)
             tint = COLOURS[learner]
             axes.plot(T, np.where(regret > 0, regret, np.nan), "o-", ms=2.5, lw=1, color=tint,

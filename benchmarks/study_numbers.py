@@ -11,6 +11,17 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 PAPER = {"coordinate": "Algorithm 1", "full": "Algorithm 2"}
 LEVEL = 0.05
+SMOOTH = "blend, smooth"
+"""`Blend(views="smooth")`. The default has trees, which benchmarks/curves.py measures."""
+SON = "son, rate sqrt(d)"
+"""SON with the learning rate of its paper."""
+BEST_C = SON + ", best C"
+SON_C = [2.0**k for k in range(-2, 9, 2)]
+"""The values of C among which the best is chosen in hindsight."""
+LONGEST_BROAD = 20_000
+"""Maximum number of rows of a data set with more than 60 columns."""
+LONG = 2**14
+"""The curves by length are averages over the data sets with at least this many rows."""
 
 
 class Ranks(NamedTuple):
@@ -52,11 +63,20 @@ class Study:
         self.invariance: dict[str, str] = json.loads(facts["invariance"])
         words = ("part", "set", "loss", "order", "units", "learner")
         frame = pl.read_parquet(path).with_columns(pl.col(words).cast(pl.String))
-        self.records = frame.filter(part="loss").with_columns(
+        records = frame.filter(part="loss").with_columns(
             best_rate=pl.col("by_rate").list.min().cast(pl.Float64),
             value=pl.col("value").fill_null(np.inf),
         )
+        key = ["set", "loss", "order", "seed", "units", "learner"]
+        best_C = records.filter(learner=BEST_C).with_columns(learner=pl.lit(SON))
+        records = records.join(
+            best_C.select(*key, best_C="value"), on=key, how="left", maintain_order="left"
+        )
+        self.records = records.filter(pl.col("learner") != BEST_C).with_columns(
+            best_rate=pl.coalesce("best_rate", "best_C")
+        )
         self.growth = frame.filter(part="growth")
+        self.lengths = frame.filter(part="length")
         self.all = frame
 
     @cached_property
@@ -100,7 +120,7 @@ class Study:
 
     def common(self, loss: str, *, tuned: bool = False) -> list[str]:
         """Return the sets on which all learners ran (with `tuned`: all rates of all learners)."""
-        kept = self.records.filter(loss=loss, order="natural", units="raw")
+        kept = self.records.filter(loss=loss, order="shuffled", seed=0, units="raw")
         if tuned:
             kept = kept.filter(pl.col("by_rate").is_not_null())
         counts = kept.group_by("set").len()
@@ -126,6 +146,20 @@ class Study:
         kept = self.records.filter(pl.col("by_rate").is_not_null(), loss=loss)
         return sorted(kept["learner"].unique().to_list())
 
+    def with_oracle(self, loss: str) -> list[str]:
+        """Return the learners with a learning rate, and SON with its C, as tuned in hindsight."""
+        kept = self.records.filter(pl.col("best_rate").is_not_null(), loss=loss)
+        return sorted(kept["learner"].unique().to_list())
+
+    def not_run(self) -> list[str]:
+        """Return the learners of the registry that are in no stream, not even as a variant."""
+        ran = {name.partition(",")[0] for name in self.all["learner"].unique()}
+        return sorted(set(self.invariance) - ran)
+
+    def declared(self, learner: str) -> str:
+        """Return the invariance that a learner or a variant of it declares."""
+        return self.invariance[learner.partition(",")[0]]
+
     def by_rate(self, loss: str, units: str, learner: str) -> np.ndarray:
         """Return the geometric mean over common sets at each rate; infinite if it diverged."""
         kept = self.records.filter(loss=loss, units=units, order="shuffled", learner=learner)
@@ -149,12 +183,6 @@ class Study:
             found[learner] = float(factor.max())
         return found
 
-    def spread(self, loss: str, learner: str) -> float:
-        """Return the mean over sets of (standard deviation over orders) / mean, in raw units."""
-        kept = self.records.filter(loss=loss, units="raw", order="shuffled", learner=learner)
-        each = kept.group_by("set").agg(pl.col("value").std() / pl.col("value").mean())
-        return float(each.sort("set")["value"].mean())  # type: ignore[arg-type]
-
     def microseconds(self, loss: str) -> dict[str, float]:
         """Return {learner: time per row of the fastest order, median over data sets}."""
         kept = self.records.filter(loss=loss, units="raw").filter(pl.col("diverged").is_null())
@@ -163,6 +191,22 @@ class Study:
         )
         median = fastest.group_by("learner").agg(pl.col("seconds").median())
         return dict(median.sort("seconds", "learner").rows())
+
+    def by_length(self, sets: list[str]) -> dict[str, dict[int, float]]:
+        """Return {learner: {T: loss of the first T rows over that of the best constant}}."""
+        kept = self.lengths.filter(pl.col("set").is_in(sets))
+        found: dict[str, dict[int, float]] = {}
+        for (learner, T), part in kept.group_by("learner", "rows", maintain_order=True):
+            if part["set"].n_unique() == len(sets):
+                score = geometric((part["value"] / part["constant"]).to_numpy())
+                found.setdefault(learner, {})[T] = score
+        return found
+
+    def long_sets(self) -> list[str]:
+        """Return the data sets with LONG rows, or as many as the longest."""
+        longest = self.lengths.group_by("set").agg(pl.col("rows").max())
+        enough = min(LONG, longest["rows"].max())  # type: ignore[type-var]
+        return sorted(longest.filter(pl.col("rows") >= enough)["set"].to_list())
 
     def regrets(self, name: str, learner: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (T, regret, bound) of a learner on a growing stream; NaN where unknown."""
