@@ -8,7 +8,8 @@ from laws.test_resume import growing
 from unitless.persistence.states import remembered, restore
 from unitless.state import Damaged, Field
 
-SPARE = {"_spare", "_records"}  # room for more coordinates, and what is in use of it
+SPARE = {"_spare", "_records", "_one_target", "_one_score"}
+"""Room for more coordinates with what is in use of it, and for the numbers of a single row."""
 
 
 def trained(name):

@@ -73,7 +73,7 @@ def test_other_refusals(tmp_path):
     used.learn_one({"x": 1.0}, 2.0)
     with pytest.raises(ValueError, match="has learned rows before"):
         fit_sharded(used, numbers(path), shards=2)
-    with pytest.raises(ValueError, match="vaw takes one of the losses"):
+    with pytest.raises(ValueError, match="vaw takes the squared loss, not 'logistic'"):
         fit_sharded("vaw", PartitionedData(path, target="late", task="binary"), shards=2)
     with pytest.raises(FileNotFoundError, match="there is no such file or folder"):
         fit_sharded("vaw", tmp_path / "nothing", shards=2)

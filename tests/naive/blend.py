@@ -92,7 +92,7 @@ class Mixture:
     def _weigh(self, v, lost, losses):
         eta = v / self.V
         new = [w * (-eta * loss).exp() for w, loss in zip(self.W, losses, strict=True)]
-        self.slack += max(eta * lost + sum(new).ln(), ZERO)
+        self.slack += eta * lost + sum(new).ln()
         self.loss += v * lost
         for k in range(self.K + 1):
             if self.W0[k]:

@@ -125,8 +125,8 @@ class Learner(Stateful, ABC):
             )
         kind = self.loss.name.partition("(")[0]
         if self.takes_losses and kind not in self.takes_losses:
-            known = ", ".join(map(repr, self.takes_losses))
-            raise ValueError(f"{self.name} takes one of the losses {known}, not {self.loss.name!r}")
+            known = " or the ".join(self.takes_losses)
+            raise ValueError(f"{self.name} takes the {known} loss, not {self.loss.name!r}")
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in parameters_of(self).items())

@@ -224,9 +224,10 @@ class Model:
         """Learn one dict row; returns the score made before its target was used."""
         with self.lock:
             code = code_of(y, self.task, self.labels)
+            row = plain(x)
             if code is None or not self._is_plain_row(x):
                 return self.learn([x], [y], None if weight == 1 else [weight])[0]
-            score = self.learner.learn_one(plain(x), code, weight)
+            score = self.learner.learn_one(row, code, weight)
             self.rows += 1
             return score
 

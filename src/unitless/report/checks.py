@@ -32,7 +32,7 @@ def units_and_comparison(learner: Learner, rows: Rows) -> dict[str, Any]:
     >>> rows = as_rows([[1.0, 2.0], [3.0, -4.0], [5.0, 6.0]], [1, -1, 1])
     >>> found = units_and_comparison(Coordinate(), rows)
     >>> found["units"]["trials"][0]["moved"], [each["learner"] for each in found["comparison"]]
-    (0.0, ['ogd', 'coordinate', 'sklearn'])
+    (0.0, ['ogd', 'sklearn', 'coordinate'])
     """
     new = made(spec_of(learner), 2**40)
     others = [name for name in OTHERS if name != learner.name]
