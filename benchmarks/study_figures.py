@@ -132,8 +132,9 @@ def lengths(study: Study) -> Any:
     columns = 4
     rows = -(-len(shown) // columns)
     figure, panels = plt.subplots(
-        rows, columns, figsize=(11, 2.2 * rows + 0.6), sharex=True, layout="constrained"
-    )
+        rows, columns, figsize=(11, 2.2 * rows + 0.6), sharex=True, squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
     for axes in panels.flat[len(shown) :]:
         axes.axis("off")
     for axes, (title, taken) in zip(panels.flat, shown.items(), strict=False):
