@@ -163,6 +163,7 @@ def test_a_row_is_one_compiled_call(loss, monkeypatch):
     X, y = tame(loss, n=40, d=4)
     learner = blend(loss)
     learner.learn(as_rows(X, y))
+    learner.learn(as_rows(X[:1], y[:1]))  # a row for which the trees make room goes the long way
     learner.predict(as_rows(X[:1]))
     called = []
     monkeypatch.setattr(type(learner.mixture), "learn", lambda *_: called.append("mixture"))
