@@ -53,7 +53,11 @@ def _verdict(runs: Sequence[Results], names: Sequence[str]) -> list[str]:
     text = f"{first} has the smallest loss: {shown(best)}, then {second} with {shown(loss)}{less}."
     there = dict(other["curve"])
     differences = [there[rows] - loss for rows, loss in run["curve"] if rows in there]
-    return [text, certainty(differences, statistics.mean(differences or [0])), *sentences]
+    return [
+        text,
+        f"This is {certainty(differences, statistics.mean(differences or [0]))}",
+        *sentences,
+    ]
 
 
 def _losses(runs: Sequence[Results], names: Sequence[str]) -> Figure:

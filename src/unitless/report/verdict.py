@@ -9,14 +9,14 @@ MIN_WINDOWS = 8
 """With fewer windows of the learning curve, nothing is called certain."""
 CERTAIN = 3
 """Standard errors that make a difference certain."""
-GRADES = ((0.9, "nearly perfect"), (0.5, "much better"), (0.1, "better"), (0.01, "slightly better"))
-"""By the share of the best constant's loss that the model saves."""
+GRADES = ((0.9, "far better"), (0.5, "much better"), (0.1, "better"), (0.01, "slightly better"))
+"""By the share of a baseline's loss that the model saves."""
 SCALED = "sklearn"
 """Name of SGD with a scaler in a comparison."""
 
 
 def verdict(results: Results) -> list[str]:
-    """Return sentences; the first says how good the predictions are.
+    """Return sentences; the first compares with the better of best constant and last label.
 
     >>> curve = [[10 * k, 0.2 + 0.01 * (k % 2)] for k in range(1, 21)]
     >>> facts = {"task": "binary", "target": "spam", "rows": 200, "loss": "logistic"}
@@ -30,18 +30,29 @@ def verdict(results: Results) -> list[str]:
     if loss is None or not results["baseline"]:
         return ["There are no rows with a label, so nothing can be said about the predictions."]
     constant = results["baseline"]["loss"]
-    saved = 1 - loss / constant if constant else 0.0
+    last = (results.get("last") or {}).get("loss", math.inf)
+    repeating = f"repeating the last {'value' if results['task'] == 'regression' else 'class'}"
+    baseline, name = min((constant, "the best constant"), (last, repeating))
+    saved = 1 - loss / baseline if baseline else 0.0
     grade = next((word for least, word in GRADES if saved >= least), "not better")
-    than = ": better than" if grade == "nearly perfect" else " than"
     what = f" of {results['target']}" if results["target"] else ""
     change = f"{abs(saved):.0%} {'less' if saved >= 0 else 'more'}".replace("%", " %")
+    certain = certainty([loss for _, loss in results["curve"]], loss - constant)
     sentences = [
-        f"Predictions{what} are {grade}{than} the best constant: the {results['loss']} loss is "
-        f"{shown(loss)} instead of {shown(constant)} ({change}){_in_other_words(results)}."
+        f"Predictions{what} are {grade} than {name}: the {results['loss']} loss is {shown(loss)} "
+        f"instead of {shown(baseline)} ({change}){_in_other_words(results)}."
     ]
-    sentences.append(certainty([loss for _, loss in results["curve"]], loss - constant))
-    sentences += _against_the_last_label(results, loss) + _against_rivals(results)
-    return sentences
+    if baseline == constant:
+        sentences.append(f"This is {certain}")
+        if last < math.inf:
+            sentences.append(f"{repeating.capitalize()} has a loss of {shown(last)}.")
+    else:
+        if last < loss:
+            sentences.append("The rows come in an order that the features do not explain.")
+        sentences.append(
+            f"Against the best constant, a loss of {shown(constant)}, this is {certain}"
+        )
+    return sentences + _against_rivals(results)
 
 
 def _in_other_words(results: Results) -> str:
@@ -63,28 +74,15 @@ def _in_other_words(results: Results) -> str:
 def certainty(losses: list[float], difference: float) -> str:
     """Say whether a difference is certain, given losses by window that scatter."""
     if len(losses) < MIN_WINDOWS:
-        return "This is not certain: there are too few rows to tell."
+        return "not certain: there are too few rows to tell."
     error = statistics.stdev(losses) / math.sqrt(len(losses))
     ratio = abs(difference) / error if error else math.inf
     if ratio >= CERTAIN:
-        return f"This is certain: the difference is {ratio:.3g} times its standard error."
+        return f"certain: the difference is {ratio:.3g} times its standard error."
     return (
-        f"This is not certain: the difference is only {ratio:.2g} times its standard error. "
+        f"not certain: the difference is only {ratio:.2g} times its standard error. "
         "More rows would tell."
     )
-
-
-def _against_the_last_label(results: Results, loss: float) -> list[str]:
-    last = results.get("last")
-    if not last:
-        return []
-    name = "value" if results["task"] == "regression" else "class"
-    if last["loss"] < loss:
-        return [
-            f"Repeating the last {name} would be better: a loss of {shown(last['loss'])}. The rows "
-            "come in an order that the features do not explain."
-        ]
-    return [f"Repeating the last {name} has a loss of {shown(last['loss'])}."]
 
 
 def _against_rivals(results: Results) -> list[str]:

@@ -1,0 +1,39 @@
+"""The verdict compares with the better of the best constant and the last label."""
+
+from unitless.report.verdict import verdict
+
+FACTS = {
+    "task": "regression",
+    "target": "price",
+    "loss": "squared",
+    "learner": "blend",
+    "baseline": {"loss": 100.0},
+    "curve": [[10 * k, 5.0 + k % 2] for k in range(1, 21)],
+}
+
+
+def sentences(loss, last):
+    return verdict(FACTS | {"metrics": {"loss": loss}, "last": {"loss": last}})
+
+
+def test_a_little_better_than_the_last_value_is_not_called_far_better():
+    first, second = sentences(5.6, 6.0)
+    assert first.startswith(
+        "Predictions of price are slightly better than repeating the last value"
+    )
+    assert "5.6 instead of 6 (7 % less)" in first
+    assert second.startswith("Against the best constant, a loss of 100, this is certain")
+
+
+def test_worse_than_the_last_value_is_said_first():
+    first, second, _ = sentences(6.0, 5.0)
+    assert "not better than repeating the last value" in first
+    assert "20 % more" in first
+    assert second == "The rows come in an order that the features do not explain."
+
+
+def test_a_last_value_that_says_little_is_mentioned():
+    first, second, third = sentences(5.0, 150.0)
+    assert "far better than the best constant" in first
+    assert second.startswith("This is certain")
+    assert third == "Repeating the last value has a loss of 150."
