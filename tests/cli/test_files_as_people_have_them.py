@@ -136,7 +136,7 @@ def test_text_and_identifiers(unitless, tmp_path):
     assert results["decisions"] == [
         "separator: comma",
         "columns: 1 numeric, 1 categorical (user), 1 text (message)",
-        "text: the words of message are counted (--category: they are not)",
+        "text: the words of message are counted (--category: whole cells)",
         "identifier: no is different in every row; --ignore no leaves it out",
         "identifier: user is different in every row; --ignore user leaves it out",
         "task: binary, because 'label' has two values, 'ham' and 'spam'",

@@ -82,7 +82,7 @@ def _features(model: "Model", frame: Any, kinds: dict[str, str]) -> list[str]:
     if dates:
         found.append(f"dates: {listed(dates)} (--category makes a column categorical)")
     if text:
-        found.append(f"text: the words of {listed(text)} are counted (--category: they are not)")
+        found.append(f"text: the words of {listed(text)} are counted (--category: whole cells)")
     for name in identifiers[:MAX_NAMED]:
         option = f"--ignore {name!r}" if " " in name else f"--ignore {name}"
         found.append(f"identifier: {name} is different in every row; {option} leaves it out")
