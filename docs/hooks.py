@@ -103,6 +103,8 @@ def on_files(files, config):
     pages = {"reference/commands.md": commands(), "reference/learners.md": learners()}
     for source, name in COPIED.items():
         pages[name] = (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
+        for other, place in COPIED.items():
+            pages[name] = pages[name].replace(f"]({other})", f"]({place})")
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
