@@ -18,7 +18,9 @@ from pydoc import locate
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(DOCS)]
+
+from docstrings import described  # noqa: E402
 
 COPIED = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 COPIED |= {"SECURITY.md": "security.md"}
@@ -67,12 +69,17 @@ def learners():
 
     parts = [
         "# Learners",
+        "A learner is one online algorithm. The default, `blend`, combines several of the others. "
         'Use a name as `learner="name"` in Python and as `--learner name` on the command line.',
     ]
-    options = ["inherited_members", "members", "show_root_heading", "show_root_toc_entry"]
+    lines = ["| name | invariance | what it is |", "|---|---|---|"]
     for name, path in REGISTRY.items():
-        lines = [f"::: {path}", "    options:", *(f"      {each}: false" for each in options)]
-        parts += [f"## `{name}`", "\n".join(lines) + "\n"]
+        kind = locate(path)
+        summary = inspect.getdoc(kind).partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+        lines.append(f"| [`{name}`](#{name}) | {kind.invariance} | {summary} |")
+    parts.append("\n".join(lines))
+    for name, path in REGISTRY.items():
+        parts += [f"## `{name}`", described(path)]
     return "\n\n".join(parts)
 
 
@@ -112,7 +119,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     """Lead links to files of the repository to their pages; unlink those without a page."""
-    twins[page.file.src_uri] = OBJECT.sub(described, markdown)
+    twins[page.file.src_uri] = OBJECT.sub(with_docstring, markdown)
     for source, name in COPIED.items():
         markdown = markdown.replace(f"/{source})", f"/{name})").replace(
             f"../../{name}", f"../{name}"
@@ -120,22 +127,21 @@ def on_page_markdown(markdown, page, config, files):
     return OUTSIDE.sub(r"\1", SCRIPT.sub(with_code, markdown))
 
 
+def with_docstring(found):
+    """Return an object of the API as its Markdown twin has it: with its public methods."""
+    kind = locate(found[1])
+    parts = [f"### {found[1]}", described(found[1])]
+    for name, method in inspect.getmembers(kind if inspect.isclass(kind) else None):
+        if not name.startswith("_") and getattr(method, "__module__", "").startswith("unitless"):
+            parts += [f"#### {kind.__name__}.{name}", described(f"{found[1]}.{name}")]
+    return "\n\n".join(parts)
+
+
 def with_code(found):
     """Return a script of the gallery as a block that can be opened."""
     code = (DOCS / "gallery" / found[1]).read_text(encoding="utf-8")
     lines = [f'??? example "{found[1]}"', "", "```python", *code.splitlines(), "```"]
     return "\n".join(f"    {line}" if k else line for k, line in enumerate(lines))
-
-
-def described(found):
-    """Return what the Markdown twin says about an object: its name, signature and docstring."""
-    thing = locate(found[1])
-    try:
-        signature = str(inspect.signature(thing))
-    except ValueError:
-        signature = ""
-    call = found[1].rpartition(".")[2] + signature
-    return f"### {found[1]}\n\n    {call}\n\n{inspect.getdoc(thing)}\n"
 
 
 def on_page_content(output, page, config, files):

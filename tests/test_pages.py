@@ -126,17 +126,20 @@ def test_the_page_of_the_gallery_is_made_from_its_scripts():
 def test_the_page_of_learners_has_all_of_them():
     page = site().learners()
     for name, path in REGISTRY.items():
-        assert f"## `{name}`\n\n::: {path}\n" in page
+        assert f"## `{name}`\n\n`{path.rpartition('.')[2]}(" in page
+    assert ">>> learner = Coordinate()\n" in page
+    assert "- `alpha` (finite number > 9/8). " in page
+    assert "| s2 | x^2 | sum x_i^2 |" in page
 
 
 def test_a_twin_describes_what_the_site_makes_from_docstrings():
     hooks = site()
-    text = hooks.OBJECT.sub(
-        hooks.described, "::: unitless.load\n    options:\n      x: 1\n\nafter\n"
-    )
-    assert "load(path" in text
+    page = "::: unitless.load\n    options:\n      x: 1\n\n::: unitless.Model\n\nafter\n"
+    text = hooks.OBJECT.sub(hooks.with_docstring, page)
+    assert "`load(path)`" in text
+    assert "#### Model.predict\n" in text
     assert unitless.load.__doc__.partition("\n")[0] in text
-    assert "options" not in text
+    assert "x: 1" not in text
     assert text.endswith("after\n")
 
 
