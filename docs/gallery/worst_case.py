@@ -1,6 +1,7 @@
-"""The worst case of Algorithm 1 against its bound (Theorem 1), over all 2^1000 sequences of signs.
+"""Worst case against bound (Theorem 1): the regret of Algorithm 1 on its worst 1000 rows.
 
-The exact worst case is between what no learner can avoid and what the theorem allows.
+The worst of all 2^1000 sequences of signs is computed exactly. It lies between what no learner can
+avoid and what the theorem allows.
 """
 
 import matplotlib.pyplot as plt
