@@ -25,7 +25,7 @@ from unitless.distributed.executor import (
 from unitless.distributed.learning import learn_block, mean_loss, start_of
 from unitless.distributed.merging import continued, merged, renumbered
 from unitless.distributed.partitioned_data import Part, PartitionedData, describe, split_parts
-from unitless.encoders.column_assignment import ManyLevels
+from unitless.encoders import ManyLevels
 from unitless.learners import get
 from unitless.learners.base import Learner
 from unitless.learners.vaw import COUNT, Vaw

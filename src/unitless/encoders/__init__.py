@@ -1,8 +1,8 @@
 """Encode data frames and dicts as matrices, with categories, dates, text and interactions."""
 
-from unitless.encoders.column_assignment import ManyLevels
 from unitless.encoders.dict_encoder import DictEncoder
 from unitless.encoders.frame_encoder import Encoded, FrameEncoder
+from unitless.encoders.namespaces import ManyLevels
 
 __all__ = ["DictEncoder", "Encoded", "FrameEncoder", "ManyLevels"]
 

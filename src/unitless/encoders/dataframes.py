@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from unitless.encoders.namespaces import key_of
 from unitless.encoders.typed_column import (
+    Float,
     TypedColumn,
     coded,
     object_column,
@@ -51,7 +52,7 @@ def holds_booleans(series: Any) -> bool:
     return all(isinstance(value, bool | np.bool_) for value in series.drop_nulls().to_list())
 
 
-def numeric_table(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
+def numeric_table(table: Any, names: Sequence[str]) -> Float:
     """These columns of numbers as one array, missing as NaN; without a copy if possible."""
     import narwhals.stable.v2 as nw
 
@@ -63,7 +64,7 @@ def numeric_table(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
     own = table[:, run] if table.columns[run] == [*names] else table.select(names)
     if any(dtype != nw.Float64 for dtype in own.schema.values()):
         own = own.select(nw.all().cast(nw.Float64))
-    values: NDArray[np.float64] = own.to_numpy()
+    values: Float = own.to_numpy()
     refuse_infinity(values, names)
     return values
 

@@ -7,15 +7,16 @@ namespace, by ascending row. Interactions and the matrix need not know the kind 
 import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless.encoders import dates
 from unitless.encoders.namespaces import Key, Namespace
-from unitless.encoders.typed_column import TypedColumn
+from unitless.encoders.typed_column import Float, TypedColumn
 
+Ints = NDArray[np.int64]
 WORD = re.compile(r"\w+")
 
 
@@ -25,18 +26,20 @@ class EncodedColumn(NamedTuple):
     namespace: Namespace
     keys: Sequence[Key]
     """In order of first appearance."""
-    rows: NDArray[np.int64]
-    codes: NDArray[np.int64]
-    values: NDArray[np.float64]
+    rows: Ints
+    codes: Ints
+    values: Float
 
-    def first_rows(self) -> NDArray[np.int64]:
+    def first_rows(self) -> list[int]:
         """The row in which each key appears first."""
+        if len(self.keys) == 1 and len(self.rows):
+            return [int(self.rows[0])]
         first = np.empty(len(self.keys), dtype=np.int64)
         first[self.codes[::-1]] = self.rows[::-1]  # of equal codes the last assignment stays
-        return first
+        return first.tolist()
 
 
-def number(name: str, values: NDArray[np.float64], start: int = 0) -> EncodedColumn:
+def number(name: str, values: Float, start: int = 0) -> EncodedColumn:
     """A column of numbers from row `start` on."""
     rows = np.arange(start, len(values))
     return EncodedColumn((name, ""), [""], rows, np.zeros_like(rows), values[start:])
@@ -59,7 +62,7 @@ def encoded_columns(column: TypedColumn, text: bool) -> list[EncodedColumn]:
     return [_levels((column.name, "="), column.values, column.keys)]
 
 
-def by_appearance(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def by_appearance(codes: Ints) -> tuple[Ints, Ints]:
     """Renumber codes by first appearance; also the old code of each new one.
 
     >>> by_appearance(np.array([7, 3, 7, 5]))
@@ -70,7 +73,7 @@ def by_appearance(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]
     return np.argsort(order)[positions], distinct[order]
 
 
-def _levels(namespace: Namespace, codes: NDArray[Any], keys: Sequence[Key]) -> EncodedColumn:
+def _levels(namespace: Namespace, codes: Ints, keys: Sequence[Key]) -> EncodedColumn:
     rows = np.flatnonzero(codes >= 0)
     return EncodedColumn(namespace, keys, rows, codes[rows], np.ones(len(rows)))
 
@@ -94,16 +97,12 @@ def _parts(column: TypedColumn, suffix: str, words: list[list[str]]) -> EncodedC
     rows = np.flatnonzero(column.values >= 0)
     text = column.values[rows]
     picked = ranges((np.cumsum(counts) - counts)[text], counts[text])
-    return EncodedColumn(
-        (column.name, suffix),
-        list(vocabulary),
-        np.repeat(rows, counts[text]),
-        word_codes[picked],
-        np.ones(len(picked)),
-    )
+    rows = np.repeat(rows, counts[text])
+    codes = word_codes[picked]
+    return EncodedColumn((column.name, suffix), list(vocabulary), rows, codes, np.ones(len(picked)))
 
 
-def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(starts: Ints, lengths: Ints) -> Ints:
     """Runs of consecutive integers, one after the other.
 
     >>> ranges(np.array([5, 0]), np.array([2, 3]))

@@ -1,36 +1,33 @@
 """FrameEncoder: encode data frames block by block; new columns and levels get new features."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless.encoders import dataframes
-from unitless.encoders.column_assignment import (
-    Feature,
-    FeatureId,
-    feature_ids,
-    new_features,
-    new_names,
-    places_of,
-    warn_of_buckets,
-)
-from unitless.encoders.encoded_column import EncodedColumn, encoded_columns, number
+from unitless.encoders.encoded_column import EncodedColumn, Ints, encoded_columns, number
 from unitless.encoders.interactions import pairs_of, parsed, product
 from unitless.encoders.matrix import matrix_of
-from unitless.encoders.namespaces import Namespace, is_number, source_columns
-from unitless.encoders.typed_column import TypedColumn, spelled_booleans, wrong_kind
+from unitless.encoders.namespaces import (
+    Feature,
+    Namespace,
+    bucket_of,
+    is_number,
+    new_names,
+    source_columns,
+    warn_of_buckets,
+)
+from unitless.encoders.typed_column import Float, TypedColumn, spelled_booleans
 
 VERSION = 1
 """Version of `FrameEncoder.state`."""
 
 
-@dataclass(frozen=True)
-class Encoded:
+class Encoded(NamedTuple):
     """A block that `FrameEncoder.encode` made, for `as_rows(encoded.X, ...)` and `commit`."""
 
     X: Any
@@ -96,11 +93,13 @@ class FrameEncoder:
             raise ValueError(f"hash_bits = {hash_bits}: use 1 to 30")
         if max_levels < 0:
             raise ValueError(f"max_levels = {max_levels}: use 0 (hash every level) or more")
-        self.hash_bits, self.max_levels = int(hash_bits), int(max_levels)
+        self.hash_bits = int(hash_bits)
+        self.max_levels = int(max_levels)
         self.interactions = [parsed(spec) for spec in _listed(interactions)]
         self.text: list[str] = _listed(text)
         self._kinds: dict[str, str] = {}
-        self._known: dict[Namespace, dict[FeatureId, int]] = {}
+        self._known: dict[Feature, int] = {}  # to columns, in their order
+        self._sizes: Counter[Namespace] = Counter()  # features by namespace
         self._names: list[str] = []
 
     def __len__(self) -> int:
@@ -114,7 +113,7 @@ class FrameEncoder:
     @property
     def sources(self) -> list[tuple[str, ...]]:
         """The columns of the frame that each feature comes from: one, or two for an interaction."""
-        return [source_columns(namespace) for namespace, _ in self._features()]
+        return [source_columns(namespace) for namespace, _ in self._known]
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -132,16 +131,17 @@ class FrameEncoder:
         pairs = pairs_of(self.interactions, [*columns])
         products = [product(p, q) for a, b in pairs for p in columns[a] for q in columns[b]]
         encoded = [*chain(*columns.values()), *products]
-        options = self.max_levels, self.hash_bits
-        ids = [feature_ids(each, self._known, *options) for each in encoded]
-        new = new_features(encoded, ids, self._known)
-        places = places_of(encoded, ids, self._known, new)
+        places, new = self._places(encoded)
         if not grow or not len(table):
-            X = matrix_of(numbers, encoded, places, len(self))
-            return Encoded(X, [], {}, [], self._size())
+            new = []
+            kinds = {}
         X = matrix_of(numbers, encoded, places, len(self) + len(new))
-        warn_of_buckets(new, self._known, *options)
-        return Encoded(X, new_names(new, {*self._names}), kinds, new, self._size())
+        names = new_names(new, self._names) if new else []
+        hashed = (namespace for namespace, each in new if isinstance(each, int))
+        for namespace in dict.fromkeys(hashed):
+            if self._sizes[namespace] <= self.max_levels:
+                warn_of_buckets(namespace, self.max_levels, self.hash_bits)
+        return Encoded(X, names, kinds, new, self._size())
 
     def commit(self, encoded: Encoded) -> None:
         """Keep the new features and kinds of a block."""
@@ -152,7 +152,7 @@ class FrameEncoder:
         self._keep(encoded.features, encoded.names)
         self._kinds |= encoded.kinds
 
-    def absorb(self, other: "FrameEncoder") -> NDArray[np.int64]:
+    def absorb(self, other: "FrameEncoder") -> Ints:
         """Append the features of another encoder; returns the column of each of its features.
 
         If the other one saw the rows that follow, this is the map that has seen all of them, as
@@ -163,28 +163,29 @@ class FrameEncoder:
                 raise ValueError(
                     f"column {name!r} is a {self._kinds[name]} in some rows and a {kind} in others"
                 )
-        features = other._features()
-        new = [each for each in features if each[1] not in self._known.get(each[0], {})]
-        self._keep(new, new_names(new, {*self._names}))
-        return np.array([self._known[space][each] for space, each in features], dtype=np.int64)
+        new = [feature for feature in other._known if feature not in self._known]
+        self._keep(new, new_names(new, self._names))
+        return np.array([self._known[feature] for feature in other._known], dtype=np.int64)
 
     def overfull(self) -> bool:
         """Whether a column has more than `max_levels` levels."""
-        namespaces = (namespace for namespace in self._known if not is_number(namespace))
-        return any(len(self._known[namespace]) > self.max_levels for namespace in namespaces)
+        return any(
+            size > self.max_levels and not is_number(namespace)
+            for namespace, size in self._sizes.items()
+        )
 
     def settled(self) -> "FrameEncoder":
         """A map with the first `max_levels` levels of each column, and no buckets yet."""
         made = type(self)(self.hash_bits, self.max_levels, self.interactions, self.text)
         made._kinds = dict(self._kinds)
-        counts: dict[Namespace, int] = {}
         kept: list[Feature] = []
-        for namespace, feature_id in self._features():
-            counts[namespace] = counts.get(namespace, 0) + 1
-            own = counts[namespace] <= self.max_levels and not isinstance(feature_id, int)
-            if own or is_number(namespace):
-                kept.append((namespace, feature_id))
-        made._keep(kept, new_names(kept, set()))
+        sizes: Counter[Namespace] = Counter()
+        for namespace, each in self._known:
+            has_room = sizes[namespace] < self.max_levels and not isinstance(each, int)
+            if has_room or is_number(namespace):
+                sizes[namespace] += 1
+                kept.append((namespace, each))
+        made._keep(kept, new_names(kept, ()))
         return made
 
     def state(self) -> dict[str, Any]:
@@ -197,7 +198,7 @@ class FrameEncoder:
             "text": self.text,
             "kinds": self._kinds,
             "names": self._names,
-            "features": self._features(),
+            "features": [*self._known],
         }
         copied: dict[str, Any] = json.loads(json.dumps(state))
         return copied
@@ -216,22 +217,45 @@ class FrameEncoder:
     def _size(self) -> tuple[int, int]:
         return len(self._names), len(self._kinds)
 
-    def _features(self) -> list[Feature]:
-        """Namespace and key, or bucket, of each feature by column."""
-        found: list[Any] = [None] * len(self)
-        for namespace, kept in self._known.items():
-            for feature_id, column in kept.items():
-                found[column] = namespace, feature_id
-        return found
-
     def _keep(self, features: Sequence[Feature], names: Sequence[str]) -> None:
-        for (namespace, feature_id), name in zip(features, names, strict=True):
-            self._known.setdefault(namespace, {})[feature_id] = len(self)
+        for feature, name in zip(features, names, strict=True):
+            self._known[feature] = len(self)
+            self._sizes[feature[0]] += 1
             self._names.append(name)
+
+    def _features_of(self, column: EncodedColumn) -> list[Feature]:
+        """The feature of each key of a column; keys beyond `max_levels` have hash buckets."""
+        namespace = column.namespace
+        unknown = [key for key in column.keys if (namespace, key) not in self._known]
+        room = max(self.max_levels - self._sizes[namespace], is_number(namespace))
+        hashed = {key: bucket_of(key, self.hash_bits) for key in unknown[max(room, 0) :]}
+        return [(namespace, hashed.get(key, key)) for key in column.keys]
+
+    def _places(self, columns: Sequence[EncodedColumn]) -> tuple[list[Ints], list[Feature]]:
+        """The column of the matrix for each key of each column, and the features that are new.
+
+        New features are numbered by first row, then numbers before others. So the numbers of a
+        table stand at the same leading places in every row, as those of an array do.
+        """
+        features = [self._features_of(column) for column in columns]
+        found = []
+        for order, (column, own) in enumerate(zip(columns, features, strict=True)):
+            if not all(feature in self._known for feature in own):
+                others = not is_number(column.namespace)
+                for k, row in enumerate(column.first_rows()):
+                    found.append((row, others, order, k))
+        appeared = (features[order][k] for _, _, order, k in sorted(found))
+        new = [each for each in dict.fromkeys(appeared) if each not in self._known]
+        numbered = {feature: len(self) + k for k, feature in enumerate(new)}
+        places = []
+        for own in features:
+            at = [self._known[each] if each in self._known else numbered[each] for each in own]
+            places.append(np.array(at, dtype=np.int64))
+        return places, new
 
     def _columns_of(
         self, table: Any
-    ) -> tuple[NDArray[np.float64], dict[str, list[EncodedColumn]], dict[str, str]]:
+    ) -> tuple[Float, dict[str, list[EncodedColumn]], dict[str, str]]:
         """The columns of numbers as an array, the encoded columns of each column, and new kinds."""
         plain = [
             name
@@ -262,18 +286,17 @@ class FrameEncoder:
     def _typed(self, name: str, table: Any) -> TypedColumn:
         """A column as its kind needs it; a value of another kind is an error."""
         column = dataframes.typed_column(name, table)
-        is_category = self._kinds.get(name) == "category"
-        if is_category and dataframes.holds_booleans(table.get_column(name)):
-            column = spelled_booleans(column, self._known.get((name, "="), ()))
-        row = column.first_row()
         wanted = self._kinds.get(name) or ("category" if name in self.text else None)
-        has_number = (name, "") in self._known
+        if wanted == "category" and dataframes.holds_booleans(table.get_column(name)):
+            levels = [key for namespace, key in self._known if namespace == (name, "=")]
+            column = spelled_booleans(column, levels)
+        row = column.first_row()
+        has_number = ((name, ""), "") in self._known
         if row is None:
             if wanted in ("number", "date") or (wanted is None and has_number):
                 return TypedColumn(name, "number", np.full(len(table), np.nan))
             return column if wanted is None else TypedColumn(name, None, np.empty(0))
-        if wanted not in (None, column.kind):
-            raise wrong_kind(row, name, column.value_shown(row), str(column.kind), str(wanted))
+        column.refuse_kind(row, wanted or str(column.kind))
         return column._replace(start=0) if has_number else column
 
 

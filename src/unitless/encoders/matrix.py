@@ -8,18 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unitless.encoders.encoded_column import EncodedColumn
+from unitless.encoders.encoded_column import EncodedColumn, Ints
 from unitless.encoders.namespaces import is_number
+from unitless.encoders.typed_column import Float
 from unitless.kernels.decorators import kernel
-
-Places = NDArray[np.int32]
-Float = NDArray[np.float64]
 
 
 def matrix_of(
-    table: Float, columns: Sequence[EncodedColumn], places: Sequence[Places], width: int
+    table: Float, columns: Sequence[EncodedColumn], places: Sequence[Ints], width: int
 ) -> Any:
     """The matrix of the entries; keys placed at `width` or beyond are left out.
 
@@ -43,7 +40,7 @@ def matrix_of(
     return _csr(table, np.array(kept, dtype=np.int32), _entries(others, rows, width))
 
 
-def _entries(columns: Sequence[tuple[EncodedColumn, Places]], rows: int, width: int) -> Any:
+def _entries(columns: Sequence[tuple[EncodedColumn, Ints]], rows: int, width: int) -> Any:
     """The entries of columns that are not full numbers, as CSR; zeros of levels are left out.
 
     Two words of a row that share a hash bucket are added up.
@@ -59,45 +56,38 @@ def _entries(columns: Sequence[tuple[EncodedColumn, Places]], rows: int, width: 
             if not is_number(column.namespace):
                 kept &= column.values != 0  # NaN is not zero
             found.append((column.values[kept], column.rows[kept], indices[kept]))
-    values, in_rows, indices = (np.concatenate(each) for each in zip(*found, strict=True))
+    values, in_rows, indices = map(np.concatenate, zip(*found, strict=True))
     return coo_array((values, (in_rows, indices)), shape=(rows, width)).tocsr()
 
 
-def _csr(table: Float, places: Places, entries: Any) -> Any:
+def _csr(table: Float, places: Ints, entries: Any) -> Any:
     """The entries with the numbers of the table, whose columns are at `places`, among them."""
     from scipy.sparse import csr_array
 
     starts = entries.indptr + np.arange(len(table) + 1) * len(places)
     values = np.empty(starts[-1])
     indices = np.empty(starts[-1], dtype=np.int32)
-    added = (
-        entries.data,
-        entries.indices.astype(np.int32),
-        entries.indptr.astype(np.int64),
-    )
-    _merge(table, places, added, values, indices)
+    given = entries.data, entries.indices.astype(np.int32), entries.indptr.astype(np.int64)
+    _append(table, places, given, values, indices)
     if len(values) < 2**31:
         starts = starts.astype(np.int32)  # SciPy would convert the indices to 64 bits as well
-    return csr_array((values, indices, starts), shape=entries.shape)
+    matrix = csr_array((values, indices, starts), shape=entries.shape)
+    if len(places) and places[-1] >= len(places):  # a number appeared after a level
+        matrix.sort_indices()
+    return matrix
 
 
 @kernel
-def _merge(table, places, entries, values, indices):
-    """Write the numbers and the other entries of each row by ascending column."""
+def _append(table, places, entries, values, indices):
+    """Write the numbers of each row, and its other entries after them."""
     others, columns, starts = entries
     at = 0
     for row in range(starts.size - 1):
-        e = starts[row]
         for i in range(places.size):
-            while e < starts[row + 1] and columns[e] < places[i]:
-                values[at] = others[e]
-                indices[at] = columns[e]
-                at += 1
-                e += 1
             values[at] = table[row, i]
             indices[at] = places[i]
             at += 1
-        for k in range(e, starts[row + 1]):
+        for k in range(starts[row], starts[row + 1]):
             values[at] = others[k]
             indices[at] = columns[k]
             at += 1

@@ -20,12 +20,20 @@ are strings and tuples of strings, so that JSON can store them.
 """
 
 import json
+import warnings
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
 Key = str | tuple[Any, ...]
 Namespace = tuple[Any, Any]
 """(column, suffix), or a pair of namespaces for an interaction."""
+Feature = tuple[Namespace, Key | int]
+"""A namespace, and in it a key or the number of a hash bucket."""
+
+
+class ManyLevels(UserWarning):
+    """A column has more than `max_levels` levels: new ones are hashed from now on."""
 
 
 def key_of(level: Any) -> Key:
@@ -65,8 +73,10 @@ def source_columns(namespace: Namespace) -> tuple[str, ...]:
     return (namespace[0],)
 
 
-def feature_name(namespace: Namespace, key: Key) -> str:
+def feature_name(namespace: Namespace, key: Any) -> str:
     """The name of a feature."""
+    if isinstance(key, int):
+        return f"{namespace_name(namespace)}#{key}"
     if is_interaction(namespace):
         return ":".join(map(feature_name, namespace, key))
     column, suffix = namespace
@@ -79,3 +89,29 @@ def namespace_name(namespace: Namespace) -> str:
         return ":".join(map(namespace_name, namespace))
     column, suffix = namespace
     return f"{column}{suffix.rstrip('=:')}"
+
+
+def new_names(features: Iterable[Feature], taken: Iterable[str]) -> list[str]:
+    """A name for each feature; a name that is taken gets a prime, so that all are different."""
+    used = {*taken}
+    names = []
+    for feature in features:
+        name = feature_name(*feature)
+        while name in used:
+            name += "'"
+        used.add(name)
+        names.append(name)
+    return names
+
+
+def warn_of_buckets(namespace: Namespace, max_levels: int, bits: int) -> None:
+    """Warn that new keys of a namespace are hashed from now on."""
+    is_text = namespace[1] == ":"
+    what = "words" if is_text else "levels"
+    advice = "" if is_text else "; drop it if it only numbers the rows"
+    warnings.warn(
+        f"column {namespace_name(namespace)!r} has more than {max_levels} {what}: new ones are "
+        f"hashed into 2**{bits} features from now on{advice}",
+        ManyLevels,
+        stacklevel=4,
+    )

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.encoders.namespaces import Key, key_of
+from unitless.encoders.namespaces import Key
 
+Float = NDArray[np.float64]
 ADVICE = {
     "number": "use None for a missing value, or give the numbers and the rest as two columns",
     "category": "convert the column to strings",
@@ -23,6 +24,8 @@ KINDS: dict[str, Any] = {
     "date": (datetime.date, np.datetime64),
 }
 """The kinds of Python objects."""
+STAMPED = datetime.datetime, np.datetime64
+"""Dates with a time of day."""
 
 
 class TypedColumn(NamedTuple):
@@ -48,14 +51,17 @@ class TypedColumn(NamedTuple):
         present = self.values >= 0 if is_coded else self.values == self.values
         return int(np.argmax(present)) if present.any() else None
 
-    def value_shown(self, row: int) -> str:
-        """The value of a row, for a message."""
-        if self.kind not in ("category", "list"):
-            return str(self.values[row])
-        key = self.keys[self.values[row]]
-        if self.kind == "list":
-            return repr([*key])
-        return repr(key) if isinstance(key, str) else key[1]
+    def refuse_kind(self, row: int, wanted: str) -> None:
+        """An error if the column, in this row, is not of the kind that is wanted."""
+        if self.kind == wanted:
+            return
+        shown = str(self.values[row])
+        if self.kind in ("category", "list"):
+            key = self.keys[self.values[row]]
+            shown = repr(key) if isinstance(key, str) else key[1]
+            if self.kind == "list":
+                shown = repr([*key])
+        raise wrong_kind(row, self.name, shown, str(self.kind), wanted)
 
 
 def spelled_booleans(column: TypedColumn, levels: Iterable[Any]) -> TypedColumn:
@@ -68,7 +74,7 @@ def spelled_booleans(column: TypedColumn, levels: Iterable[Any]) -> TypedColumn:
         return column
     ways = (way for way in (str.upper, str.title) if way(known[0]) == known[0])
     spell = next(ways, str.lower)
-    words = [None if value != value else spell(str(bool(value))) for value in column.values]
+    words = [None if np.isnan(value) else spell(str(bool(value))) for value in column.values]
     return coded(column.name, "category", words)
 
 
@@ -88,7 +94,7 @@ def wrong_kind(row: int, name: str, shown: str, kind: str, wanted: str) -> Value
     )
 
 
-def refuse_infinity(values: NDArray[np.float64], names: Sequence[str]) -> None:
+def refuse_infinity(values: Float, names: Sequence[str]) -> None:
     """Refuse an infinite value of a table, in the words of `Rows.refuse_infinity`."""
     infinite = np.isinf(values)
     if infinite.any():
@@ -101,13 +107,13 @@ def refuse_infinity(values: NDArray[np.float64], names: Sequence[str]) -> None:
 
 def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> TypedColumn:
     """A column of Python objects, which are all of the kind of the first one."""
+    present = [None if gone else value for value, gone in zip(values, missing, strict=True)]
     first = None
     start = 0
-    present: list[Any] = []
-    for row, (value, gone) in enumerate(zip(values, missing, strict=True)):
-        gone = gone or (isinstance(value, Real | Decimal) and value != value)
-        present.append(None if gone else value)
-        if gone:
+    for row, value in enumerate(present):
+        if isinstance(value, Real | Decimal) and value != value:
+            present[row] = value = None
+        if value is None:
             continue
         kind = next((kind for kind in KINDS if isinstance(value, KINDS[kind])), None)
         if kind is None:
@@ -117,28 +123,21 @@ def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> 
                 "drop it"
             )
         if first is None:
-            first, start = kind, row
+            first = kind
+            start = row
         if kind != first:
             raise wrong_kind(row, name, repr(value), kind, first)
+    if first is None:
+        return TypedColumn(name, None, np.empty(0))
     if first == "number":
         floats = np.array([_as_float(value) for value in present])
         refuse_infinity(floats[:, None], [name])
         return TypedColumn(name, first, floats, start)
     if first == "date":
-        stamped = datetime.datetime, np.datetime64
-        timed = np.array([isinstance(value, stamped) for value in present])
-        stamps = [
-            v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in present
-        ]
+        timed = np.array([isinstance(value, STAMPED) for value in present])
+        stamps = [_wall_clock(value) for value in present]
         return TypedColumn(name, first, np.array(stamps, "datetime64[us]"), start, timed=timed)
-    if first is None:
-        return TypedColumn(name, None, np.empty(0))
-    return coded(
-        name,
-        first,
-        [None if value is None else key_of(value) for value in present],
-        start,
-    )
+    return coded(name, first, present, start)
 
 
 def _as_float(value: Any) -> float:
@@ -146,3 +145,7 @@ def _as_float(value: Any) -> float:
         return np.nan if value is None else float(value)
     except OverflowError:
         return np.inf
+
+
+def _wall_clock(value: Any) -> Any:
+    return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
