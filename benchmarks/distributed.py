@@ -6,7 +6,7 @@ shards, which must not be added, and merges those that may be, on the sets of `d
 measures what rotations leave of dependent columns, beside the rule that calls it noise; `nodes`
 starts a Ray cluster of two nodes on this machine and kills one of them. Each writes its figures to
 `results/distributed.json` (not with --small), from which `page` writes the tables of
-docs/how-to/distributed.md.
+docs/how-to/distributed.md and docs/explanation/merging.md.
 """
 
 import json
@@ -39,7 +39,11 @@ from unitless.rows import as_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "distributed.json"
-PAGE = ROOT / "docs" / "how-to" / "distributed.md"
+PAGES = {
+    ROOT / "docs" / "how-to" / "distributed.md": ("keys", "overhead", "nodes"),
+    ROOT / "docs" / "explanation" / "merging.md": ("sums", "noise"),
+}
+"""The tables of each page."""
 sys.path.insert(0, str(ROOT / "tests"))
 SMALL = "--small" in sys.argv
 SHARDS, PARTS = 16, 32
@@ -406,13 +410,15 @@ def _table(head, columns, rows):
 
 
 def page():
-    """Write the tables into docs/how-to/distributed.md."""
-    text = PAGE.read_text()
-    for name, table in tables(json.loads(RESULTS.read_text())).items():
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        text = f"{before}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
-    PAGE.write_text(text)
+    """Write the tables into their pages."""
+    made = tables(json.loads(RESULTS.read_text()))
+    for path, names in PAGES.items():
+        text = path.read_text()
+        for name in names:
+            begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+            before, _, rest = text.partition(begin)
+            text = f"{before}{begin}\n{made[name]}\n{end}{rest.partition(end)[2]}"
+        path.write_text(text)
 
 
 JOBS = {job.__name__: job for job in (speed, overhead, keys, sums, noise, nodes)}

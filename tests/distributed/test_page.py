@@ -1,4 +1,4 @@
-"""docs/how-to/distributed.md holds the tables that its results file makes."""
+"""The pages about distributed training hold the tables that their results file makes."""
 
 import importlib.util
 import json
@@ -13,7 +13,8 @@ def test_tables_are_made_from_the_results_file(monkeypatch):
     bench = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bench)
     tables = bench.tables(json.loads(bench.RESULTS.read_text()))
-    assert {"sums", "noise"} <= {*tables}
-    page = bench.PAGE.read_text()
-    for name, table in tables.items():
-        assert f"<!-- {name} -->\n{table}\n<!-- end of {name} -->" in page
+    assert {name for names in bench.PAGES.values() for name in names} == {*tables}
+    for path, names in bench.PAGES.items():
+        page = path.read_text()
+        for name in names:
+            assert f"<!-- {name} -->\n{tables[name]}\n<!-- end of {name} -->" in page

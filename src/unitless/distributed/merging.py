@@ -3,7 +3,7 @@
 VAW is least squares, so its state is a sum over rows, kept as a factor: S = R'R and b = R'q. The
 rows of R are rows of data like any other, with targets q, so merging rotates the second model's
 (R, q) into the first one's, row by row. What remains of a row is a new direction, or rounding
-noise, by the rank rule of the learner; distributed.md has its proof and measurements. Entries
+noise, by the rank rule of the learner (docs/explanation/merging.md has its proof). Entries
 of a factor have the errors of all rows behind it, so they are judged as entries of a row that is as
 heavy as the whole second model.
 """
