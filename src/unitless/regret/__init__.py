@@ -4,12 +4,13 @@
 `certificate`                upper bounds on the regret of a learner, at any time
 `best_comparator`            the best fixed weights in hindsight, with a duality gap
 `bounds`, `lower_bounds`     the theorems, one function per theorem
+`normalised_bounds`          the bounds of NG, NAG, sNAG and NDA
 `information_test`           whether the features carry information, valid at any time
 `adversaries`                the games that prove the lower bounds, against any learner
 ============================ ==================================================================
 """
 
-from unitless.regret import adversaries, bounds, lower_bounds, penalties
+from unitless.regret import adversaries, bounds, lower_bounds, normalised_bounds, penalties
 from unitless.regret.blend_certificate import BlendCertificate
 from unitless.regret.certificate import certificate
 from unitless.regret.certificate_types import Certificate, RegretBounds
@@ -29,6 +30,7 @@ __all__ = [
     "certificate",
     "information_test",
     "lower_bounds",
+    "normalised_bounds",
     "penalties",
 ]
 
