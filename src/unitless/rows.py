@@ -39,6 +39,13 @@ class Block(NamedTuple):
     """CSR: row r owns values[starts[r] : starts[r + 1]]; dense: empty."""
     columns: int
 
+    def positions(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """The row and the column of each value."""
+        if len(self.starts):
+            rows = np.arange(len(self.starts) - 1)
+            return np.repeat(rows, np.diff(self.starts)), self.indices
+        return np.divmod(np.arange(len(self.values)), max(self.columns, 1))
+
     def cut(self, first: int, last: int) -> "Block":
         """Rows first to last - 1, without copying values."""
         if len(self.starts) == 0:
@@ -105,15 +112,11 @@ class Rows:
         """A ValueError for the first value that is infinite, if one is."""
         if self.extent[1] < math.inf:
             return
-        flat = self.values.reshape(-1)
-        first = int(np.argmax(np.isinf(flat)))
-        if self.starts is None or self.indices is None:
-            row, column = divmod(first, self.columns)
-        else:
-            row = int(np.searchsorted(self.starts, first, side="right")) - 1
-            column = int(self.indices[first])
+        block = self.block
+        first = int(np.argmax(np.isinf(block.values)))
+        row, column = (places[first] for places in block.positions())
         raise ValueError(
-            f"row {row}, column {column}: {flat[first]} is not a number to learn "
+            f"row {row}, column {column}: {block.values[first]} is not a number to learn "
             "from; drop the row, or use NaN"
         )
 

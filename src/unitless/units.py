@@ -151,10 +151,8 @@ def _first_out_of_range(block: Block) -> int:
     """The first row with a value out of range; there is one."""
     sizes = np.abs(block.values)
     outside = (sizes > MAX_VALUE) | ((sizes < MIN_VALUE) & (sizes > 0))
-    first = int(np.argmax(outside))
-    if len(block.starts):
-        return int(np.searchsorted(block.starts, first, side="right")) - 1
-    return first // max(block.columns, 1)
+    rows, _ = block.positions()
+    return int(rows[np.argmax(outside)])
 
 
 def _first_units(learner: Any) -> Float:
@@ -174,7 +172,7 @@ def _reserve(learner: Any, columns: int) -> None:
 
 def _grow_units(learner: Any, row: Block) -> None:
     """Choose units in which the values of this row are no longer out of range."""
-    columns = row.indices if len(row.starts) else np.arange(row.columns)
+    _, columns = row.positions()
     units = learner._units[columns + 1]
     with np.errstate(over="ignore"):
         outgrown = (np.abs(row.values * units) > MAX_VALUE) & (units > 0)

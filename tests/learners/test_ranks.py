@@ -10,12 +10,11 @@ from naive.full import full
 from unitless.distributed.merging import continued, merged
 from unitless.learners import get
 from unitless.learners.triangular_factor import (
-    ACTIVE,
     NOISE,
     OLD_RULE,
     RANK,
+    FactorState,
     T,
-    empty_state,
     find_pivot,
 )
 from unitless.learners.vaw import Vaw
@@ -135,14 +134,14 @@ def test_a_model_of_0_1_0_keeps_its_rule():
 
 def test_a_heavy_row_late_in_the_stream_shows_more_noise():
     """After t rows, errors of the factor have grown like sqrt(t): column 1 equals column 0 here."""
-    state = empty_state(2, 2)
+    state = FactorState.empty(2).with_coordinates(np.array([1, 2]))
     state.U[0] = 1.0
     state.D[0] = 1.0
     state.squares[:] = 1.0
-    state.totals[[RANK, ACTIVE]] = 1, 2
+    state.totals[RANK] = 1
     ones = np.ones(2)
     for trials, opens in ((0, True), (64 * 100**2, False)):
         state.totals[T] = trials
         rest = np.array([0.0, 50 * NOISE])
-        found = find_pivot(rest, 1.0, tuple(state), state.U, ones, ones, 0.0)
+        found = find_pivot(rest, 1.0, state, state.U, ones, ones, 0.0)
         assert (found >= 0) == opens

@@ -146,13 +146,13 @@ def _full(kind, table, k, block, targets, weights, scores):
     sums = _floats(table, k + 8), _floats(table, k + 9), _floats(table, k + 10)
     state = (U, *vectors, *places, *sums, _floats(table, k + 11))
     s = _floats(table, k + 1)
-    settings = s[0], s[1], np.int64(s[2]), s[3], s[4], s[5]
+    settings = s[0], s[1], np.int64(s[2]), s[3], s[4], s[5], s[6]
     if kind == FULL:
-        full.run(block, targets, weights, scores, 0, state, s[6] > 0, settings)
+        full.run(block, targets, weights, scores, state, settings)
         return
     roots = np.sqrt(weights)
     slopes = -targets * roots if weights.size else -targets
-    full.run(block, slopes, roots, scores, 0, state, s[6] > 0, settings)
+    full.run(block, slopes, roots, scores, state, settings)
     known = _floats(table, k + 12)
     scores[0] = min(max(scores[0], known[vaw.LOW]), known[vaw.HIGH]) + 0.0  # no -0
     for y in targets:
@@ -340,6 +340,6 @@ def _arrays(learner: Any) -> list[NDArray[Any]]:
     if isinstance(learner, newton.Newton):
         settings = (learner.loss.code, learner.classes, learner.strength, learner.intercept)
     else:
-        settings = (*learner._settings, learner.intercept)
+        settings = learner._settings
     targets = [learner._targets] if isinstance(learner, vaw.Vaw) else []
     return [np.array(settings, dtype=np.float64), *learner.state, *targets]

@@ -13,8 +13,10 @@ from copy import deepcopy
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.triangular_factor import ACTIVE, RANK, Float, T, add_rows
+from unitless.learners.linear_map import rescale
+from unitless.learners.triangular_factor import ACTIVE, RANK, T, add_rows
 from unitless.learners.vaw import COUNT, FIRST, HIGH, LOW, UNIT, Vaw
+from unitless.state import Float
 
 
 def continued(learner: Vaw, first: float) -> Vaw:
@@ -88,11 +90,7 @@ def aligned(one: Vaw, two: Vaw) -> tuple[Vaw, Vaw]:
     _share_units(one, two)
     coordinates = two.state.coordinates[: int(two.state.totals[ACTIVE])]
     new = coordinates[one.state.places[coordinates] < 0]
-    active = int(one.state.totals[ACTIVE])
-    one.state = one.state.with_room(active + len(new))
-    one.state.coordinates[active : active + len(new)] = new
-    one.state.places[new] = np.arange(active, active + len(new))
-    one.state.totals[ACTIVE] += len(new)
+    one.state = one.state.with_coordinates(new)
     one.state.totals[T] += two.state.totals[T]
     return one, two
 
@@ -130,5 +128,5 @@ def _share_units(one: Vaw, two: Vaw) -> None:
     shared = np.where(is_shared, np.minimum(*units), np.maximum(*units))
     for own, learner in zip(units, (one, two), strict=True):
         seen = np.flatnonzero(own[1:])
-        learner.state.rescale(seen, shared[1:][seen] / own[1:][seen])
+        rescale(learner.state, seen, shared[1:][seen] / own[1:][seen])
         learner._units = shared.copy()

@@ -66,10 +66,6 @@ class Sums(NamedTuple):
     lost: Float | None = None
     """At most this times s was dropped from h as rounding noise."""
 
-    def sizes(self) -> Float:
-        """The root of the mean square of each column; at most the largest float."""
-        return np.minimum(self.s[1:] / math.sqrt(max(self.trials, 1)), LARGEST)
-
 
 class Diverged(ArithmeticError):
     """A scale-dependent learner refused a row after which its state would not be finite.
@@ -268,23 +264,26 @@ class Learner(Stateful, ABC):
 
         The Blend has their standard deviations.
         """
-        sums = self.sums()
-        return None if sums is None else sums.sizes()
+        sizes = self._root_mean_squares()
+        return None if sizes is None else np.minimum(self._in_own_unit(sizes)[1:], LARGEST)
 
-    def _sizes_in_own_unit(self, sizes: Float) -> Float:
-        """Sizes by column as callers pass the values, from those that the learner sees."""
+    def _root_mean_squares(self) -> Float | None:
+        """The root of the mean square of each coordinate, as the learner sees the values."""
+        return None
+
+    def _in_own_unit(self, sizes: Float) -> Float:
+        """Sizes by coordinate as callers pass the values; one may exceed the largest float."""
         if not len(self._units):
             return sizes
-        units = self._units[1 : 1 + len(sizes)]
+        units = self._units[: len(sizes)]
         with np.errstate(over="ignore"):
-            own = np.divide(sizes, units, out=np.zeros(len(sizes)), where=units > 0)
-        return np.minimum(own, LARGEST)
+            return np.divide(sizes, units, out=np.zeros(len(sizes)), where=units > 0)
 
     def contributions(self, rows: Rows) -> tuple[Float, Float]:
         """Explain the score of one row: (base, by column), which add up to it."""
         w = self._coefficients()[1:]
         block = rows.block
-        columns = block.indices if len(block.starts) else np.arange(block.columns)
+        _, columns = block.positions()
         known = columns < len(w)
         x = np.zeros(len(w))
         x[columns[known]] = np.nan_to_num(block.values[known])

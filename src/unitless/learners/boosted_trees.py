@@ -316,7 +316,7 @@ class BoostedTrees(Learner):
         (nodes, inner_value, _), leaves, memory = self.state
         x = np.zeros(PAST + self._columns)
         x[:PAST] = memory.numbers[[LAST_TARGET, MEAN_TARGET]]
-        columns = block.indices if len(block.starts) else np.arange(block.columns)
+        _, columns = block.positions()
         known = columns < self._columns
         x[PAST + columns[known]] = block.values[known] * memory.sign[columns[known]]
         parts = np.zeros((len(x), self.classes))

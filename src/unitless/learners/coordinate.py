@@ -78,13 +78,8 @@ def run(task, parameters, block, targets, weights, scores, state):
 class Coordinate(Declared, Coordinatewise):
     """Algorithm 1 of the paper, invariant to the unit of each feature.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Coordinate()
-    >>> scores = learner.learn(rows)
-    >>> print(f"{learner.loss.value(rows.targets, scores).mean():.4f}")
+    >>> from unitless.testing import example_loss
+    >>> print(example_loss(Coordinate()))
     0.6905
     """
 
@@ -135,8 +130,8 @@ class Coordinate(Declared, Coordinatewise):
         t, d, a = self._totals
         s = np.sqrt(s2)
         lipschitz = self.loss.lipschitz
-        z = np.divide(h, s, out=np.zeros_like(h), where=s > 0)
-        if len(self._units):
-            with np.errstate(over="ignore"):  # sqrt(T) times a value may exceed the largest float
-                s = np.divide(s, self._units, out=np.zeros_like(s), where=s > 0)
-        return Sums(int(t), int(d), float(a) * lipschitz, z * lipschitz, s, self._slopes)
+        z = np.divide(h, s, out=np.zeros_like(h), where=s > 0) * lipschitz
+        return Sums(int(t), int(d), float(a) * lipschitz, z, self._in_own_unit(s), self._slopes)
+
+    def _root_mean_squares(self) -> Float:
+        return np.sqrt(self.state.records[:, 0, 1] / max(self.trials, 1))

@@ -20,7 +20,7 @@ from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field, Float
 from unitless.learners.coordinate import MAX_EXPONENT, TINY, A, Coordinate, D
 from unitless.learners.coordinatewise import loop
-from unitless.learners.declared import ALPHA_0, parameter
+from unitless.learners.declared import AT_LEAST_ALPHA_0, parameter
 from unitless.learners.slopes import add_slopes
 
 
@@ -75,19 +75,12 @@ def run(task, parameters, block, targets, weights, scores, state):
 class Coordinate2(Coordinate):
     """Algorithm 2 of the paper per coordinate, invariant to the unit of each feature.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Coordinate2()
-    >>> scores = learner.learn(rows)
-    >>> print(f"{learner.loss.value(rows.targets, scores).mean():.4f}")
+    >>> from unitless.testing import example_loss
+    >>> print(example_loss(Coordinate2()))
     0.6467
     """
 
-    alpha: float = parameter(
-        9 / 8, "larger ones make weights smaller", f"finite number >= {ALPHA_0}"
-    )
+    alpha: float = parameter(9 / 8, "larger ones make weights smaller", AT_LEAST_ALPHA_0)
 
     name = "coordinate2"
     theorem = "Theorem 2 per coordinate"

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 ALPHA_0 = 1.1148186546427592
 """The smallest a with x + exp(-x) <= exp(a x^2 / 2) for all x: all that the paper's lemma needs."""
+AT_LEAST_ALPHA_0 = f"finite number >= {ALPHA_0}"
 
 RANGES: dict[str, Any] = {
     "finite number > 0": lambda value: 0 < value < math.inf,
@@ -20,7 +21,7 @@ RANGES: dict[str, Any] = {
     "whole number >= 1": lambda value: value >= 1 and value % 1 == 0,
     "whole number >= 1, or None": lambda value: value is None or value >= 1,
     "finite number > 9/8": lambda value: 9 / 8 < value < math.inf,
-    f"finite number >= {ALPHA_0}": lambda value: ALPHA_0 <= value < math.inf,
+    AT_LEAST_ALPHA_0: lambda value: ALPHA_0 <= value < math.inf,
 }
 
 

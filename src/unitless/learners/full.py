@@ -28,22 +28,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.kernels.decorators import inlined, kernel, pasted
 from unitless.kernels.simd import fma
-from unitless.learners.base import EMPTY, Block, Learner, Sums
-from unitless.learners.declared import ALPHA_0, Declared, parameter
-from unitless.learners.linear_map import check_invertible, mapped
+from unitless.learners import linear_map
+from unitless.learners.base import EMPTY, Block, Float, Learner, Sums
+from unitless.learners.declared import AT_LEAST_ALPHA_0, Declared, parameter
 from unitless.learners.slopes import SLOPES, add_slope
-from unitless.learners.triangular_factor import (
-    ACTIVE,
-    RANK,
-    A,
-    E,
-    FactorState,
-    Float,
-    T,
-    add_row,
-    empty_state,
-    load,
-)
+from unitless.learners.triangular_factor import ACTIVE, RANK, A, E, FactorState, T, add_row, load
 from unitless.losses import derivative, kept_slope
 from unitless.state import Field, checked_count, need
 
@@ -58,18 +47,15 @@ def _scaled_exp(exponent, s):
 
 @pasted
 def _trial(x, v, factor, y, state, settings, scratch):
-    """The score of an instance x, multiplied by v; unless y is NaN, one step of Algorithm 2.
-
-    The factor multiplies g.
-    """
-    _, _, z, squares, _, _, totals, _, _, slopes = state
-    alpha, eps, loss, parameter, lipschitz, _ = settings
+    """The score of x, v times an instance; unless y is NaN, one step with g times `factor`."""
+    alpha, eps, loss, parameter, lipschitz, _, _ = settings
+    totals = state.totals
     a, c2, row = scratch
     learns = y == y
     # S += x x'; in a new direction delta is 0, and so is p
     for n in range(x.size):
         row[n] = x[n]
-        c2[n] = fma(x[n], x[n], squares[n])
+        c2[n] = fma(x[n], x[n], state.squares[n])
     delta, wz, we, _ = add_row(state, x, 0.0, scratch, learns)
     # p = eps / alpha * exp((h' S^+ h - Gamma) / (2 alpha)) * x' S^+ h
     exponent = totals[E] - delta * wz * wz
@@ -78,67 +64,43 @@ def _trial(x, v, factor, y, state, settings, scratch):
     p = vp * (1 / v) + 0.0  # no -0
     # h -= g x;   Gamma += g^2 x' S^+ x
     if learns:
-        for n in range(x.size):
-            squares[n] = c2[n]
+        state.squares[:] = c2
         g = kept_slope(loss, derivative(loss, parameter, y, p) * (1 / lipschitz)) * factor
         for k in range(int(totals[RANK])):
-            z[k] -= g * a[k]
+            state.z[k] -= g * a[k]
         totals[E] = exponent - 2 * g * xSh
         totals[A] += g * vp
         totals[T] += 1
-        add_slope(loss, parameter, v * factor, y, p, slopes)
+        add_slope(loss, parameter, v * factor, y, p, state.slopes)
     return p
 
 
 @kernel
-def run(block, targets, weights, scores, first, state, intercept, settings):
-    """Score the rows from `first` on and learn those with a target and a positive weight.
-
-    Returns the number of rows, or the row whose new features do not fit into U.
-    """
-    totals = state[6]
-    size = state[1].size
-    x = np.zeros(size)
-    scratch = np.zeros((3, size))
-    for r in range(first, scores.size):
-        v = 1.0
-        y = targets[r] if targets.size else math.nan
-        if weights.size and weights[r] > 0:
-            v = weights[r]
-        elif weights.size:
-            y = math.nan
-        factor = 1.0
-        if settings[5] > 0:  # sample weights multiply the gradient
-            factor, v = v, 1.0
-        if load(block, r, v, intercept, y == y, state, x):
-            active = int(totals[ACTIVE])
-            arrays = scratch[0, :active], scratch[1, :active], scratch[2, :active]
-            scores[r] = _trial(x[:active], v, factor, y, state, settings, arrays)
-        elif y == y:
-            return r
-        else:
-            scores[r] = 0.0  # every row with a new direction has the score 0
-    return scores.size
+def run(block, targets, weights, scores, state, settings):
+    """Score the rows and learn those with a target and a positive weight."""
+    state = FactorState(*state)
+    x = np.zeros(state.D.size)
+    scratch = np.zeros(x.size), np.zeros(x.size), np.zeros(x.size)
+    _, _, _, _, _, intercept, weigh_gradients = settings
+    for r in range(scores.size):
+        weight = weights[r] if weights.size else 1.0
+        y = targets[r] if targets.size and weight > 0 else math.nan
+        weight = weight or 1.0
+        v = 1.0 if weigh_gradients else weight
+        scores[r] = 0.0  # every row with a new direction has the score 0
+        if load(block, r, v, intercept, state.places, x):
+            scores[r] = _trial(x, v, weight / v, y, state, settings, scratch)
 
 
 class Full(Declared, Learner):
     """Algorithm 2 of the paper, invariant to every invertible linear map of the features.
 
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from unitless.rows import as_rows
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> rows = as_rows(X, 2 * y - 1)
-    >>> learner = Full()
-    >>> scores = learner.learn(rows)
-    >>> print(f"{learner.loss.value(rows.targets, scores).mean():.4f}")
+    >>> from unitless.testing import example_loss
+    >>> print(example_loss(Full()))
     0.3465
     """
 
-    alpha: float = parameter(
-        9 / 8,
-        "larger ones make weights smaller; 9/8 is the paper's choice",
-        f"finite number >= {ALPHA_0}",
-    )
+    alpha: float = parameter(9 / 8, "larger ones make weights smaller", AT_LEAST_ALPHA_0)
     wealth: float = parameter(1.0, "eps, the initial wealth, which bounds the regret for u = 0")
 
     name = "full"
@@ -153,13 +115,7 @@ class Full(Declared, Learner):
         Field("state.squares", "x^2", "sum x_n^2, for the rank rule", ("n",)),
         Field("state.places", "1", "position of each coordinate, or -1", ("coordinates",)),
         Field("state.coordinates", "1", "coordinate at each position", ("n",)),
-        Field(
-            "state.totals",
-            "1",
-            "t, A = sum v g p, E = h'S^+h - Gamma, rank, positions, whether the rank rule is that "
-            "of 0.1.0",
-            (6,),
-        ),
+        Field("state.totals", "1", "t, A = sum v g p, E, rank, positions, 0.1.0's rank rule", (6,)),
         Field("state.noise", "|x|", "what rounding is known to leave, for the rank rule", ("n",)),
         Field("state.lost", "|x|", "at most this part of h was dropped as noise", ("n",)),
         SLOPES._replace(name="state.slopes"),
@@ -167,9 +123,10 @@ class Full(Declared, Learner):
     state: FactorState
 
     def _prepare(self) -> None:
-        loss = self.loss
-        self._settings = (self.alpha, self.wealth, loss.code, loss.parameter, loss.lipschitz, 0.0)
-        self.state = empty_state(1, 0)
+        _, code, parameter, lipschitz, _ = self.loss
+        algorithm = self.alpha, self.wealth, code, parameter, lipschitz
+        self._settings = (*algorithm, float(self.intercept), 0.0)
+        self.state = FactorState.empty(0)
 
     @property
     def trials(self) -> int:
@@ -181,18 +138,18 @@ class Full(Declared, Learner):
         self._settings = (*self._settings[:-1], 1.0)
 
     def _sizes(self) -> dict[str, int]:
-        own = {"n": max(1, len(self.state.D)), "coordinates": max(1, len(self.state.places))}
-        return super()._sizes() | own
+        return super()._sizes() | {"n": len(self.state.D), "coordinates": 1 + self._columns}
 
     def _loaded(self) -> None:
-        _, D, _, _, places, coordinates, totals, *_ = self.state
-        active = checked_count(totals[ACTIVE], len(D))
+        totals = self.state.totals
+        active = checked_count(totals[ACTIVE], len(self.state.D))
         checked_count(totals[RANK], active)
-        taken = coordinates[:active]
+        self.state = self.state.cut(active)  # files of 0.1.0 have spare room
+        places = self.state.places
+        taken = self.state.coordinates
         need(((taken >= 0) & (taken < len(places))).all(), "coordinates point beyond the end")
-        used = np.flatnonzero(places != -1)
-        same = np.array_equal(used, np.sort(taken)) and (places[taken] == np.arange(active)).all()
-        need(same, "places and coordinates disagree")
+        is_inverse = (places[taken] == np.arange(active)).all()
+        need(is_inverse and (places != -1).sum() == active, "places and coordinates disagree")
 
     @property
     def _columns(self) -> int:
@@ -204,44 +161,40 @@ class Full(Declared, Learner):
             self.state = self.state._replace(places=np.append(self.state.places, new))
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        self._run(block, EMPTY, weights, scores, 0)
+        run(tuple(block), EMPTY, weights, scores, tuple(self.state), self._settings)
         return scores
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        row = self._run(block, targets, weights, scores, 0)
-        while row < len(scores):
-            self._make_room(block.cut(row, row + 1))
-            row = self._run(block, targets, weights, scores, row)
+        self._activate(block, weights > 0 if len(weights) else np.ones(len(scores), bool))
+        run(tuple(block), targets, weights, scores, tuple(self.state), self._settings)
         return scores
 
-    def _run(self, block: Block, targets: Float, weights: Float, scores: Float, first: int) -> int:
-        state = tuple(self.state)
-        data = tuple(block), targets, weights, scores
-        return run(*data, first, state, self.intercept, self._settings)
-
-    def _make_room(self, row: Block) -> None:
-        """Make room in U for the features that are nonzero for the first time in this row."""
-        columns = row.indices if len(row.starts) else np.arange(row.columns)
-        new = (self.state.places[columns + 1] < 0) & (np.abs(row.values) > 0)
-        active = int(self.state.totals[ACTIVE])
-        self.state = self.state.with_room(active + int(new.sum()))
+    def _activate(self, block: Block, learns: NDArray[np.bool_]) -> None:
+        """Give positions to coordinates that are nonzero for the first time, as they appear."""
+        places = self.state.places
+        if len(self.state.D) == self._columns + self.intercept:
+            return
+        rows, columns = block.positions()
+        new = learns[rows] & (places[columns + 1] < 0) & (np.abs(block.values) > 0)
+        found, first = np.unique(columns[new], return_index=True)
+        coordinates = found[np.argsort(first)] + 1
+        if self.intercept and places[0] < 0 and learns.any():
+            coordinates = np.append(0, coordinates)
+        if len(coordinates):
+            self.state = self.state.with_coordinates(coordinates)
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
-        self.state.rescale(columns, factors)
+        linear_map.rescale(self.state, columns, factors)
 
     def _seen(self) -> NDArray[np.bool_]:
         return self.state.places >= 0
 
     def rescale(self, factors: ArrayLike | Mapping[Any, float]) -> Self:
-        """From now on x arrives as factors * x, or as M x for an invertible matrix M.
-
-        Predictions continue as if it always had, exactly to the bit for powers of two.
-        """
+        """The same as `Learner.rescale`; with an invertible matrix M, x arrives as M x."""
         if isinstance(factors, Mapping) or np.ndim(factors) != 2:
             return super().rescale(factors)
-        matrix = np.asarray(factors, dtype=np.float64)
-        check_invertible(matrix, self._columns)
-        self.state, self._units = mapped(self.state, self._units, matrix)
+        matrix = linear_map.checked_matrix(factors, self._columns)
+        self.state, self._units = linear_map.mapped(self.state, self._units, matrix)
         return self
 
     def _coefficients(self) -> Float:
@@ -252,26 +205,16 @@ class Full(Declared, Learner):
         """A, h / s and s, of the loss itself rather than of loss / L."""
         state = self.state
         lipschitz = self.loss.lipschitz
-        active = int(state.totals[ACTIVE])
-        coordinates = state.coordinates[:active]
-        norms = np.sqrt(state.squares[:active])
+        norms = np.sqrt(state.squares)
         divisors = np.where(norms > 0, norms, np.inf)
-        h = (state.R[:, :active] * state.q[:, None]).sum(axis=0)
-        z, s, lost = np.zeros((3, len(state.places)))
-        z[coordinates] = h / divisors * lipschitz
-        lost[coordinates] = state.lost[:active] / divisors * lipschitz
-        s[coordinates] = norms
-        if len(self._units):
-            with np.errstate(over="ignore"):  # a norm may exceed the largest float
-                s[coordinates] /= self._units[coordinates]
-        a = float(state.totals[A]) * lipschitz
-        return Sums(int(state.totals[T]), active, a, z, s, state.slopes, lost)
+        h = (state.R * state.q[:, None]).sum(axis=0)
+        z = state.by_coordinate(h / divisors * lipschitz)
+        s = self._in_own_unit(state.by_coordinate(norms))
+        lost = state.by_coordinate(state.lost / divisors * lipschitz)
+        return Sums(self.trials, len(norms), state.totals[A] * lipschitz, z, s, state.slopes, lost)
 
-    def deviations(self) -> Float:
-        """The root of the mean square of each column."""
-        with np.errstate(invalid="ignore"):  # the squared loss of Vaw is not Lipschitz; s is finite
-            sums = Full.sums(self)
-        return sums.sizes()
+    def _root_mean_squares(self) -> Float:
+        return self.state.by_coordinate(np.sqrt(self.state.squares / max(self.trials, 1)))
 
     def potential(self) -> float:
         """psi = eps exp((h'S^+h - Gamma) / (2 alpha)): the wealth still to be lost."""

@@ -21,8 +21,7 @@ from numba import carray  # type: ignore[attr-defined]
 from unitless.kernels.decorators import inlined
 from unitless.kernels.simd import fma, pointer
 
-MIN_DELTA = 2.0**-100
-"""A row whose delta falls below is rescaled, so that delta never reaches the end of float64."""
+MIN_DELTA = 2.0**-100  # a row with less is rescaled before it reaches the end of float64
 
 
 @inlined
@@ -33,42 +32,13 @@ def root_unit(d):
 
 
 @inlined
-def _rest(array, start, k, size):
-    """array[start + k + 1 : start + size] of the flat array, without a reference count.
-
-    A slice counts references, which takes as long as rotating twenty numbers.
-    """
-    return carray(pointer(array, start + k + 1), (size - k - 1,))
-
-
-@inlined
-def _rotate_rest(u, w, s, n, keep):
-    """(u, w) after a rotation with c >= 1/2; u only if `keep`."""
-    for j in range(u.size):
-        w[j] = fma(-n, u[j], w[j])
-        if keep:
-            u[j] = fma(s, w[j], u[j])
-
-
-@inlined
-def _rotate_and_scale_rest(u, w, rotation, keep):
-    """(u, w) after a rotation that multiplies w by m; u only if `keep`."""
-    c, s, m, n = rotation
-    for j in range(u.size):
-        old = u[j]
-        if keep:
-            u[j] = fma(c, old, s * w[j])
-        w[j] = fma(m, w[j], -n * old)
-
-
-@inlined
 def _scaled_rotation(D, d, delta, c_delta, s, wk):
-    """((c, s, m, n), delta) of a rotation that multiplies w by m; n is m w_k."""
+    """(c, m, n, delta) of a rotation that multiplies w by m; n is m w_k."""
     if d <= 2 * D:
         m = root_unit(MIN_DELTA)
-        return (c_delta / delta, s, m, wk * m), c_delta / m / m
+        return c_delta / delta, m, wk * m, c_delta / m / m
     unit = root_unit(D)  # w / w_k - u in a unit that brings delta near 1
-    return (D / d, s, unit / wk, unit), D / unit / unit * (s * wk)
+    return D / d, unit / wk, unit, D / unit / unit * (s * wk)
 
 
 @inlined
@@ -76,11 +46,12 @@ def rotate(U, D, z, w, start, rank, a, keep):
     """Rotate a row, `start` = (delta, wz) and w, into the first `rank` rows of the factor.
 
     Afterwards w is zero before position `rank`, and a is the last column of the identity matrix
-    (without we), in units of D^(1/2). Returns (delta, wz, we). If not `keep`, U, D and z stay as
-    they are, and w, a and the result are the same to the bit.
+    (without we), in units of D^(1/2). Returns (delta, wz, we), the same to the bit if not `keep`;
+    then U, D and z stay as they are.
     """
     delta, wz = start
     we = 1.0
+    stride = U.strides[0] // U.itemsize
     for k in range(rank):
         wk = w[k]
         if wk == 0:
@@ -91,17 +62,24 @@ def rotate(U, D, z, w, start, rank, a, keep):
         s = t * (1 / d)
         c_delta = fma(-t, s, delta)
         a[k] = s * we
-        u = _rest(U, k * (U.strides[0] // U.itemsize), k, w.size)
-        rest = _rest(w, 0, k, w.size)
+        # u, rest = U[k, k + 1 :], w[k + 1 :]; slices would count references, which is slow
+        u = carray(pointer(U, k * stride + k + 1), (w.size - k - 1,))
+        rest = carray(pointer(w, k + 1), u.shape)
         if d <= 2 * D[k] and c_delta >= MIN_DELTA:
-            _rotate_rest(u, rest, s, wk, keep)
+            for j in range(u.size):
+                rest[j] = fma(-wk, u[j], rest[j])
+                if keep:
+                    u[j] = fma(s, rest[j], u[j])
             wz = fma(-wk, z[k], wz)
             new = fma(s, wz, z[k])
             delta = c_delta
         else:
-            rotation, delta = _scaled_rotation(D[k], d, delta, c_delta, s, wk)
-            _rotate_and_scale_rest(u, rest, rotation, keep)
-            c, _, m, n = rotation
+            c, m, n, delta = _scaled_rotation(D[k], d, delta, c_delta, s, wk)
+            for j in range(u.size):
+                old = u[j]
+                if keep:
+                    u[j] = fma(c, old, s * rest[j])
+                rest[j] = fma(m, rest[j], -n * old)
             new = fma(c, z[k], s * wz)
             wz = fma(m, wz, -n * z[k])
             we *= m

@@ -43,10 +43,8 @@ class LearnerGroup(Learner):
         for learner in self.learners:
             learner.weigh_gradients()
 
-    def deviations(self) -> Float | None:
-        """The root of the mean square of each column."""
-        found = self.learners[0].deviations()
-        return None if found is None else self._sizes_in_own_unit(found)
+    def _root_mean_squares(self) -> Float | None:
+        return self.learners[0]._root_mean_squares()
 
     def _loaded(self) -> None:
         room = min(learner._columns for learner in self.learners)

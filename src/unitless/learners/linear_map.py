@@ -1,26 +1,47 @@
-"""Apply a linear map of the features, x -> M x, to the state of Algorithm 2 and of VAW.
+"""Let the state of Algorithm 2 and of VAW follow a linear map of the features, x -> M x.
 
-S becomes M S M', so the rows of R M' are factored again; h and the exponent belong to the rows and
-do not change.
+A diagonal M is a change of units. For others S becomes M S M', so the rows of R M' are factored
+again; h and the exponent belong to the rows and do not change.
 """
 
-import numpy as np
+import math
 
-from unitless.learners.triangular_factor import (
-    ACTIVE,
-    RANK,
-    FactorState,
-    Float,
-    add_rows,
-    empty_state,
-)
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unitless.learners.triangular_factor import MIN_D, OLD_RULE, RANK, FactorState, add_rows
+from unitless.state import Float
 
 NO_EXPONENT = -(2**20)
 """The exponent of 0, far below that of any number."""
 
 
-def check_invertible(matrix: Float, columns: int) -> None:
-    """Refuse a matrix that is not an invertible map of that many columns."""
+def rescale(state: FactorState, columns: NDArray[np.int64], factors: Float) -> None:
+    """Let the state follow columns that are multiplied by nonzero factors.
+
+    D stays at MIN_D at least, as if the past of the column had been larger: that is still far below
+    the last digit of the value for which a unit changes that much.
+    """
+    D = state.D
+    positions = state.places[columns + 1]
+    seen = positions >= 0
+    factor = np.ones(len(D))
+    factor[positions[seen]] = factors[seen]
+    state.squares[:] = state.squares * factor * factor
+    state.noise[:] *= np.abs(factor)
+    state.lost[:] *= np.abs(factor)
+    _, exponents = np.frexp(D)
+    least = np.where(D > 0, np.ldexp(math.sqrt(MIN_D), -(exponents // 2)), 0.0)
+    pivots = np.copysign(np.maximum(np.abs(factor), least), factor)
+    D[:] = D * pivots * pivots
+    state.z[:] /= pivots
+    state.U[:] *= factor / pivots[:, None]
+    np.fill_diagonal(state.U[: int(state.totals[RANK])], 1.0)
+
+
+def checked_matrix(given: ArrayLike, columns: int) -> Float:
+    """The matrix of an invertible map of that many columns; others are refused."""
+    matrix = np.asarray(given, dtype=np.float64)
     if matrix.shape != (columns, columns):
         raise ValueError(
             f"{columns} features need a {columns} x {columns} matrix, got {matrix.shape}"
@@ -31,13 +52,13 @@ def check_invertible(matrix: Float, columns: int) -> None:
         scaled = scaled / np.where(largest > 0, largest, 1)
     if not np.isfinite(matrix).all() or np.linalg.matrix_rank(scaled) < columns:
         raise ValueError("the matrix is not invertible, so the features cannot be recovered")
+    return matrix
 
 
 def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState, Float]:
     """(state, units) for features M x; each gets the power of two that fits its row of M."""
     rank = int(state.totals[RANK])
-    active = int(state.totals[ACTIVE])
-    positions = np.flatnonzero(state.coordinates[:active] > 0)
+    positions = np.flatnonzero(state.coordinates > 0)
     columns = state.coordinates[positions] - 1
     M, used, exponents = _in_units(matrix[:, columns], units[1:][columns] if len(units) else None)
     W = np.einsum("kn,in->ki", state.R[:rank, positions], M)
@@ -47,17 +68,13 @@ def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState
         lost = np.append(state.lost[state.places[0]], lost)
         W = np.column_stack([state.R[:rank, state.places[0]], W])
         coordinates = np.append(0, coordinates)
-    count = len(coordinates)
-    new = empty_state(max(count, 1), len(matrix))
-    new.coordinates[:count] = coordinates
-    new.places[coordinates] = np.arange(count)
-    new.totals[:] = state.totals
-    new.totals[RANK] = 0
-    new.totals[ACTIVE] = count
-    new.lost[:count] = lost
+    new = FactorState.empty(len(matrix)).with_coordinates(coordinates)
+    new.totals[:RANK] = state.totals[:RANK]
+    new.totals[OLD_RULE] = state.totals[OLD_RULE]
+    new.lost[:] = lost
     new.slopes[:] = state.slopes
-    new.squares[:count] = (W * W).sum(axis=0)
-    add_rows(np.ascontiguousarray(W), state.q[:rank], np.sqrt(new.squares[:count]), tuple(new))
+    new.squares[:] = (W * W).sum(axis=0)
+    add_rows(np.ascontiguousarray(W), state.q[:rank], np.sqrt(new.squares), tuple(new))
     new_units = np.zeros(1 + len(matrix))
     new_units[0] = 1.0
     new_units[used + 1] = np.ldexp(1.0, -exponents)

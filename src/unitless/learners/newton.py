@@ -246,10 +246,8 @@ class Newton(Declared, Learner):
         )
         return scores
 
-    def deviations(self) -> Float:
-        """The root of the mean square of each column."""
-        means = self._s2[1 : 1 + self._columns] / max(self._totals[T], 1.0)
-        return self._sizes_in_own_unit(np.sqrt(means))
+    def _root_mean_squares(self) -> Float:
+        return np.sqrt(self._s2[: 1 + self._columns] / max(self.trials, 1))
 
     def add_class(self) -> None:
         """Add one class, whose weights are 0."""

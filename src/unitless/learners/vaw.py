@@ -58,7 +58,7 @@ class Vaw(Full):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self._settings = (LIMIT, LIMIT, LINEAR, 0.0, 1.0, 0.0)
+        self._settings = (LIMIT, LIMIT, LINEAR, 0.0, 1.0, float(self.intercept), 0.0)
         self._targets = np.zeros(5)
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:

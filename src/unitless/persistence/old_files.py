@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.learners.base import EMPTY
+from unitless.learners.linear_map import rescale
 from unitless.learners.slopes import no_slopes
 from unitless.learners.triangular_factor import ACTIVE, FactorState
 
@@ -104,7 +105,7 @@ def _take_units(path: str, arrays: Arrays) -> None:
     _, exponents = np.frexp(units)
     if np.abs(exponents).max() <= MAX_EXPONENT:
         features = coordinates[coordinates > 0]
-        state.rescale(features - 1, 1 / by_coordinate[features])
+        rescale(state, features - 1, 1 / by_coordinate[features])
         by_coordinate = EMPTY
     arrays[f"{path}_units"] = by_coordinate
     arrays[f"{path}state.U"] = state.U
