@@ -52,13 +52,13 @@ def as_markdown(text):
 
 def definitions(part):
     """Return lines `name : type`, each with an indented meaning or none, as a list."""
+    found = re.split(r"\n(?! )", part)
     lines = []
-    for line in part.splitlines():
-        if line.startswith("    "):
-            lines[-1] += " " + line.strip()
-            continue
-        name, _, kind = line.partition(" : ")
-        lines.append(f"- `{name}` ({kind})." if kind else f"- `{name}`.")
+    for each in found:
+        first, _, meaning = each.partition("\n")
+        name, _, kind = first.partition(" : ")
+        line = f"- `{name}`" + (f" ({kind})" if kind else "")
+        lines.append(f"{line}: {' '.join(meaning.split())}" if meaning else line)
     return "\n".join(lines)
 
 

@@ -28,7 +28,8 @@ OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)*(?:examples|benchmarks|tests|src)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 OBJECT = re.compile(r"^::: (\S+)\n(?: {4}.*\n)*", re.MULTILINE)
 SCRIPT = re.compile(r"^Script: \[(\w+\.py)\]\(\1\)$", re.MULTILINE)
-BAR = '<mo stretchy="false" lspace="0" rspace="0">|</mo>'
+BAR = re.compile("<mo>(&#x0007C;|&#x02016;)</mo>")
+STILL_BAR = r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'
 SHIM = "https://unpkg.com/iframe-worker/shim"
 GALLERY = (
     "any_unit",
@@ -130,9 +131,12 @@ def on_page_markdown(markdown, page, config, files):
 def with_docstring(found):
     """Return an object of the API as its Markdown twin has it: with its public methods."""
     kind = locate(found[1])
+    shown = re.search(r"members: \[(.+)\]", found[0])
     parts = [f"### {found[1]}", described(found[1])]
     for name, method in inspect.getmembers(kind if inspect.isclass(kind) else None):
-        if not name.startswith("_") and getattr(method, "__module__", "").startswith("unitless"):
+        public = not name.startswith("_") and callable(method)
+        ours = (getattr(method, "__module__", None) or "").startswith("unitless")
+        if public and ours and (not shown or name in shown[1].split(", ")):
             parts += [f"#### {kind.__name__}.{name}", described(f"{found[1]}.{name}")]
     return "\n\n".join(parts)
 
@@ -140,7 +144,8 @@ def with_docstring(found):
 def with_code(found):
     """Return a script of the gallery as a block that can be opened."""
     code = (DOCS / "gallery" / found[1]).read_text(encoding="utf-8")
-    lines = [f'??? example "{found[1]}"', "", "```python", *code.splitlines(), "```"]
+    fence = "```{.python data-search-exclude=true}"
+    lines = [f'??? example "{found[1]}"', "", fence, *code.splitlines(), "```"]
     return "\n".join(f"    {line}" if k else line for k, line in enumerate(lines))
 
 
@@ -155,7 +160,7 @@ def as_mathml(found):
 
     display = "block" if found[2] == "[" else "inline"
     formula = html.unescape(found[3]).strip().replace("{aligned}", "{align*}")
-    return convert(formula, display=display).replace("<mo>&#x0007C;</mo>", BAR)
+    return BAR.sub(STILL_BAR, convert(formula, display=display))
 
 
 def on_post_page(output, page, config):

@@ -128,7 +128,7 @@ def test_the_page_of_learners_has_all_of_them():
     for name, path in REGISTRY.items():
         assert f"## `{name}`\n\n`{path.rpartition('.')[2]}(" in page
     assert ">>> learner = Coordinate()\n" in page
-    assert "- `alpha` (finite number > 9/8). " in page
+    assert "- `alpha` (finite number > 9/8): " in page
     assert "| s2 | x^2 | sum x_i^2 |" in page
 
 
@@ -149,3 +149,5 @@ def test_formulas_become_mathml():
     text = hooks.FORMULA.sub(hooks.as_mathml, r'<span class="arithmatex">\(a &lt; b_i\)</span>')
     assert text.startswith("<math")
     assert "<mi>a</mi><mo>&#x0003C;</mo><msub>" in text
+    norm = hooks.FORMULA.sub(hooks.as_mathml, r'<span class="arithmatex">\(\lVert a\)</span>')
+    assert norm.count('stretchy="false"') == 1
