@@ -24,9 +24,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unitless.kernels.arithmetic import grown
-from unitless.kernels.decorators import inlined, kernel, subroutine
+from unitless.kernels.decorators import kernel, subroutine
 from unitless.kernels.simd import prefetch
 from unitless.rows import Rows, row_count, row_span
 
@@ -49,18 +50,27 @@ KNOWN = {
 }
 """Ratios of units, and examples of units."""
 LOG_KNOWN = np.log(list(KNOWN))
-AHEAD = 32  # values between the prefetch of a feature's numbers and their use
+AHEAD = 32  # values between the prefetch of a feature's record and its use
 RUN_MEDIANS = 9
 MIN_MEDIANS = 20
 GAP = 1.05
 NEW_ALARM, REPORTED = -1.0, -2.0
 """In the place of the last median: the feature is no longer watched."""
-FIELDS = 12
-FIRST, SECOND, START, LOW, HIGH, SUM, COUNT, CHANGES, LAST, RUN, RUN_SUM, RUN_FAR = range(FIELDS)
-"""Of a feature: two values that wait for a third, and the row of the first; of its medians the
-smallest, the largest, their sum, their number, how many differ from the one before, and the last;
-of the present run their number (negative if they are below), the sum of all but the first, and the
-farthest."""
+FIELDS = [
+    "first",  # two values that wait for a third
+    "second",
+    "start",  # the row of the first
+    "low",  # of the medians: the smallest, the largest, their sum and number
+    "high",
+    "sum",
+    "count",
+    "changes",  # medians that differ from the one before
+    "last",
+    "run",  # medians of the present run, negative if they are below
+    "run_sum",  # without the first
+    "run_far",  # the farthest of them
+]
+FEATURE = np.dtype([(name, np.float64) for name in FIELDS])
 
 
 class Alarm(NamedTuple):
@@ -100,7 +110,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.rows = 0
-        self.sizes = np.zeros((0, FIELDS))
+        self.sizes = np.zeros((0, len(FIELDS)))
 
     def add(self, rows: Rows, names: Sequence[Any] = ()) -> list[Alarm]:
         """Take in more rows; returns alarms of features not reported before, by column.
@@ -111,27 +121,34 @@ class Watch:
             self.sizes = grown(self.sizes, rows.columns)
         first = self.rows + 1
         self.rows += len(rows)
-        if not _look(self.sizes, tuple(rows.block), first):
+        features = self.features
+        if not _look(features, tuple(rows.block), first):
             return []
-        new = np.flatnonzero(self.sizes[:, LAST] == NEW_ALARM)
         alarms = []
-        for j, record in zip(new.tolist(), self.sizes[new].tolist(), strict=True):
-            before = record[SUM] / record[COUNT]
-            now = record[RUN_SUM] / (RUN_MEDIANS - 1)
+        for j in np.flatnonzero(features["last"] == NEW_ALARM).tolist():
+            feature = features[j]
+            before = float(feature["sum"] / feature["count"])
+            now = float(feature["run_sum"] / (RUN_MEDIANS - 1))
             factor = nearest_known(math.log(now) - math.log(before))
             name = names[j] if j < len(names) else j
-            alarms.append(Alarm(name, int(record[START]), before, now, factor))
-        self.sizes[new, LAST] = REPORTED
+            alarms.append(Alarm(name, int(feature["start"]), before, now, factor))
+            feature["last"] = REPORTED
         return alarms
+
+    @property
+    def features(self) -> NDArray[Any]:
+        """The numbers as one record per feature."""
+        return self.sizes.view(FEATURE)[:, 0]
 
     def begin_file(self) -> None:
         """Count rows from 1 again; values that wait for a third are dropped."""
         self.rows = 0
-        self.sizes[:, [FIRST, SECOND]] = 0
+        self.features["first"] = 0
+        self.features["second"] = 0
 
     def forget_unseen(self) -> None:
         """Drop the features after the last that had a value; a model file need not keep them."""
-        seen = np.flatnonzero(self.sizes[:, [FIRST, COUNT]].any(axis=1))
+        seen = np.flatnonzero(self.sizes.any(axis=1))
         self.sizes = self.sizes[: seen[-1] + 1 if len(seen) else 0]
 
 
@@ -144,90 +161,95 @@ def nearest_known(log_ratio: float) -> float:
 
 
 @kernel
-def _look(sizes, block, first):
+def _look(features, block, first):
     """Take in rows; return whether a run was long enough for an alarm."""
     values, indices, starts, _ = block
-    sparse = starts.size > 0
-    flat = sizes.reshape(-1)
+    is_sparse = starts.size > 0
     found = False
     for r in range(row_count(block)):
         start, stop = row_span(block, r)
         for k in range(start, stop):
-            if sparse:
-                soon = indices[min(k + AHEAD, indices.size - 1)]
-                prefetch(flat, soon * FIELDS)
+            if is_sparse:
+                prefetch(features, indices[min(k + AHEAD, indices.size - 1)])
             size = abs(values[k])
-            if size > 0 and size != 1:  # neither zero nor missing, nor a mark of presence
-                j = indices[k] if sparse else k - start
-                one = sizes[j, FIRST]
-                two = sizes[j, SECOND]
-                if one == 0:
-                    sizes[j, FIRST] = size
-                    if sizes[j, RUN] == 0:
-                        sizes[j, START] = first + r
-                elif two == 0:
-                    sizes[j, SECOND] = size
-                else:
-                    sizes[j, FIRST] = sizes[j, SECOND] = 0
-                    median = max(min(one, two), min(max(one, two), size))
-                    found |= _see(sizes, j, median)
+            if not size > 0 or size == 1:  # zero or missing, or a mark of presence
+                continue
+            feature = features[indices[k] if is_sparse else k - start]
+            one = feature.first
+            two = feature.second
+            if one == 0:
+                feature.first = size
+                if feature.run == 0:
+                    feature.start = first + r
+            elif two == 0:
+                feature.second = size
+            else:
+                feature.first = 0
+                feature.second = 0
+                median = max(min(one, two), min(max(one, two), size))
+                found |= _see(feature, median)
     return found
 
 
-@inlined
-def _see(sizes, j, median):
+@subroutine
+def _see(feature, median):
     """Take in one median; return whether it completes a run that is an alarm."""
-    run = sizes[j, RUN]
-    if sizes[j, LAST] < 0:  # reported
+    if feature.last < 0:  # reported
         return False
-    sizes[j, CHANGES] += median != sizes[j, LAST]
-    sizes[j, LAST] = median
+    feature.changes += median != feature.last
+    feature.last = median
     side = 0
-    if sizes[j, COUNT] >= MIN_MEDIANS:
-        side = (median > GAP * sizes[j, HIGH]) - (GAP * median < sizes[j, LOW])
-    if run * side <= 0 and run != 0:
-        _end_run(sizes, j)
+    if feature.count >= MIN_MEDIANS:
+        side = (median > GAP * feature.high) - (GAP * median < feature.low)
+    if feature.run * side <= 0:
+        _end_run(feature)
     if side == 0:
-        sizes[j, HIGH] = max(sizes[j, HIGH], median)
-        sizes[j, LOW] = min(sizes[j, LOW], median) if sizes[j, COUNT] > 0 else median
-        sizes[j, SUM] += median
-        sizes[j, COUNT] += 1
+        feature.high = max(feature.high, median)
+        feature.low = min(feature.low, median) if feature.count > 0 else median
+        feature.sum += median
+        feature.count += 1
         return False
-    sizes[j, RUN] += side
-    if abs(sizes[j, RUN]) > 1:  # two of the first three values may be from before
-        sizes[j, RUN_SUM] += median
-    far = sizes[j, RUN_FAR]
-    sizes[j, RUN_FAR] = max(far, median) if side > 0 or far == 0 else min(far, median)
-    if abs(sizes[j, RUN]) < RUN_MEDIANS:
+    if feature.run != 0:  # two of the first three values may be from before
+        feature.run_sum += median
+    feature.run += side
+    far = feature.run_far
+    feature.run_far = max(far, median) if side > 0 or far == 0 else min(far, median)
+    if abs(feature.run) < RUN_MEDIANS:
         return False
-    is_alarm = _is_change_of_unit(sizes[j])
+    is_alarm = _is_change_of_unit(feature)
     if is_alarm:
-        sizes[j, LAST] = NEW_ALARM
+        feature.last = NEW_ALARM
     else:
-        _end_run(sizes, j)
+        _end_run(feature)
     return is_alarm
 
 
 @subroutine
-def _end_run(sizes, j):
-    """Count the medians of a run, which is not empty, as past ones."""
-    edge = HIGH if sizes[j, RUN] > 0 else LOW
-    sizes[j, edge] = sizes[j, RUN_FAR]
-    sizes[j, SUM] += sizes[j, RUN_SUM]
-    sizes[j, COUNT] += abs(sizes[j, RUN]) - 1
-    sizes[j, RUN] = sizes[j, RUN_SUM] = sizes[j, RUN_FAR] = 0
+def _end_run(feature):
+    """Count the medians of a run as past ones."""
+    if feature.run == 0:
+        return
+    if feature.run > 0:
+        feature.high = feature.run_far
+    else:
+        feature.low = feature.run_far
+    feature.sum += feature.run_sum
+    feature.count += abs(feature.run) - 1
+    feature.run = 0
+    feature.run_sum = 0
+    feature.run_far = 0
 
 
 @subroutine
-def _is_change_of_unit(record):
+def _is_change_of_unit(feature):
     """Whether the ratio is near a known factor, or large, beyond the spread, and no coincidence."""
-    before = record[SUM] / record[COUNT]
-    now = record[RUN_SUM] / (RUN_MEDIANS - 1)
+    before = feature.sum / feature.count
+    now = feature.run_sum / (RUN_MEDIANS - 1)
     if not math.isfinite(before + now):  # sums of values beyond 1e300
         return False
     size = abs(math.log(now) - math.log(before))
     error = np.abs(LOG_KNOWN - size).min()
-    spread = math.log(record[HIGH]) - math.log(record[LOW])
+    spread = math.log(feature.high) - math.log(feature.low)
     is_known = error <= 0.04 + 0.15 * spread or size >= math.log(10)
-    varies = record[CHANGES] >= (record[COUNT] + RUN_MEDIANS) / 4
+    varies = feature.changes >= (feature.count + RUN_MEDIANS) / 4
     return varies and is_known and size > spread
