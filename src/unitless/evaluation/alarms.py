@@ -56,21 +56,13 @@ MIN_MEDIANS = 20
 GAP = 1.05
 NEW_ALARM, REPORTED = -1.0, -2.0
 """In the place of the last median: the feature is no longer watched."""
-FIELDS = [
-    "first",  # two values that wait for a third
-    "second",
-    "start",  # the row of the first
-    "low",  # of the medians: the smallest, the largest, their sum and number
-    "high",
-    "sum",
-    "count",
-    "changes",  # medians that differ from the one before
-    "last",
-    "run",  # medians of the present run, negative if they are below
-    "run_sum",  # without the first
-    "run_far",  # the farthest of them
-]
-FEATURE = np.dtype([(name, np.float64) for name in FIELDS])
+FIELDS = ["first", "second", "start", "low", "high", "sum", "count", "changes", "last"]
+"""Of a feature: two values that wait for a third, and the row of the first; of its medians the
+smallest, the largest, their sum and number, how many differ from the one before, and the last."""
+RUN_FIELDS = ["run", "run_sum", "run_far"]
+"""Of its present run: the number of medians (negative if they are below), the sum of all but the
+first, and the farthest."""
+FEATURE = np.dtype([(name, "f8") for name in FIELDS + RUN_FIELDS])
 
 
 class Alarm(NamedTuple):
@@ -82,16 +74,11 @@ class Alarm(NamedTuple):
     continue with a model saved before that row, after `unitless rescale MODEL height=100`
     """
 
-    feature: Any
-    """Its name, or the number of its column."""
-    row: int
-    """Where the new values begin, counted from 1, up to two values early or late."""
-    before: float
-    """The mean of the medians before."""
-    now: float
-    """The mean of those since, without the first."""
-    factor: float
-    """The known factor that is nearest to their ratio."""
+    feature: Any  # its name, or the number of its column
+    row: int  # where the new values begin, counted from 1, up to two values early or late
+    before: float  # the mean of the medians before
+    now: float  # the mean of those since, without the first
+    factor: float  # the known factor that is nearest to their ratio
 
     def __str__(self) -> str:
         ratio = self.now / self.before if self.before else math.inf
@@ -110,7 +97,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.rows = 0
-        self.sizes = np.zeros((0, len(FIELDS)))
+        self.sizes = np.zeros((0, len(FIELDS + RUN_FIELDS)))
 
     def add(self, rows: Rows, names: Sequence[Any] = ()) -> list[Alarm]:
         """Take in more rows; returns alarms of features not reported before, by column.

@@ -13,28 +13,15 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless import persistence
 from unitless.blend.blend import Blend
 from unitless.encoders import FrameEncoder
 from unitless.evaluation.alarms import Watch
-from unitless.evaluation.baselines import (
-    Constant,
-    Previous,
-    Sample,
-    best_constant,
-    last_label,
-)
+from unitless.evaluation.baselines import Constant, Previous, Sample, best_constant, last_label
 from unitless.evaluation.certified import certified
 from unitless.evaluation.examples import Examples
-from unitless.evaluation.metrics import (
-    LOSS,
-    ROWS,
-    WEIGHT,
-    LearningCurve,
-    RunningMetrics,
-)
+from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, LearningCurve, RunningMetrics, add_means
 from unitless.evaluation.progressive import Step, is_held_out, progressive
 from unitless.model import Model
 from unitless.model.explanations import contributions
@@ -45,24 +32,18 @@ from unitless.rows import Rows
 
 STEP_ROWS = 4096
 """Most rows of a step."""
-METRICS = ("totals", "classes", "ranks", "calibration", "confusion")
-ARRAYS = (
-    *(f"{part}.{name}" for part in ("tally", "held") for name in METRICS),
-    *(f"{part}.{name}" for part in ("sample", "examples.sample") for name in ("kept", "places")),
-    *(
-        "curve.sums",
-        "curve.places",
-        "examples.missing",
-        "previous.totals",
-        "watch.sizes",
-        "since",
-    ),
-)
-COUNTS = (
-    *("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms"),
+NOTES = (
+    "rows",
+    "unlabelled",
+    "held_out",
+    "passes",
+    "lines",
+    "holdouts",
+    "alarms",
     "examples.worst",
 )
-"""What a model file keeps of an evaluation: arrays, and JSON."""
+PARTS = ("tally", "curve", "sample", "examples", "examples.sample", "previous", "watch")
+"""What a model file keeps of an evaluation: numbers and lists, and all arrays of its parts."""
 
 
 @dataclass
@@ -75,27 +56,24 @@ class Evaluation:
     held_out: int = 0
     passes: int = 0
     lines: list[dict[str, Any]] = field(default_factory=list)
-    holdouts: list[float] = field(default_factory=list)
-    """Average loss of the rows held out, by pass."""
-    audited: list[dict[str, Any]] | None = None
-    """What each feature added to the score of one row: see `contributions`."""
-    certify: bool = False
-    """Whether each line of the table has a certificate, which takes time; a report shows them."""
-    alarms: list[dict[str, Any]] = field(default_factory=list)
-    """Features that may have changed their unit: see `unitless.evaluation.alarms.Alarm`."""
+    holdouts: list[float] = field(default_factory=list)  # average loss of rows held out, by pass
+    audited: list[dict[str, Any]] | None = None  # what each feature added to the score of one row
+    certify: bool = False  # whether lines of the table have certificates, which take time
+    alarms: list[dict[str, Any]] = field(default_factory=list)  # see `alarms.Alarm`
 
     def __post_init__(self) -> None:
-        self.tally = RunningMetrics(self.model.task, self.model.learner.loss)
-        self.held = RunningMetrics(self.model.task, self.model.learner.loss)
+        self.tally = self._new_metrics()
         self.curve = LearningCurve()
         self.sample = Sample()
         self.examples = Examples()
         self.previous = Previous()
         self.watch = Watch()
-        self.information = InformationTest()
-        """Of the rows since the run was started or resumed; it is not saved."""
-        self.since = np.zeros(2)
-        """Weight and loss since the last line of the table."""
+        self.information = InformationTest()  # of the rows since a run was resumed: it is not saved
+        self.since = np.zeros(2)  # weight and loss since the last line of the table
+        self.held = np.zeros(2)  # weight and average loss of the rows held out in this pass
+
+    def _new_metrics(self) -> RunningMetrics:
+        return RunningMetrics(self.model.task, self.model.learner.loss)
 
     def over(
         self,
@@ -127,21 +105,24 @@ class Evaluation:
             if at == audit - 1:
                 self.audited = contributions(self.model, rows[:1])
 
-        options: dict[str, Any] = {"holdout": holdout, "delay": delay}
-        for step in progressive(
-            self.model, blocks, first_row=at, cuts=cuts, before=before, **options
-        ):
+        steps = progressive(
+            self.model, blocks, first_row=at, holdout=holdout, delay=delay, cuts=cuts, before=before
+        )
+        for step in steps:
             if is_first:
                 self._watch(step.rows)
                 self.information.add(step.rows)
                 step = step._replace(line=self._count(step))
                 self.held_out += int(np.count_nonzero(step.held))
-            self.held.add(*step.scored(step.held))
+            targets, scores, weights = step.scored(step.held)
+            if weights.any():
+                losses = self.model.learner.loss.value(targets, scores)
+                add_means(self.held, 0, {1: losses}, weights)
             yield step
         self.passes += 1
-        if self.held.totals[WEIGHT]:
-            self.holdouts.append(float(self.held.totals[LOSS]))
-            self.held = RunningMetrics(self.model.task, self.model.learner.loss)
+        if self.held[0]:
+            self.holdouts.append(float(self.held[1]))
+            self.held[:] = 0
 
     def test(self, blocks: Iterable[FileBlock], share: float = 0) -> dict[str, Any]:
         """Score rows that were not learned: all, or the share that `over` held out.
@@ -149,7 +130,7 @@ class Evaluation:
         Rows of classes that the model does not know have no score; they are counted.
         """
         model = self.model
-        tally = RunningMetrics(model.task, model.learner.loss)
+        tally = self._new_metrics()
         at = 0
         unknown = 0
         for block in blocks:
@@ -164,8 +145,8 @@ class Evaluation:
                 unknown += int(np.count_nonzero(is_new))
                 step = Step(rows, model.learner.predict(rows), chosen, is_new, None)
                 tally.add(*step.scored(chosen & ~is_new))
-        found = {"rows": int(tally.totals[ROWS]), "unknown": unknown}
-        return {"source": None, **found, "metrics": tally.metrics()}
+        count = int(tally.totals[ROWS])
+        return {"source": None, "rows": count, "unknown": unknown, "metrics": tally.metrics()}
 
     def constant(self) -> Constant | None:
         """The best constant in hindsight."""
@@ -229,10 +210,19 @@ class Evaluation:
     def save(self, file: str | os.PathLike[str]) -> None:
         """Save the model with its metrics so far, so that the run can be resumed."""
         self.watch.forget_unseen()
-        is_held = bool(self.held.totals[WEIGHT])  # whether this pass holds out rows
-        arrays = {path: attrgetter(path)(self) for path in ARRAYS if is_held or path[:5] != "held."}
-        notes = {path: attrgetter(path)(self) for path in COUNTS}
+        notes = {path: attrgetter(path)(self) for path in NOTES}
+        arrays = {path: attrgetter(path)(self) for path in _arrays(self)}
         persistence.save(self.model, file, notes=notes, extra=arrays)
+
+
+def _arrays(run: Evaluation) -> list[str]:
+    """The arrays of an evaluation, as paths of attributes."""
+    found = ["since", "held"]
+    for part in PARTS:
+        for name, value in vars(attrgetter(part)(run)).items():
+            if isinstance(value, np.ndarray):
+                found.append(f"{part}.{name}")
+    return found
 
 
 def resumed(path: str | os.PathLike[str]) -> Evaluation:
@@ -241,30 +231,26 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
     if not isinstance(model, Model):
         raise persistence.ModelFileError(path, "it was not saved by `evaluate` or `fit`")
     run = Evaluation(model)
+    notes = persistence.header(path)["notes"]
     try:
-        _restore(run, persistence.header(path)["notes"], extra(path))
+        if "lines" in notes:  # not of a model made from shards
+            _restore(run, {**notes, **extra(path)})
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise persistence.ModelFileError(
-            path, f"the scores of its run are damaged ({error!r})"
-        ) from None
+        reason = f"the scores of its run are damaged ({error!r})"
+        raise persistence.ModelFileError(path, reason) from None
     return run
 
 
-def _restore(run: Evaluation, notes: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    if "lines" not in notes:  # of a model made from shards
-        return
-    for path in (*COUNTS, *ARRAYS):
+def _restore(run: Evaluation, saved: dict[str, Any]) -> None:
+    for path in (*NOTES, *_arrays(run)):
         owner, _, name = path.rpartition(".")
         place = attrgetter(owner)(run) if owner else run
         fresh = getattr(place, name)
-        found = (notes if path in COUNTS else arrays).get(path, fresh)  # older files lack some
+        found = saved.get(path, fresh)  # older files lack some
         if type(found) is not type(fresh):
             raise TypeError(f"{path} is {found!r}")
-        if path in ARRAYS and (found.dtype, found.shape[1:]) != (
-            fresh.dtype,
-            fresh.shape[1:],
-        ):
-            raise ValueError(f"an array of {found.dtype} and the shape {found.shape}")
+        if path not in NOTES and (found.dtype, found.shape[1:]) != (fresh.dtype, fresh.shape[1:]):
+            raise ValueError(f"{path} is an array of {found.dtype} of the shape {found.shape}")
         setattr(place, name, found)
 
 

@@ -19,20 +19,8 @@ BINS = 2048
 """Bins of scores for the ROC curve."""
 SHARES = 20
 """Bins of probabilities for the calibration."""
-(
-    ROWS,
-    WEIGHT,
-    LOSS,
-    RIGHT,
-    BRIER,
-    ABSOLUTE,
-    SQUARE,
-    MEAN_Y,
-    MEAN_P,
-    M2_Y,
-    M2_P,
-    CROSS,
-) = range(12)
+ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE = range(6)
+SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(6, 12)
 """The fields of `RunningMetrics.totals`: rows, their weight, means, and from M2_Y on sums."""
 MAX_CLASSES = 32
 """Classes of a confusion matrix; later ones are counted in its last row and column."""
@@ -100,47 +88,50 @@ class RunningMetrics:
     def add(self, targets: Float, scores: Float, weights: Float) -> Float:
         """Add rows that have a target; returns their losses."""
         losses = self.loss.value(targets, scores)
-        totals = self.totals
-        totals[ROWS] += len(targets)
-        if not weights.any():
-            return losses
-        before = totals.copy()
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = {LOSS: losses, **self._values(targets, scores, weights)}
-            means = add_means(totals, WEIGHT, values, weights)
-            if self.task == "regression":  # squares about the means, and of the means (Chan)
-                own = totals[WEIGHT] - before[WEIGHT]
-                v = np.append(weights, own * (before[WEIGHT] / totals[WEIGHT]))
-                y = np.append(targets - means[MEAN_Y], means[MEAN_Y] - before[MEAN_Y])
-                p = np.append(scores - means[MEAN_P], means[MEAN_P] - before[MEAN_P])
-                totals[M2_Y:] += np.sum(v * y * y), np.sum(v * p * p), np.sum(v * y * p)
+        self.totals[ROWS] += len(targets)
+        if weights.any():
+            add = {"binary": self._add_signs, "multiclass": self._add_codes}
+            with np.errstate(over="ignore", invalid="ignore"):
+                add.get(self.task, self._add_numbers)(losses, targets, scores, weights)
         return losses
 
-    def _values(self, y: Float, p: Float, weights: Float) -> dict[int, Any]:
-        """Return what is averaged for the task, by place; also count classes and outcomes."""
-        if self.task == "regression":
-            errors = p - y
-            means = {MEAN_Y: y, MEAN_P: p, RIGHT: errors > 0}
-            return means | {ABSOLUTE: np.abs(errors), SQUARE: errors**2}
-        if self.task == "multiclass":
-            codes = y.astype(np.int64)
-            self.classes = grown(self.classes, p.shape[1])
-            self.classes += np.bincount(codes, weights, len(self.classes))
-            predicted = p.argmax(axis=1)
-            pair = np.minimum([codes, predicted], MAX_CLASSES - 1)
-            np.add.at(self.confusion, tuple(pair), weights)
-            self._calibrate(self.loss.link(p).max(axis=1), predicted == codes, weights)
-            return {RIGHT: predicted == codes}
+    def _add_numbers(self, losses: Float, y: Float, p: Float, weights: Float) -> None:
+        totals = self.totals
+        before = totals.copy()
+        errors = p - y
+        values = {LOSS: losses, MEAN_Y: y, MEAN_P: p, RIGHT: errors > 0}
+        values |= {ABSOLUTE: np.abs(errors), SQUARE: errors**2}
+        means = add_means(totals, WEIGHT, values, weights)
+        # Squares about the means of these rows, and of the difference to the mean before (Chan).
+        own = totals[WEIGHT] - before[WEIGHT]
+        v = np.append(weights, own * (before[WEIGHT] / totals[WEIGHT]))
+        y = np.append(y - means[MEAN_Y], means[MEAN_Y] - before[MEAN_Y])
+        p = np.append(p - means[MEAN_P], means[MEAN_P] - before[MEAN_P])
+        totals[M2_Y] += np.sum(v * y * y)
+        totals[M2_P] += np.sum(v * p * p)
+        totals[CROSS] += np.sum(v * y * p)
+
+    def _add_codes(self, losses: Float, y: Float, p: Float, weights: Float) -> None:
+        codes = y.astype(np.int64)
+        predicted = p.argmax(axis=1)
+        self.classes = grown(self.classes, p.shape[1])
+        self.classes += np.bincount(codes, weights, len(self.classes))
+        pair = np.minimum([codes, predicted], MAX_CLASSES - 1)
+        np.add.at(self.confusion, tuple(pair), weights)
+        self._calibrate(self.loss.link(p).max(axis=1), predicted == codes, weights)
+        add_means(self.totals, WEIGHT, {LOSS: losses, RIGHT: predicted == codes}, weights)
+
+    def _add_signs(self, losses: Float, y: Float, p: Float, weights: Float) -> None:
         positive = y > 0
         bins = np.minimum((1 + p / (1 + np.abs(p))) * (BINS / 2), BINS - 1).astype(np.int64)
         np.add.at(self.ranks, (positive.astype(int), bins), weights)
         self.classes += np.bincount(positive, weights, 2)
-        values = {RIGHT: (p >= 0) == positive}
+        values = {LOSS: losses, RIGHT: (p >= 0) == positive}
         if self.loss.name == "logistic":
             chance = self.loss.link(p)
             self._calibrate(chance, positive, weights)
             values[BRIER] = (chance - positive) ** 2
-        return values
+        add_means(self.totals, WEIGHT, values, weights)
 
     def _calibrate(self, chance: Float, happened: NDArray[np.bool_], weights: Float) -> None:
         bins = np.minimum((chance * SHARES).astype(np.int64), SHARES - 1)

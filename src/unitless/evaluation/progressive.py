@@ -23,16 +23,11 @@ class Step(NamedTuple):
     """Consecutive rows with their scores."""
 
     rows: Rows
-    scores: Float
-    """Made before the labels were used."""
-    labelled: Bool
-    """Which rows have a label."""
-    held: Bool
-    """Which of these are held out."""
-    done: float | None
-    """Share of the file, if its size is known."""
-    line: dict[str, Any] | None = None
-    """A line of the table, at rows 1, 2, 4, ... of an `Evaluation`."""
+    scores: Float  # made before the labels were used
+    labelled: Bool  # which rows have a label
+    held: Bool  # which of these are held out
+    done: float | None  # share of the file, if its size is known
+    line: dict[str, Any] | None = None  # of the table, at rows 1, 2, 4, ... of an `Evaluation`
 
     def scored(self, chosen: Bool) -> tuple[Float, Float, Float]:
         """Targets, scores and weights of some of the rows."""
@@ -68,6 +63,7 @@ def progressive(
     """
     at = first_row
     waiting: deque[Rows | None] = deque()
+    learn = _predict_and_learn_late if delay else _predict_and_learn
     done_before = 0.0
     for block in blocks:
         count = len(block)
@@ -80,7 +76,6 @@ def progressive(
             assert rows.targets is not None
             labelled = ~np.isnan(rows.targets)
             held = labelled & is_held_out(at + np.arange(len(rows)), holdout)
-            learn = _predict_and_learn_late if delay else _predict_and_learn
             scores = learn(model, rows, labelled & ~held, delay, waiting)
             at += len(rows)
             stop += len(rows)

@@ -1,12 +1,11 @@
 """Read and write results files: the content of a report as JSON (docs/reference/results-format.md).
 
-A schema is a type, a list with the schema of all its items or of each, a dict with the schema of
-each key (a trailing `?` marks a key that may be missing, "*" any other key), or a tuple of
-alternatives.
+A schema is a type, a value, a list with the schema of all its items or of each, a dict with the
+schema of each key (a trailing `?` marks a key that may be missing, "*" any other key), or a tuple
+of alternatives.
 """
 
 import json
-import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,6 @@ from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import LABELS
 from unitless.labels import text_of
-from unitless.model import LOSSES
 from unitless.model.explanations import weights_by_feature
 from unitless.persistence.container import replace
 
@@ -68,8 +66,10 @@ SLIDER = {
     "trials": [{"exponent": int, "*": NUMBERS}],
 }
 RESULTS = {
-    **_each(int, "results rows learned unlabelled held_out passes skipped coerced features"),
-    **_each(str, "package task learner loss"),
+    "results": FORMAT,
+    "task": ("binary", "multiclass", "regression"),
+    **_each(int, "rows learned unlabelled held_out passes skipped coerced features"),
+    **_each(str, "package learner loss"),
     **_each((str, None), "source target"),
     "labels": [str],
     "holdouts": [MAYBE],
@@ -167,16 +167,9 @@ def _columns(run: Evaluation) -> list[dict[str, Any]]:
 
 def write_results(path: str | os.PathLike[str], results: dict[str, Any]) -> None:
     """Write a results file; numbers that are not finite become null."""
-    text = json.dumps(_finite(results), indent=1, ensure_ascii=False, allow_nan=False)
+    without_nan = json.loads(json.dumps(results), parse_constant=lambda name: None)
+    text = json.dumps(without_nan, indent=1, ensure_ascii=False)
     replace(path, text.encode() + b"\n")
-
-
-def _finite(thing: Any) -> Any:
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else None
-    if isinstance(thing, dict):
-        return {str(k): _finite(v) for k, v in thing.items()}
-    return [_finite(v) for v in thing] if isinstance(thing, list | tuple) else thing
 
 
 def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -193,17 +186,14 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-        wrong = next(_problems(found, RESULTS), None) or _contradiction(found)
+        wrong = next(_problems(found, RESULTS), None)
     except RecursionError:
         wrong = "it is nested too deeply"
     except ValueError:
         wrong = "it is not JSON"
     if wrong:
         raise ValueError(f"{os.fspath(path)}: not a results file of format {FORMAT}: {wrong}")
-    for name in (
-        "curve",
-        "calibration",
-    ):  # a loss that was not finite has no place on a chart
+    for name in ("curve", "calibration"):  # a loss that was not finite has no place on a chart
         found[name] = [point for point in found[name] if None not in point]
     found["lines"] = [line for line in found["lines"] if line.get("total", 0) is not None]
     return dict(found)
@@ -217,8 +207,10 @@ def _problems(found: Any, schema: Any, where: str = "") -> Iterator[str]:
         fits = type(found) is type(schema)
         if isinstance(schema, list) and len(schema) > 1:
             fits = fits and len(found) == len(schema)
-    else:  # an int is no bool here
-        fits = schema is object or found is schema or type(found) is schema
+    elif isinstance(schema, type):  # an int is no bool here
+        fits = schema is object or type(found) is schema
+    else:
+        fits = type(found) is type(schema) and found == schema
     if not fits:
         yield f"{where or 'it'} is {shortened(found)}"
     elif isinstance(schema, list):
@@ -234,17 +226,3 @@ def _problems(found: Any, schema: Any, where: str = "") -> Iterator[str]:
             if key not in kinds and "*" not in kinds:
                 yield f"{prefix}{key} is unknown"
             yield from _problems(each, kinds.get(key, kinds.get("*")), prefix + key)
-
-
-def _contradiction(found: dict[str, Any]) -> str | None:
-    """Describe an inconsistency between values of the right types; None if there is none."""
-    if not 1 <= found["results"] <= FORMAT:
-        return f"results is {found['results']}"
-    if found["task"] not in LOSSES:
-        return f"task is {found['task']!r}"
-    if found["calibration"] and found["task"] == "binary" and not found["labels"]:
-        return "labels is []"
-    for key in ("units", "slider"):
-        if found.get(key) and not found[key]["trials"]:
-            return f"{key}.trials is []"
-    return None
