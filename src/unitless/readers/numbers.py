@@ -2,15 +2,16 @@
 
 Digits below 2**53 and powers of ten up to 10**22 are exact in float64, so that one product or
 quotient rounds once (Clinger, PLDI 1990). Up to 19 digits are divided with twice the precision.
-Where that leaves a doubt, and for all other numbers, Python has to compute the value: `HARD`.
+Where that leaves a doubt, and for all other numbers, Python computes the value.
 """
 
 import numpy as np
+from numba import njit, objmode
 
 from unitless.kernels.decorators import inlined, kernel
 
-OK, NOT_NUMBER, NOT_FINITE, HARD = range(4)
-"""A number or nan; other text; inf; a number that Python has to compute."""
+OK, NOT_NUMBER, NOT_FINITE = range(3)
+"""A number or nan; other text; a number that float64 cannot hold."""
 
 U = np.uint64
 MOST_DIGITS = 19
@@ -59,10 +60,11 @@ def read_number(text, at):
     if text[at] | 32 == 101:
         exponent, at = _read_exponent(text, at)
         power += exponent
-    if size > MOST_DIGITS and _significant(text, first, last) > MOST_DIGITS:
-        return HARD, 0.0, at
-    status, value = _scaled(digits, power)
-    return status, -value if negative else value, at
+    is_exact = size <= MOST_DIGITS or _significant(text, first, last) <= MOST_DIGITS
+    value = _scaled(digits, power) if is_exact else np.nan
+    if np.isnan(value):
+        value = _in_python(text, first, at)
+    return NOT_FINITE if value == np.inf else OK, -value if negative else value, at
 
 
 @inlined
@@ -114,25 +116,30 @@ def _read_word(text, begin, at):
     return NOT_NUMBER, 0.0, begin
 
 
+@njit
+def _in_python(text, begin, end):
+    with objmode(value="float64"):
+        value = float(text[begin:end].tobytes())
+    return value  # noqa: RET504
+
+
 @inlined
 def _scaled(digits, power):
-    """(status, digits * 10**power), rounded once."""
+    """digits * 10**power, rounded once; nan where that takes more than float64."""
     if digits == U(0) or power == 0:
-        return OK, np.float64(digits)
-    if abs(power) > LARGEST_POWER:
-        return HARD, 0.0
-    if digits < U(1 << 53):
+        return np.float64(digits)
+    if digits < U(1 << 53) and abs(power) <= LARGEST_POWER:
         if power < 0:
-            return OK, np.float64(digits) / _TENS[-power]
-        return OK, np.float64(digits) * _TENS[power]
-    if power > 0:
-        return HARD, 0.0
-    return _divided(digits, _TENS[-power])
+            return np.float64(digits) / _TENS[-power]
+        return np.float64(digits) * _TENS[power]
+    if -LARGEST_POWER <= power < 0:
+        return _divided(digits, _TENS[-power])
+    return np.nan
 
 
 @kernel
 def _divided(digits, ten):
-    """(status, digits / ten), rounded once; hard if the quotient is too close to a tie."""
+    """digits / ten, rounded once; nan if the quotient is too close to a tie."""
     high = np.float64(digits)
     low = np.float64(np.int64(digits - U(high)))
     quotient = high / ten
@@ -144,7 +151,7 @@ def _divided(digits, ten):
     # The quotient is quotient + rest, and the relative error of the rest is below 2**-50.
     below = quotient + rest * (1 - 2.0**-50)
     above = quotient + rest * (1 + 2.0**-50)
-    return (OK if below == above else HARD), below
+    return below if below == above else np.nan
 
 
 @inlined

@@ -1,8 +1,7 @@
 """What the readers of sparse text (svmlight, VW) share: chunks -> kernels -> blocks.
 
-A kernel parses a chunk line by line into arrays. It returns at a line that it cannot finish: a bad
-line, or one with numbers that Python has to compute (see `numbers`). `_read` notes the bad line or
-computes the numbers and calls the kernel again, which overwrites what the unfinished line wrote.
+A kernel parses a chunk line by line into arrays. At a bad line it returns the reason; `_read`
+notes the line and calls the kernel again, which goes on with the next one.
 """
 
 from __future__ import annotations
@@ -14,26 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined
-from unitless.readers.blocks import (
-    Bad,
-    FileBlock,
-    Options,
-    Position,
-    Why,
-    allowed,
-    decoded,
-)
-from unitless.readers.numbers import HARD, NOT_FINITE, NOT_NUMBER, OK, read_number
+from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, allowed, decoded
+from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK
 from unitless.readers.source import Source
 from unitless.rows import Rows
 
-AT, LINE, ROW, PLACE, ASKED, ANSWERED = range(6)
+AT, LINE, ROW, PLACE = range(4)
 """State of a kernel: its place in the text, lines and rows read, the place of a bad token
-(-1: the line as a whole), how many hard numbers the line has, how many of them Python computed."""
+(-1: the line as a whole)."""
 
-NOT_WEIGHT, OWN = HARD + 1, HARD + 2
-"""A kernel returns OK at the end of the text, HARD at a line with hard numbers, and otherwise the
-reason why a line is bad, from OWN on a reason of the format."""
+NOT_WEIGHT = NOT_FINITE + 1
+OWN = NOT_WEIGHT + 1
+"""A kernel returns OK at the end of the text, and otherwise the reason why a line is bad, from OWN
+on a reason of the format."""
 
 REASONS = {NOT_NUMBER: Why.NUMBER, NOT_FINITE: Why.FINITE, NOT_WEIGHT: Why.WEIGHT}
 CONTROL = "control characters are not allowed"
@@ -48,7 +40,6 @@ class Arrays(NamedTuple):
     starts  row i owns values[starts[i] : starts[i + 1]]
     marks   label and importance of each row
     spans   of each row: its line; where its tag starts, ends
-    hard    of each hard number of a line: where it starts and ends, its value
     ======= ===========================================================================
     """
 
@@ -57,7 +48,6 @@ class Arrays(NamedTuple):
     starts: NDArray[np.int64]
     marks: NDArray[np.float64]
     spans: NDArray[np.int64]
-    hard: NDArray[np.float64]
 
 
 class SparseFormat(NamedTuple):
@@ -71,24 +61,6 @@ class SparseFormat(NamedTuple):
     """Why a line is bad, from `OWN` on."""
     named: bool
     """Whether columns have names instead of numbers."""
-
-
-@inlined
-def number_at(text, at, state, hard):
-    """Read a number: (status, value, the place after it).
-
-    A hard number is listed in `hard` for Python, or taken from there once Python has computed it.
-    """
-    status, value, after = read_number(text, at)
-    if status != HARD:
-        return status, value, after
-    k = state[ASKED]
-    state[ASKED] = k + 1
-    hard[k, 0] = at
-    hard[k, 1] = after
-    if k < state[ANSWERED]:
-        value = hard[k, 2]
-    return (NOT_FINITE if np.isinf(value) else OK), value, after
 
 
 @inlined
@@ -113,14 +85,10 @@ def start_row(state, arrays, label):
 
 @inlined
 def finish_line(text, at, state, starts, status, filled):
-    """Move to the next line, unless Python has to compute numbers of this one; the status.
+    """Move to the next line.
 
     `at` is a place in the line, `filled` the number of values after the row, or -1 for no row.
     """
-    if status == OK and state[ASKED] > state[ANSWERED]:
-        return HARD
-    state[ASKED] = 0
-    state[ANSWERED] = 0
     while text[at] != 10:
         at += 1
     state[AT] = at + 1
@@ -128,19 +96,17 @@ def finish_line(text, at, state, starts, status, filled):
     if status == OK and filled >= 0:
         state[ROW] += 1
         starts[state[ROW]] = filled
-    return status
 
 
 def blocks(
-    source: Source, options: Options, start: Position, parser: SparseFormat
+    source: Source, options: Options, place: Position, parser: SparseFormat
 ) -> Iterator[FileBlock]:
     """The rows of the file from a position on."""
-    place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, **start}
-    for chunk in source.chunks(options.block_bytes):
+    for text, offset in source.chunks(options.block_bytes):
         line = place["line"] + 1
-        data, bad = _decodable(chunk.data, line) if parser.named else (chunk.data, [])
+        data, bad = _decodable(text, line) if parser.named else (text, [])
         arrays = _room(len(data) // 2 + 1)
-        state = np.array([0, line, 0, 0, 0, 0])
+        state = np.array([0, line, 0, 0])
         bad += _read(data, parser, state, arrays, options.skip_bad)
         count = int(state[ROW])
         filled = arrays.starts[count]
@@ -157,23 +123,23 @@ def blocks(
         )
         end = {
             **place,
-            "offset": chunk.end,
+            "offset": offset,
             "line": int(state[LINE]) - 1,
             "rows": place["rows"] + count,
             "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
             "columns": columns,
         }
         yield FileBlock(
-            None,
-            rows,
-            arrays.spans[:count, 0].copy(),
-            place,
-            end,
-            labels,
-            rows.weights,
-            new_names,
-            _tags(data, arrays.spans[:count, 1:]),
-            source.done(),
+            frame=None,
+            rows=rows,
+            lines=arrays.spans[:count, 0].copy(),
+            start=place,
+            position=end,
+            targets=labels,
+            weights=rows.weights,
+            new_names=new_names,
+            tags=_tags(data, arrays.spans[:count, 1:]),
+            done=source.done(),
         )
         place = end
 
@@ -207,16 +173,11 @@ def _room(size: int) -> Arrays:
         np.zeros(size + 1, dtype=np.int64),
         np.empty((size, 2)),
         np.empty((size, 3), dtype=np.int64),
-        np.empty((size, 3)),
     )
 
 
 def _read(
-    data: bytes,
-    parser: SparseFormat,
-    state: NDArray[np.int64],
-    arrays: Arrays,
-    most: int,
+    data: bytes, parser: SparseFormat, state: NDArray[np.int64], arrays: Arrays, most: int
 ) -> list[Bad]:
     """Parse a chunk into the arrays; returns bad lines, and stops at too many."""
     text = np.frombuffer(data, dtype=np.uint8)
@@ -225,15 +186,8 @@ def _read(
         status = parser.parse(text, state, tuple(arrays))
         if status == OK:
             break
-        if status == HARD:
-            asked = int(state[ASKED])
-            places = arrays.hard[:asked, :2].astype(int).tolist()
-            arrays.hard[:asked, 2] = [float(data[begin:end]) for begin, end in places]
-            state[ANSWERED] = asked
-            state[ASKED] = 0
-        else:
-            why = REASONS.get(status) or parser.reasons[status]
-            bad.append(_bad(data, int(state[PLACE]), int(state[LINE]) - 1, why))
+        why = REASONS.get(status) or parser.reasons[status]
+        bad.append(_bad(data, int(state[PLACE]), int(state[LINE]) - 1, why))
     return bad
 
 

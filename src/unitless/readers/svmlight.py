@@ -16,18 +16,9 @@ from numpy.typing import NDArray
 from unitless.kernels.decorators import inlined, kernel
 from unitless.readers import sparse_text
 from unitless.readers.blocks import FileBlock, Options, Position
-from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK, is_digit
+from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK, is_digit, read_number
 from unitless.readers.source import Source
-from unitless.readers.sparse_text import (
-    AT,
-    OWN,
-    PLACE,
-    ROW,
-    finish_line,
-    number_at,
-    skip_blanks,
-    start_row,
-)
+from unitless.readers.sparse_text import AT, OWN, PLACE, ROW, finish_line, skip_blanks, start_row
 
 LARGEST_INDEX = 2**31 - 2
 LONGEST_INDEX = 18
@@ -55,10 +46,10 @@ def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBl
 
 @kernel
 def _parse(text, state, arrays):
-    """Read rows until the end of the text or a line that cannot be finished."""
+    """Read rows until the end of the text or after a bad line."""
     while state[AT] < len(text):
         status, filled, at = _read_line(text, state, arrays)
-        status = finish_line(text, at, state, arrays[2], status, filled)
+        finish_line(text, at, state, arrays[2], status, filled)
         if status != OK:
             return status
     return OK
@@ -67,14 +58,14 @@ def _parse(text, state, arrays):
 @inlined
 def _read_line(text, state, arrays):
     """Read one line: (status, values so far or -1 for no row, a place in the line)."""
-    values, indices, starts, _, _, hard = arrays
+    values, indices, starts, _, _ = arrays
     filled = starts[state[ROW]]
     previous = -1
     at = skip_blanks(text, state[AT])
     if _ends_line(text, at):
         return OK, -1, at
     state[PLACE] = at
-    status, label, after = number_at(text, at, state, hard)
+    status, label, after = read_number(text, at)
     if status != OK or not _ends_field(text, after):
         return (NOT_FINITE if status == NOT_FINITE else NO_LABEL), filled, at
     start_row(state, arrays, label)
@@ -93,7 +84,7 @@ def _read_line(text, state, arrays):
                 return NO_PAIR, filled, at
             at = skip_blanks(text, after)
             continue
-        status, value, after = number_at(text, colon + 1, state, hard)
+        status, value, after = read_number(text, colon + 1)
         if text[after] == 58:
             return NO_PAIR, filled, at
         if status != OK or not _ends_field(text, after):

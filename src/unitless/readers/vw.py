@@ -22,34 +22,25 @@ from numpy.typing import NDArray
 from unitless.kernels.decorators import inlined, kernel
 from unitless.readers import sparse_text
 from unitless.readers.blocks import FileBlock, Options, Position
-from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK, is_digit
+from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK, is_digit, read_number
 from unitless.readers.source import Source
 from unitless.readers.sparse_text import (
-    ANSWERED,
-    ASKED,
     AT,
     NOT_WEIGHT,
     OWN,
     PLACE,
     ROW,
     finish_line,
-    number_at,
     skip_blanks,
     start_row,
 )
-from unitless.readers.vocabulary import (
-    Vocabulary,
-    column_of,
-    extended,
-    has_room,
-    merge_equal,
-)
+from unitless.readers.vocabulary import Vocabulary, column_of, extended, has_room, merge_equal
 
 NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, INFINITE_SUM, FULL = range(OWN, OWN + 6)
 """FULL: the vocabulary needs more slots."""
 
 CARET = ord("^")
-
+COLON = ord(":")
 
 REASONS = {
     NO_BAR: "a line has a | before its features",
@@ -102,12 +93,14 @@ def _spelled(data: bytes, tokens: NDArray[np.int32]) -> list[str]:
     letters[stops[sizes[:, 0] > 0, 0] - 1] = CARET
     letters[stops[:, 1] - 1] = 10
     names = letters.tobytes().decode().split("\n")[:-1]
+    if COLON not in letters:
+        return names
     return [name.replace(":", "^", 1) for name in names]  # name:text; a namespace has no colon
 
 
 @kernel
 def _parse(text, state, arrays, names, known):
-    """Read rows until the end of the text or a line that cannot be finished.
+    """Read rows until the end of the text or after a bad line, or until more slots are needed.
 
     `names` has the vocabulary (key, slots, count of names), the fingerprints of the names of a
     row, and the places of names in the text: [0] of a row, [1] of names beyond the known ones.
@@ -115,15 +108,14 @@ def _parse(text, state, arrays, names, known):
     while state[AT] < len(text):
         begin = arrays[2][state[ROW]]
         status, filled, at = _read_line(text, state, arrays, names)
-        if status == OK and filled > begin and state[ASKED] <= state[ANSWERED]:
+        if status == OK and filled > begin:
             if not has_room(names[1], names[2][0] + filled - begin):
-                state[ASKED] = 0
                 return FULL
             filled = _place(arrays[0], arrays[1], begin, filled, names, known)
             if filled < 0:
                 status = INFINITE_SUM
                 state[PLACE] = -1
-        status = finish_line(text, at, state, arrays[2], status, filled)
+        finish_line(text, at, state, arrays[2], status, filled)
         if status != OK:
             return status
     return OK
@@ -164,7 +156,7 @@ def _read_head(text, at, bar, state, arrays):
     As in VW, the last word is a tag if it touches the bar or begins with ', and everything
     before the first tab is dropped.
     """
-    _, _, _, marks, spans, hard = arrays
+    _, _, _, marks, spans = arrays
     row = state[ROW]
     start_row(state, arrays, np.nan)
     begin = at
@@ -191,7 +183,7 @@ def _read_head(text, at, bar, state, arrays):
             spans[row, 2] = end
             return OK
         state[PLACE] = at
-        status, value, stop = number_at(text, at, state, hard)
+        status, value, stop = read_number(text, at)
         if number == 2 or status == NOT_NUMBER or stop != end:
             return BAD_HEAD
         if status != OK:
@@ -209,7 +201,7 @@ def _read_features(text, at, state, arrays, names):
 
     The fingerprint of each name goes to `prints`; the places of name and namespace to `tokens`.
     """
-    values, _, starts, _, _, hard = arrays
+    values, _, starts, _, _ = arrays
     key, _, _, prints, tokens = names
     begin = starts[state[ROW]]
     filled = begin
@@ -230,12 +222,12 @@ def _read_features(text, at, state, arrays, names):
             if space < space_to:
                 first, second = extended(first, second, CARET)
             space_print = (first, second)
-            status, weight, at = _read_weight(text, space, space_to, state, hard)
+            status, weight, at = _read_weight(text, space, space_to)
             if status != OK:
                 return status, filled, at
         else:
             name_to, first, second = _read_name(text, at, space_print[0], space_print[1])
-            status, value, after, is_text = _read_value(text, name_to, weight, state, hard)
+            status, value, after, is_text = _read_value(text, name_to, weight, state)
             if status != OK:
                 return status, filled, at
             if name_to == at:
@@ -275,11 +267,11 @@ def _is_end(text, at):
 
 
 @inlined
-def _read_weight(text, space, space_to, state, hard):
+def _read_weight(text, space, space_to):
     """Read the weight of a namespace after its name: (status, weight, the place after)."""
     if text[space_to] != 58:
         return OK, 1.0, space_to
-    status, weight, after = number_at(text, space_to + 1, state, hard)
+    status, weight, after = read_number(text, space_to + 1)
     digits = is_digit(text[after - 1]) or text[after - 1] == 46  # not nan or inf
     if status == NOT_NUMBER or not digits or not _is_end(text, after) or space_to == space:
         return BAD_SPACE, weight, after
@@ -287,12 +279,12 @@ def _read_weight(text, space, space_to, state, hard):
 
 
 @inlined
-def _read_value(text, at, weight, state, hard):
+def _read_value(text, at, weight, state):
     """Read what follows a name, :number, :text or nothing: (status, value, after, is it text)."""
     value = 1.0
     after = at
     if text[at] == 58:
-        status, value, after = number_at(text, at + 1, state, hard)
+        status, value, after = read_number(text, at + 1)
         if status == NOT_NUMBER or not _is_end(text, after):
             status, after = _read_text(text, at + 1)
             return status, 1.0, after, True
