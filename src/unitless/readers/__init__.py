@@ -69,6 +69,9 @@ COMPRESSED = ("gz", "zst", "bz2", "xz", "zip")
 TEXT_TABLES = ("csv", "tsv", "jsonl")
 """Tables in text files, which have an encoding."""
 
+BEGINNING: Position = {"line": 0, "rows": 0, "skipped": 0, "coerced": 0}
+"""The counts of a position at the beginning of a file."""
+
 _SPARSE_BYTES, _TABLE_BYTES = 3 << 18, 1 << 23
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
 
@@ -192,7 +195,7 @@ def _blocks(
     """Blocks of one file from a position on, which may be inside a block."""
     module: Any = importlib.import_module(f"unitless.readers.{_MODULES.get(known, known)}")
     skip = start.get("skip", 0)
-    start = {key: value for key, value in start.items() if key != "skip"}
+    start = {**BEGINNING, **{key: value for key, value in start.items() if key != "skip"}}
     try:
         if known == "jsonl":
             module.open_array(source)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -110,9 +111,14 @@ def _signs(kind: str) -> tuple[str, ...]:
     return found.groups("") if found else ("", ".", "")
 
 
+def plain_numbers(cells: Any) -> Any:
+    """Numbers as Python writes them, of a series or an expression; null for other cells."""
+    return cells.str.strip_chars(" \t").cast(pl.Float64, strict=False)
+
+
 def _numbers(cells: pl.Series, kind: str) -> pl.Series:
     if kind == "number":
-        return cells.str.strip_chars(" \t").cast(pl.Float64, strict=False)
+        return plain_numbers(cells)
     thousands, decimal, unit = _signs(kind)
     group = THOUSANDS[thousands]
     whole = rf"(?:[1-9]\d{{0,2}}(?:{group}\d{{3}})+|\d*)" if group else r"\d*"
@@ -148,10 +154,8 @@ def most_odd_cells(present: int) -> int:
 def fits(cells: pl.Series, kind: str) -> bool:
     """Whether cells, null where missing, make a column of that kind: all of them, or nearly all."""
     values = cells
-    for part in (
-        cells.head(20 + len(cells) // 50),
-        cells,
-    ):  # the first few usually tell
+    few = cells.head(20 + len(cells) // 50)
+    for part in (few, cells):  # the first few usually tell
         values, is_odd = converted(part, kind)
         odd = int(is_odd.sum())
         present = len(part) - values.null_count() + odd

@@ -11,28 +11,15 @@ polars parses a whole block. A block with anything unusual in it is split here, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from unitless.readers import cells, tables
-from unitless.readers.blocks import (
-    Bad,
-    FileBlock,
-    Options,
-    Position,
-    ReadError,
-    Why,
-    decoded,
-)
-from unitless.readers.csv_records import (
-    Dialect,
-    detect,
-    records,
-    regular_lines,
-    whole_records,
-)
+from unitless.readers.blocks import Bad, FileBlock, Options, Position, ReadError, Why, decoded
+from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
 from unitless.readers.source import Source, whole_lines
 from unitless.readers.tables import REFUSED, Int, Table, is_finite, too_large
 from unitless.suggestions import no_such_column
@@ -40,21 +27,24 @@ from unitless.suggestions import no_such_column
 SAMPLE_BYTES = 1 << 16
 """Bytes in which the kinds of columns are guessed, before the whole block is read by the guess."""
 
+NEWLINE = 10
+BLANK = re.compile(rb"(?:\r?\n)*")
+"""Empty lines; one of blanks or tabs has fields."""
 
-def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
+
+def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
-    place = {"offset": 0, "line": 0, "rows": 0, "skipped": 0, "coerced": 0, **start}
-    reader = Reader(source.name, options, start)
-    for chunk in source.chunks(options.block_bytes, reader.cut):
-        data = reader.without_header(chunk.data, place["line"])
-        line = place["line"] + chunk.data.count(b"\n") - data.count(b"\n")
+    reader = Reader(source.name, options, place)
+    for text, offset in source.chunks(options.block_bytes, reader.cut):
+        data = reader.without_header(text, place["line"])
+        line = place["line"] + text[: len(text) - len(data)].count(b"\n")
         if reader.dialect is None or not reader.columns:
-            place = {**place, "offset": chunk.end, "line": line}
+            place = {**place, "offset": offset, "line": line}
             continue
         table = reader.read(data, line + 1)
         end = {
-            "offset": chunk.end,
-            "line": line + data.count(b"\n"),
+            "offset": offset,
+            "line": line + int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE)),
             "separator": reader.dialect.separator,
             "quote": reader.dialect.quote,
             "columns": reader.columns,
@@ -87,7 +77,7 @@ class Reader:
 
     def cut(self, data: bytes) -> int:
         """How many bytes are whole records; see `Source.chunks`."""
-        if not whole_lines(data) or _is_blank(data):
+        if not whole_lines(data) or BLANK.fullmatch(data):
             return whole_lines(data)
         return whole_records(data, self._dialect(data))
 
@@ -95,7 +85,7 @@ class Reader:
         """The text after the header, if the header is not yet read; `line` lines came before."""
         if self.columns:
             return data
-        if _is_blank(data):
+        if BLANK.fullmatch(data):
             return b""
         header = self.options.header
         found = (each for each in records(data, self._dialect(data)) if not each.is_blank)
@@ -136,20 +126,30 @@ class Reader:
 
     def _guessed(self, data: bytes) -> list[str]:
         """The columns of plain numbers; new ones are guessed by their first cells."""
-        kinds = self.columns
-        if None in kinds.values():
-            sample = self._parsed(data[: whole_lines(data[:SAMPLE_BYTES])], ())
-            if sample is None:
-                return []
-            kinds = self._kinds(self.missing.without_tokens(sample))
-        return [name for name, kind in kinds.items() if kind == "number"]
+        if None not in self.columns.values():
+            return [name for name, kind in self.columns.items() if kind == "number"]
+        sample = self._parsed(data[: whole_lines(data[:SAMPLE_BYTES])], ())
+        if sample is None:
+            return []
+        sample = self.missing.without_tokens(sample)
+        self._find_signs(sample)
+        if self.number_kinds[0] != "number":
+            return []
+        odd = sample.select(cells.plain_numbers(pl.all()).null_count() - pl.all().null_count())
+        types = self.options.types
+        plain = [name for name in self.columns if types.get(name, "number") == "number"]
+        return [name for name in plain if odd[name][0] == 0]
+
+    def _find_signs(self, text: pl.DataFrame) -> None:
+        """Find out how numbers are spelled in this file."""
+        options = self.options
+        usual = options.decimal or cells.decimal_sign(text, self._dialect(b"").separator)
+        self.number_kinds = cells.number_kinds(usual, options.decimal, options.thousands)
 
     def _kinds(self, text: pl.DataFrame) -> Mapping[str, str]:
         """The kinds of the columns; those of new ones are detected."""
         if not self.number_kinds and None in self.columns.values():
-            options = self.options
-            usual = options.decimal or cells.decimal_sign(text, self._dialect(b"").separator)
-            self.number_kinds = cells.number_kinds(usual, options.decimal, options.thousands)
+            self._find_signs(text)
         return {name: kind or self._kind(text[name]) for name, kind in self.columns.items()}
 
     def _kind(self, column: pl.Series) -> str:
@@ -231,11 +231,6 @@ class Reader:
             if whole.null_count() == frame[name].null_count():
                 frame = frame.with_columns(whole)
         return tables.without_wrong_cells(frame, lines, wrong, text, self.options.strict)
-
-
-def _is_blank(data: bytes) -> bool:
-    """Whether all lines are empty; one of blanks or tabs has fields."""
-    return not data.replace(b"\r\n", b"\n").strip(b"\n")
 
 
 def _names(fields: list[str], header: bool) -> list[str]:

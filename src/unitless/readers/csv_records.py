@@ -25,6 +25,9 @@ SAMPLE_BYTES = 1 << 20
 MOST_RECORDS = 0.8
 """Share of the sample's records that must have the same number of fields."""
 
+Text = NDArray[np.uint8]
+Places = NDArray[np.int64]
+
 AFTER_QUOTE = "a separator was expected after a closing quote"
 UNCLOSED = "a quote is opened and not closed"
 
@@ -102,7 +105,7 @@ def records(data: bytes, dialect: Dialect, *, final: bool = True) -> Iterator[Re
         line += data.count(b"\n", begin, at)
 
 
-def _quotes(text: NDArray[np.uint8], dialect: Dialect) -> NDArray[np.int64] | None:
+def _quotes(text: Text, dialect: Dialect) -> Places | None:
     """The places of the quotes, which open and close in turn; None if one is misplaced."""
     quote = ord(dialect.quote or "\n")
     places = np.flatnonzero(text == quote)
@@ -110,16 +113,9 @@ def _quotes(text: NDArray[np.uint8], dialect: Dialect) -> NDArray[np.int64] | No
     closing = places[1::2]
     before = np.where(opening > 0, text[opening - 1], 10)
     after = text[np.minimum(closing + 1, len(text) - 1)]
-    if not np.isin(before, [ord(dialect.separator), 10, quote]).all():
-        return None
-    if not np.isin(after, [ord(dialect.separator), 10, 13, quote]).all():
-        return None
-    return places
-
-
-def _outside(places: NDArray[np.int64], quotes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of the places that are not inside of quotes."""
-    return places[np.searchsorted(quotes, places) % 2 == 0]
+    beside = [ord(dialect.separator), 10, quote]
+    is_regular = np.isin(before, beside).all() and np.isin(after, [*beside, 13]).all()
+    return places if is_regular else None
 
 
 def whole_records(data: bytes, dialect: Dialect) -> int:
@@ -128,18 +124,19 @@ def whole_records(data: bytes, dialect: Dialect) -> int:
     >>> whole_records(b'a,b\\nc,"d\\n', Dialect(",", '"'))
     4
     """
+    end = whole_lines(data)
     if not dialect.has_quotes(data):
-        return whole_lines(data)
-    text = np.frombuffer(data, dtype=np.uint8)
-    quotes = _quotes(text, dialect)
+        return end
+    quotes = _quotes(np.frombuffer(data, dtype=np.uint8), dialect)
     if quotes is None:
         found = records(data, dialect, final=False)
         return max((each.end for each in found), default=0)
-    ends = _outside(np.flatnonzero(text == 10), quotes)
-    return int(ends[-1]) + 1 if len(ends) else 0
+    while (before := int(np.searchsorted(quotes, end))) % 2:
+        end = data.rfind(b"\n", 0, quotes[before - 1]) + 1
+    return end
 
 
-def regular_lines(data: bytes, dialect: Dialect, width: int) -> NDArray[np.int64] | None:
+def regular_lines(data: bytes, dialect: Dialect, width: int) -> Places | None:
     """The line on which each record begins, if polars reads all of them as `records` does.
 
     That is so if no line is empty, no quote or carriage return is misplaced, and there are as many
@@ -150,21 +147,24 @@ def regular_lines(data: bytes, dialect: Dialect, width: int) -> NDArray[np.int64
     text = np.frombuffer(data, dtype=np.uint8)
     newlines = np.flatnonzero(text == 10)
     ends = newlines
-    is_separator = text == ord(dialect.separator)
+    is_separator = (text == ord(dialect.separator)).view(np.uint8)
     separators = np.count_nonzero(is_separator)
     if dialect.has_quotes(data):
         quotes = _quotes(text, dialect)
         if quotes is None or len(quotes) % 2:
             return None
-        ends = _outside(newlines, quotes)
-        inside = np.add.reduceat(is_separator, quotes, dtype=np.int32)[::2]
+        ends = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
+        # Sums of bytes are several times faster, where they cannot overflow.
+        dtype = np.uint8 if np.diff(quotes).max() < 256 else np.int64
+        inside = np.add.reduceat(is_separator, quotes, dtype=dtype)[::2]
         separators -= int(inside.sum())
     sizes = np.diff(ends, prepend=-1)
-    if (sizes == 1).any() or ((sizes == 2) & (text[ends - 1] == 13)).any():
-        return None  # an empty line
-    begins = np.concatenate([[0], ends[:-1] + 1])[: len(ends)]
-    regular = separators == (width - 1) * len(ends)
-    return np.searchsorted(newlines, begins) if regular else None
+    has_empty_line = (sizes == 1).any() or ((sizes == 2) & (text[ends - 1] == 13)).any()
+    if has_empty_line or separators != (width - 1) * len(ends):
+        return None
+    if len(ends) == len(newlines):
+        return np.arange(len(ends))
+    return np.searchsorted(newlines, np.concatenate([[0], ends[:-1] + 1]))
 
 
 def detect(data: bytes, separator: str | None, quote: str | None) -> Dialect:
@@ -173,8 +173,7 @@ def detect(data: bytes, separator: str | None, quote: str | None) -> Dialect:
     >>> detect(b"a;b\\n1,5;2\\n2,5;3\\n", None, "auto")
     Dialect(separator=';', quote='"')
     """
-    sample = data[:SAMPLE_BYTES]
-    sample = sample[: whole_lines(sample)]
+    sample = data[: whole_lines(data[:SAMPLE_BYTES])]
     quotes = ['"', None] if quote == "auto" else [quote]
     candidates = [Dialect(each, one) for one in quotes for each in separator or SEPARATORS]
     if len(candidates) == 1:
@@ -189,8 +188,9 @@ def detect(data: bytes, separator: str | None, quote: str | None) -> Dialect:
 def _alike(sample: bytes, dialect: Dialect) -> float:
     """The share of records that have as many fields as the first one, which has two or more."""
     found = itertools.islice(records(sample, dialect), SAMPLE_RECORDS)
-    filled = (each for each in found if not each.is_blank)
-    widths = [0 if each.why else len(each.fields) for each in filled]
-    if not widths or widths[0] < 2:
+    widths = (0 if each.why else len(each.fields) for each in found if not each.is_blank)
+    first = next(widths, 0)
+    if first < 2:
         return 0.0
-    return widths.count(widths[0]) / len(widths)
+    others = list(widths)
+    return (others.count(first) + 1) / (len(others) + 1)

@@ -41,8 +41,10 @@ def encoding_of(data: bytes) -> str:
     for encoding in UTF16 if b"\0" in data[:SAMPLE] else ():
         if _has_lines(data[:SAMPLE], encoding):
             return encoding
+    if _is_utf8(data):
+        return UTF8
     lines = [line for line in data.split(b"\n") if not line.isascii()]
-    if _is_utf8(data) or any(_is_utf8(line + b"\n") for line in lines):
+    if any(_is_utf8(line + b"\n") for line in lines):
         return UTF8
     from charset_normalizer import from_bytes
 

@@ -10,6 +10,7 @@ from unitless.readers.source import Source
 
 TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[][{},]', re.DOTALL)
 """A string, or a character that opens, closes or separates."""
+DEPTH = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 
 def open_array(source: Source) -> None:
@@ -32,43 +33,37 @@ def as_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
     while b"[" not in text:
         text += next(pieces)
     text = text[text.index(b"[") + 1 :]
-    begun = False
-    while True:
-        commas, end = _commas(text)
+    is_first = True
+    has_ended = False
+    while not has_ended:
+        ends, has_ended = _ends(text)
         begin = 0
-        for comma in commas:
-            yield _line(text[begin:comma])
-            begin = comma + 1
-            begun = True
-        if end is not None:
-            break
-        piece = next(pieces, b"")
-        if not piece:
-            raise EOFError("the array does not end")
-        text = text[begin:] + piece
-    if begun or text[begin:end].strip():
-        yield _line(text[begin:end])
-    rest = text[end:] + b"".join(pieces)
-    if rest[1:].strip():
-        yield _line(rest)
+        for end in ends:
+            element = text[begin:end].replace(b"\n", b" ").strip()
+            is_only = is_first and has_ended and end == ends[-1]
+            if element or not is_only:
+                yield (element or b",") + b"\n"
+            begin = end + 1
+            is_first = False
+        text = text[begin:]
+        if not has_ended:
+            piece = next(pieces, b"")
+            if not piece:
+                raise EOFError("the array does not end")
+            text += piece
+    rest = text + b"".join(pieces)
+    if rest.strip():
+        yield b"]" + rest.replace(b"\n", b" ").strip() + b"\n"
 
 
-def _line(text: bytes) -> bytes:
-    return (text.replace(b"\n", b" ").strip() or b",") + b"\n"
-
-
-def _commas(text: bytes) -> tuple[list[int], int | None]:
-    """The places of the commas between elements, and that of the closing bracket."""
+def _ends(text: bytes) -> tuple[list[int], bool]:
+    """The places after the elements, and whether the last one is the closing bracket."""
     found: list[int] = []
     depth = 0
     for token in TOKEN.finditer(text):
-        char = token[0]
-        if char in (b"{", b"["):
-            depth += 1
-        elif char in (b"}", b"]"):
-            depth -= 1
-        if depth < 0:
-            return found, token.start()
-        if depth == 0 and char == b",":
+        depth += DEPTH.get(token[0], 0)
+        if depth < 0 or (depth == 0 and token[0] == b","):
             found.append(token.start())
-    return found, None
+        if depth < 0:
+            return found, True
+    return found, False

@@ -55,26 +55,13 @@ DEEP_LIST = (
 Row = dict[str, Any]
 
 
-def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
+def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
-    place = {
-        "offset": 0,
-        "line": 0,
-        "rows": 0,
-        "skipped": 0,
-        "coerced": 0,
-        "columns": {},
-        **start,
-    }
-    for chunk in source.chunks(options.block_bytes):
-        kinds = {**options.types, **place["columns"]}
-        texts = chunk.data.split(b"\n")[:-1]
+    for data, offset in source.chunks(options.block_bytes):
+        kinds = {**options.types, **place.get("columns", {})}
+        texts = data.split(b"\n")[:-1]
         table = _table(texts, place["line"] + 1, kinds, options)
-        end = {
-            "offset": chunk.end,
-            "line": place["line"] + len(texts),
-            "columns": kinds,
-        }
+        end = {"offset": offset, "line": place["line"] + len(texts), "columns": kinds}
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block

@@ -42,9 +42,8 @@ DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 """One day in each unit of time."""
 
 
-def blocks(source: Source, options: Options, start: Position) -> Iterator[FileBlock]:
+def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
-    place = {"line": 0, "rows": 0, "skipped": 0, "coerced": 0, **start}
     with _on_disk(source) as path:
         until = place.pop("until", None)
         total, batches = _scanned(source.name, path, place["line"], until, options)

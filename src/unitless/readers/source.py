@@ -17,7 +17,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from unitless.readers.archives import HEAD, ZIP, open_zip, refuse_unreadable
 from unitless.readers.blocks import ReadError
@@ -56,12 +56,9 @@ DECOMPRESSORS: dict[bytes, Callable[[], Any]] = {
 }
 
 
-class Chunk(NamedTuple):
-    """Whole lines: the bytes from `offset` to `end` of the file; the last one gets a newline."""
-
-    data: bytes
-    offset: int
-    end: int
+def whole_lines(data: bytes) -> int:
+    """How many bytes are whole lines."""
+    return data.rfind(b"\n") + 1
 
 
 class Source:
@@ -72,15 +69,13 @@ class Source:
 
     >>> import gzip, io
     >>> source = Source(io.BytesIO(gzip.compress(b"two\\nlines")))
-    >>> [chunk.data for chunk in source.chunks(5)]
+    >>> [data for data, _ in source.chunks(5)]
     [b'two\\n', b'lines\\n']
     """
 
     def __init__(self, file: File, settle: int = 100, encoding: str | None = UTF8) -> None:
         self.encoding = None if encoding is None else canonical(encoding)
         self.settle = settle
-        self.pauses = False
-        """Whether it is a pipe from which nothing has arrived for a while."""
         self.path: str | None = None
         self.member: str | None = None
         """The name of the file inside a zip archive."""
@@ -104,6 +99,9 @@ class Source:
             # Unbuffered: a waiting thread would hold the buffer's lock, and Python could not exit.
             self.raw = open(self.pipe, "rb", buffering=0, closefd=False)  # noqa: SIM115
         self.offset = 0
+        """The place of the buffer in the uncompressed text."""
+        self._buffer = b""
+        self._pieces: Pieces
         self._open()
         if self.encoding is not None:
             self.transcode(self.encoding)
@@ -113,23 +111,20 @@ class Source:
         head = b""
         while len(head) < FIRST and (more := self.raw.read(FIRST - len(head))):
             head += more
-        start = next(
-            (DECOMPRESSORS[each] for each in DECOMPRESSORS if head.startswith(each)),
-            None,
-        )
+        start = next((DECOMPRESSORS[each] for each in DECOMPRESSORS if head.startswith(each)), None)
         self.plain = start is None and head not in ZIP
-        self._left = head if self.plain else b""
-        self._pieces = _pieces(self.raw, PIECE)
+        if self.plain:
+            self._pieces = itertools.chain([head], _pieces(self.raw, PIECE))
+            return
+        self.pipe = None
         if start is not None:
             rest = _pieces(self.raw, COMPRESSED_PIECE)
             self._pieces = _decompressed(itertools.chain([head], rest), start)
-        elif not self.plain:
-            if not self.seekable:
-                self.raw = _copy(head, self.raw)
-                self.owned = True
-            self.member, self._pieces = open_zip(self.raw, self.name)
-        if not self.plain:
-            self.pipe = None
+            return
+        if not self.seekable:
+            self.raw = _copy(head, self.raw)
+            self.owned = True
+        self.member, self._pieces = open_zip(self.raw, self.name)
 
     def transcode(self, encoding: str) -> None:
         """From now on, give the text in UTF-8, and count its bytes."""
@@ -140,8 +135,8 @@ class Source:
     def change(self, made_of: Callable[[Pieces], Pieces]) -> None:
         """From now on, give what is made of the rest of the file, and count its bytes."""
         self.plain = False
-        self._pieces = made_of(itertools.chain([self._left], self._pieces))
-        self._left = b""
+        self._pieces = made_of(itertools.chain([self._buffer], self._pieces))
+        self._buffer = b""
 
     def close(self) -> None:
         """Close the file, unless it is standard input."""
@@ -159,15 +154,15 @@ class Source:
             return None
         return (self.offset if self.plain else self.raw.tell()) / self.size
 
-    def read(self, size: int, wait: bool = True) -> bytes:
-        """That many bytes; fewer only at the end of the file, or when a pipe pauses.
+    def _fill(self, size: int, wait: bool = True) -> bool:
+        """Read until so many bytes are in the buffer; whether they are not, because a pipe pauses.
 
-        With `wait` it waits however long a pause is.
+        Otherwise the buffer is smaller only at the end of the file.
         """
-        pieces = [self._left]
-        length = len(self._left)
-        self.pauses = False
-        while length < size and not self.pauses:
+        pieces = [self._buffer]
+        length = len(self._buffer)
+        pauses = False
+        while length < size and not pauses:
             try:
                 piece = next(self._pieces, b"")
             except EOFError as error:
@@ -180,13 +175,11 @@ class Source:
                 break
             pieces.append(piece)
             length += len(piece)
-            self.pauses = not wait and self._idle()
-        data = b"".join(pieces)
+            pauses = not wait and self._idle()
+        self._buffer = b"".join(pieces)
         if self.offset == 0:
-            refuse_unreadable(data[:HEAD], self.name)
-        self._left = data[size:]
-        self.offset += min(size, length)
-        return data[:size]
+            refuse_unreadable(self._buffer[:HEAD], self.name)
+        return pauses
 
     def _idle(self) -> bool:
         """Whether nothing arrives from the pipe for a while."""
@@ -195,11 +188,23 @@ class Source:
         patience = FIRST_PAUSE if self.settle > 1 else PAUSE
         return not select.select([self.pipe], [], [], patience)[0]
 
+    def read(self, size: int) -> bytes:
+        """That many bytes; fewer only at the end of the file."""
+        self._fill(size)
+        return self._take(size)
+
+    def _take(self, size: int) -> bytes:
+        data = self._buffer[:size]
+        self._buffer = self._buffer[size:]
+        self.offset += len(data)
+        return data
+
     def skip_to(self, offset: int) -> None:
         """Skip to that byte of the uncompressed file."""
-        if self.plain and self.size is not None and offset <= self.size:
+        if offset and self.plain and self.size is not None and offset <= self.size:
             self.offset = self.raw.seek(offset)
-            self._left = b""
+            self._pieces = _pieces(self.raw, PIECE)
+            self._buffer = b""
         while self.offset < offset:
             if not self.read(min(1 << 20, offset - self.offset)):
                 raise ReadError(
@@ -210,71 +215,50 @@ class Source:
 
     def peek(self) -> bytes:
         """The bytes at the beginning of the file, up to some that are not blank."""
-        data = b""
-        while not data.removeprefix(BYTE_ORDER_MARK).strip() and (more := self.read(1)):
-            data += more + self._left
-            self.offset += len(self._left)
-            self._left = b""
-        self._give_back(data)
-        return data
+        size = -1
+        while len(self._buffer) > size and not self._buffer.removeprefix(BYTE_ORDER_MARK).strip():
+            size = len(self._buffer)
+            self._fill(size + 1)
+        return self._buffer
 
-    def _give_back(self, data: bytes) -> None:
-        """Read these bytes, which were the last, again."""
-        self._left = data + self._left
-        self.offset -= len(data)
+    def chunks(
+        self, size: int, cut: Callable[[bytes], int] = whole_lines
+    ) -> Iterator[tuple[bytes, int]]:
+        """The rest of the file in chunks of whole lines, each with the place of the file after it.
 
-    def chunks(self, size: int, cut: Callable[[bytes], int] | None = None) -> Iterator[Chunk]:
-        """The rest of the file in chunks of at most `size` bytes, more only if a line is longer.
-
-        `cut(data)` says how many bytes, from the first on, are whole lines.
+        A chunk has at most `size` bytes, more only if a line is longer. `cut(data)` says how many
+        bytes, from the first on, are whole lines. The last line gets a newline.
         """
-        cut = cut or whole_lines
         size = max(size, len(BYTE_ORDER_MARK))
-        held = b""
         window = size
-        has_ended = False
-        while not has_ended:
-            offset = self.offset - len(held)
-            held += self.read(max(0, window - len(held)), wait=False)
-            if self.pauses and held.count(b"\n") < self.settle:
+        while True:
+            pauses = self._fill(window, wait=False)
+            if pauses and self._buffer.count(b"\n") < self.settle:
                 continue  # a pause that comes too early does not end the first chunk
             if self.encoding is None:
-                self.encoding = encoding_of(held)
+                self.transcode(encoding_of(self._buffer[:window]))
                 if self.encoding != UTF8:
-                    self._give_back(held)
-                    self.transcode(self.encoding)
-                    held = b""
                     continue
-            has_ended = len(held) < window and not self.pauses
-            whole = len(held) if has_ended else cut(held[:window])
+            has_ended = len(self._buffer) < window and not pauses
+            whole = len(self._buffer) if has_ended else cut(self._buffer[:window])
             if whole:
                 self.settle = 0
-                yield _chunk(held[:whole], offset)
-                held = held[whole:]
                 window = size
-            elif not self.pauses:
+                begins_file = self.offset == 0
+                data = self._take(whole)
+                if begins_file:
+                    data = data.removeprefix(BYTE_ORDER_MARK)
+                yield data if data.endswith(b"\n") else data + b"\n", self.offset
+            elif has_ended:
+                return
+            elif not pauses:
                 if window >= LONGEST_LINE:
                     raise ReadError(
-                        f"the line or quoted field at byte {offset} is longer than "
+                        f"the line or quoted field at byte {self.offset} is longer than "
                         f"{LONGEST_LINE >> 20} MB: is this a text file, are its quotes closed?",
                         file=self.name,
                     )
                 window *= 2
-
-
-def whole_lines(data: bytes) -> int:
-    """How many bytes are whole lines."""
-    return data.rfind(b"\n") + 1
-
-
-def _chunk(data: bytes, offset: int) -> Chunk:
-    end = offset + len(data)
-    if not data.endswith(b"\n"):
-        data += b"\n"
-    if offset == 0 and data.startswith(BYTE_ORDER_MARK):
-        offset = len(BYTE_ORDER_MARK)
-        data = data[offset:]
-    return Chunk(data, offset, end)
 
 
 def _descriptor(raw: Any) -> int | None:
