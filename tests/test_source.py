@@ -103,7 +103,6 @@ def test_kernels_take_few_arguments():
 NAME_THE_CELL = {
     "encoders/interactions.py",
     "encoders/typed_column.py",
-    "readers/sparse_text.py",
     "readers/vocabulary.py",
     "readers/vw.py",
 }
