@@ -79,8 +79,9 @@ def run_shell(text, folder):
             ["bash", "-c", command + line], cwd=folder, capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, f"{line}\n{done.stderr}"
-        for wanted in filter(None, map(str.strip, expected.splitlines())):
-            assert wanted in " ".join(done.stdout.split())
+        said = " ".join(done.stdout.split())
+        for wanted in expected.splitlines():
+            assert " ".join(wanted.split()) in said, f"{line}\n{wanted}"
 
 
 @pytest.mark.parametrize(
