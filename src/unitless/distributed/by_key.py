@@ -15,29 +15,21 @@ import weakref
 from copy import deepcopy
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
+import polars as pl
 
-from unitless.distributed.executor import (
-    Call,
-    ProgressCallback,
-    TaskProgress,
-    ignore_progress,
-    open_executor,
-)
+from unitless.distributed.executor import Progress, TaskProgress, no_progress, open_executor
 from unitless.distributed.learning import ROWS, Float, learn_block, mean_loss, start_of
 from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.learners.base import Learner
 from unitless.model import Model
+from unitless.model.file_blocks import column_of
 from unitless.persistence.archive import Many, many_writer
 from unitless.persistence.saving import as_bytes
 from unitless.readers import FileBlock, ReadError
-from unitless.suggestions import no_such_column
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Series
 
 MIN_PARTITIONS = 16
 MAX_PARTITIONS = 256
@@ -71,7 +63,7 @@ def fit_by_key(
     retries: int = 3,
     save: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: Progress = no_progress,
 ) -> ModelsByKey:
     """Learn one model for every key (customer, sensor, carrier).
 
@@ -117,10 +109,10 @@ def fit_by_key(
     ):
         partitions = partition_rows(source, parts, key, folder, progress)
         total = len(partitions)
-        calls: list[Call] = []
-        for partition in partitions:
-            name = f"keys of {source.name}, partition {len(calls) + 1} of {total}"
-            calls.append((name, (model, parts, partition)))
+        calls = {
+            f"keys of {source.name}, partition {k} of {total}": (model, parts, partition)
+            for k, partition in enumerate(partitions, start=1)
+        }
         progress(TaskProgress("learning", 0, total, 0, "partitions"))
         for done, (models, own) in enumerate(run(learn_keys, calls), start=1):
             for name, file in models:
@@ -139,7 +131,7 @@ def fit_by_key(
 def learn_keys(
     new: Model, parts: list[Part], partition: "Partition | list[bytes]"
 ) -> tuple[list[tuple[str, bytes]], Float]:
-    """Learn the models of a partition; return them as file contents, and their score."""
+    """Return the models of a partition as file contents, and their score."""
     models = []
     score = np.zeros(3)
     contents = partition.contents() if isinstance(partition, Partition) else partition
@@ -169,8 +161,7 @@ class Partition:
         self.rows = 0
         self.sizes: list[int] = []
 
-    def append(self, frame: "DataFrame") -> None:
-        """Add rows."""
+    def append(self, frame: pl.DataFrame) -> None:
         content = frame.write_ipc(None).getvalue()
         self.rows += frame.height
         self.sizes.append(len(content))
@@ -186,19 +177,18 @@ class Partition:
 
 
 def partition_rows(
-    source: PartitionedData, parts: list[Part], key: str, folder: str, progress: ProgressCallback
+    source: PartitionedData, parts: list[Part], key: str, folder: str, progress: Progress
 ) -> list[Partition]:
     """Read the source, and write its rows to files by partition; those with most rows first."""
     size = sum(os.path.getsize(file) for file in {part.file for part in parts})
     count = min(max(MIN_PARTITIONS, size // PARTITION_BYTES), MAX_PARTITIONS)
     partitions = [Partition(folder, k) for k in range(count)]
-    dropped = {key, *source.ignore} - {*source.keep}
     rows = 0
     progress(TaskProgress("reading", 0, len(parts), 0))
     for part in parts:
         for block in source.blocks(part):
             with part.naming():
-                frame = _with_keys(block, key, part, dropped)
+                frame = _with_keys(block, key, part)
             names = frame[KEY].unique()
             hashes = [crc32(name.encode()) % count for name in names]
             frame = frame.with_columns(frame[KEY].replace_strict(names, hashes).alias(NUMBER))
@@ -210,14 +200,12 @@ def partition_rows(
     return sorted(used, key=lambda partition: -partition.rows)
 
 
-def rows_by_key(contents: list[bytes]) -> dict[str, list["DataFrame"]]:
+def rows_by_key(contents: list[bytes]) -> dict[str, list[pl.DataFrame]]:
     """Return the rows of each key of a partition, in the order of the source.
 
     Frames with the same columns are joined: learning a few rows at a time would be slow.
     """
-    import polars as pl
-
-    found: dict[str, list[DataFrame]] = {}
+    found: dict[str, list[pl.DataFrame]] = {}
     frames = map(pl.read_ipc, contents)
     for _, same in groupby(frames, key=lambda frame: frame.schema):
         groups = pl.concat(same, rechunk=True).partition_by(KEY, maintain_order=True, as_dict=True)
@@ -226,7 +214,7 @@ def rows_by_key(contents: list[bytes]) -> dict[str, list["DataFrame"]]:
     return found
 
 
-def block_of(frame: "DataFrame") -> FileBlock:
+def block_of(frame: pl.DataFrame) -> FileBlock:
     """Return the rows as a reader would."""
     targets = frame[TARGET].to_numpy() if TARGET in frame.columns else None
     weights = frame[WEIGHT].to_numpy() if WEIGHT in frame.columns else None
@@ -235,40 +223,31 @@ def block_of(frame: "DataFrame") -> FileBlock:
     return FileBlock(features, None, lines, {}, {}, targets, weights)
 
 
-def _with_keys(block: FileBlock, key: str, part: Part, dropped: set[str]) -> "DataFrame":
+def _with_keys(block: FileBlock, key: str, part: Part) -> pl.DataFrame:
     """Return the rows of a block with the further columns."""
-    import polars as pl
-
-    frame = block.frame
-    assert frame is not None
-    columns = [column for column in frame.get_columns() if column.name not in dropped]
-    columns.append(_keys(block, key).alias(KEY))
-    columns.append(pl.Series(PART, np.full(len(block), part.number)))
-    columns.append(pl.Series(LINE, block.lines))
+    assert block.frame is not None
+    more = [_keys(block, key).alias(KEY), pl.lit(part.number).alias(PART)]
+    more.append(pl.Series(LINE, block.lines))
     if block.targets is not None:
         is_number = block.targets.dtype == np.float64
-        columns.append(pl.Series(TARGET, block.targets if is_number else block.targets.tolist()))
+        more.append(pl.Series(TARGET, block.targets if is_number else block.targets.tolist()))
     if block.weights is not None:
-        columns.append(pl.Series(WEIGHT, block.weights))
-    return pl.DataFrame(columns)
+        more.append(pl.Series(WEIGHT, block.weights))
+    return block.frame.with_columns(more)
 
 
-def _keys(block: FileBlock, key: str) -> "Series":
+def _keys(block: FileBlock, key: str) -> pl.Series:
     """Return the keys of a block as text; whole numbers have no decimal point."""
-    import polars as pl
-
-    assert block.frame is not None
-    if key not in block.frame.columns:
-        raise ValueError(no_such_column(key, block.frame.columns))
-    column = block.frame.get_column(key)
+    column = column_of(block.frame, key)
     is_float = column.dtype.is_float()
+    column = column.fill_nan(None) if is_float else column
     is_bad = column.is_null()
     if is_float:
-        is_bad |= column.is_nan() | (column.abs() >= LARGEST_KEY)
+        is_bad |= (column.abs() >= LARGEST_KEY).fill_null(True)
     if is_bad.any():
         row = int(is_bad.arg_max() or 0)
         why = "the key is missing"
-        if column[row] is not None and column[row] == column[row]:
+        if column[row] is not None:
             why = f"the key {column[row]:.17g} is not below 2^53, where numbers can no longer be"
             why += " distinguished: store it as text"
         raise ReadError(why, file="", line=int(block.lines[row]), column=key)

@@ -7,7 +7,7 @@ died can simply run again.
 import logging
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
@@ -41,20 +41,18 @@ class TaskProgress(NamedTuple):
     rows: int
     """Rows processed so far in this stage."""
     unit: str = "parts"
-    """What `done` and `total` count: parts of the source, or batches of keys."""
+    """What `done` and `total` count: parts of the source, or partitions of keys."""
 
 
-ProgressCallback = Callable[[TaskProgress], None]
-
-
-def ignore_progress(progress: TaskProgress) -> None:
-    """Do nothing: the default of `progress`."""
-
-
-Call = tuple[str, tuple[Any, ...]]
-"""A task: what it works on, for error messages, and the arguments of its function."""
-Executor = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]]
+Progress = Callable[[TaskProgress], None]
+Calls = Mapping[str, tuple[Any, ...]]
+"""The arguments of each task, by what it works on, for error messages."""
+Executor = Callable[[Callable[..., Any], Calls], Iterator[Any]]
 """Calls a function for each task, and yields the results in this order."""
+
+
+def no_progress(progress: TaskProgress) -> None:
+    """Do nothing: the default of `progress`."""
 
 
 @contextmanager
@@ -70,7 +68,7 @@ def open_executor(address: str | None, workers: int | None, retries: int) -> Ite
 
 
 def _run_here(
-    workers: int | None, retries: int, function: Callable[..., Any], calls: Iterable[Call]
+    workers: int | None, retries: int, function: Callable[..., Any], calls: Calls
 ) -> Generator[Any, None, None]:
     """Run tasks in processes; when one dies, tasks whose results are missing are repeated."""
     from joblib import Parallel, cpu_count, delayed
@@ -83,7 +81,7 @@ def _run_here(
         max_nbytes=None,
         inner_max_num_threads=1,
     )
-    pending = deque(calls)
+    pending = deque(calls.items())
     failures = 0
     while pending:
         results = parallel([delayed(function)(*each) for _, each in pending])
@@ -128,32 +126,29 @@ def _connected(address: str, stack: ExitStack) -> Any:
 
 
 def _run_on_ray(
-    ray: Any, retries: int, function: Callable[..., Any], calls: Iterable[Call]
+    ray: Any, retries: int, function: Callable[..., Any], calls: Calls
 ) -> Generator[Any, None, None]:
     """Run tasks, with at most twice as many under way as the cluster has cores."""
     task = ray.remote(function).options(max_retries=retries, name=function.__name__)
     limit = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    waiting = deque(calls.items())
     running: deque[tuple[str, Any]] = deque()
-    for name, arguments in calls:
-        running.append((name, task.remote(*arguments)))
-        if len(running) == limit:
-            yield _finished(ray, retries, *running.popleft())
-    while running:
-        yield _finished(ray, retries, *running.popleft())
-
-
-def _finished(ray: Any, retries: int, name: str, reference: Any) -> Any:
-    """Wait for a task. Errors of the task itself are raised unchanged."""
-    while not ray.wait([reference], timeout=WAIT_SECONDS)[0]:
-        pass
-    try:
-        return ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, ValueError | OSError):
-            raise error.cause from None
-        raise
-    except ray.exceptions.RayError as error:
-        raise _lost(name, retries, error) from None
+    while waiting or running:
+        while waiting and len(running) < limit:
+            name, arguments = waiting.popleft()
+            running.append((name, task.remote(*arguments)))
+        name, reference = running.popleft()
+        while not ray.wait([reference], timeout=WAIT_SECONDS)[0]:
+            pass
+        try:
+            result = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, ValueError | OSError):
+                raise error.cause from None
+            raise
+        except ray.exceptions.RayError as error:
+            raise _lost(name, retries, error) from None
+        yield result
 
 
 def _lost(name: str, retries: int, why: Exception) -> WorkerLost:

@@ -1,21 +1,35 @@
 """What the tasks of both fits share: a new model, and learning a block."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless.distributed.partitioned_data import Part, PartitionedData
-from unitless.encoders import FrameEncoder
 from unitless.evaluation.progressive import progressive
 from unitless.learners.base import Learner
 from unitless.model import Model
-from unitless.readers import FileBlock
+from unitless.readers import SPARSE, FileBlock
 from unitless.readers.blocks import KIND
 
 Float = NDArray[np.float64]
 ROWS, WEIGHT, LOSS = range(3)
 """The score of a task, an array: rows learned, their weight, and the sum of weight times loss."""
+
+
+def known_types(source: Any, format: str, reading: Any) -> dict[str, str]:
+    """Return the types of columns that are known before the first row is read.
+
+    Ignored columns, and the classes of CSV files, are text, in which every cell is valid. The
+    source has `target`, `task` and `ignore`.
+    """
+    if format in SPARSE:
+        return {}
+    types = dict.fromkeys(source.ignore or (), "string") | reading.get("types", {})
+    if format in ("csv", "tsv") and source.target and source.task != "auto":
+        types[source.target] = "number" if source.task == "regression" else "string"
+    return types
 
 
 def start_of(
@@ -25,14 +39,11 @@ def start_of(
 
     Returns the model and the source with these types.
     """
-    ignore = [*source.ignore, *([key] if key else [])]
-    reading = dict(source.reading)
-    if source.format([part.file for part in parts]) in ("csv", "tsv"):
-        # Classes, keys and ignored columns are read as text, so that any cell is valid.
-        has_classes = source.task in ("binary", "multiclass")
-        classes = [source.target] if source.target and has_classes else []
-        if names := [*classes, *ignore]:
-            reading["types"] = {**reading.get("types", {}), **dict.fromkeys(names, "string")}
+    format = source.format([part.file for part in parts])
+    types = known_types(source, format, source.reading)
+    if key and format in ("csv", "tsv"):
+        types[key] = "string"
+    reading = {**source.reading, "types": types}
     first = next(replace(source, reading=reading).blocks(parts[0]))
     with parts[0].naming():
         model = Model.from_first_block(
@@ -42,14 +53,13 @@ def start_of(
             loss=source.loss,
             task=source.task,
             weight=source.weight,
-            ignore=ignore,
+            ignore=[*source.ignore, key] if key else source.ignore,
             keep=source.keep,
-            columns=FrameEncoder() if source.columns is None else source.columns.settled(),
+            columns=None if source.columns is None else source.columns.settled(),
             source=source.name,
         )
     model.reading = reading
     found = first.position.get("columns")
-    types = reading.get("types", {})
     if isinstance(found, dict):
         known = {name: kind for name, kind in found.items() if kind and KIND.fullmatch(kind)}
         types = known | types

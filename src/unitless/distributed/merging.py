@@ -77,10 +77,7 @@ def factor_rows(learner: Vaw, target: Vaw) -> tuple[Float, Float]:
 
 
 def aligned(one: Vaw, two: Vaw) -> tuple[Vaw, Vaw]:
-    """Return copies of both with the same features, units and targets.
-
-    The first one also has the number of rows of both; only its factor is left as it was.
-    """
+    """Return copies with the same features, units and targets; the first counts all rows."""
     one = deepcopy(one)
     two = deepcopy(two)
     _share_targets(one, two)

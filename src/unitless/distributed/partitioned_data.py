@@ -97,7 +97,7 @@ class PartitionedData:
 
     @classmethod
     def of(cls, source: "PartitionedData | str | os.PathLike[str]") -> "PartitionedData":
-        """Return a source; a path alone is a source with default options."""
+        """Return the source; a path alone is one with default options."""
         return source if isinstance(source, PartitionedData) else cls(source)
 
     @property
@@ -105,10 +105,6 @@ class PartitionedData:
         """The path as text."""
         paths = [self.path] if isinstance(self.path, str | os.PathLike) else self.path
         return " ".join(os.fspath(path) for path in paths)
-
-    def files(self) -> list[str]:
-        """Return the files; those of a folder or pattern are sorted by name."""
-        return expanded(self.path)
 
     def format(self, files: Sequence[str]) -> str:
         """Return the common format of the files."""
@@ -133,14 +129,15 @@ class PartitionedData:
         1 a.parquet 0 3
         2 a.parquet 3 5
         """
-        files = self.files()
+        files = expanded(self.path)
+        is_parquet = self.format(files) == "parquet"
         found: list[Part] = []
-        if self.format(files) == "parquet":
-            for file in files:
-                ends = np.cumsum([0, *_rows_of_groups(file)]).tolist()
-                found += [Part(0, 0, file, i, j, j - i) for i, j in pairwise(ends) if i < j]
-        else:
-            found += [Part(0, 0, file, size=max(1, os.path.getsize(file))) for file in files]
+        for file in files:
+            if not is_parquet:
+                found.append(Part(0, 0, file, size=max(1, os.path.getsize(file))))
+                continue
+            ends = np.cumsum([0, *_rows_of_groups(file)]).tolist()
+            found += [Part(0, 0, file, i, j, j - i) for i, j in pairwise(ends) if i < j]
         if not found:
             raise ReadError("the source has no rows", file=self.name)
         return [part._replace(number=k, of=len(found)) for k, part in enumerate(found, start=1)]
@@ -197,8 +194,3 @@ def split_parts(parts: Sequence[Part], count: int) -> list[list[Part]]:
     cuts = numbers + np.maximum.accumulate(cuts - numbers)  # no run is empty
     cuts = np.minimum(cuts, len(parts) - count + numbers)
     return [list(parts[i:j]) for i, j in pairwise([0, *cuts.tolist(), len(parts)])]
-
-
-def describe(parts: Sequence[Part]) -> str:
-    """Describe consecutive parts, for an error message."""
-    return f"{parts[0]}" + (f" and the next {len(parts) - 1}" if len(parts) > 1 else "")

@@ -8,23 +8,21 @@ import os
 import warnings
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from unitless import persistence
 from unitless.distributed.executor import (
-    Call,
     Executor,
-    ProgressCallback,
+    Progress,
     TaskProgress,
-    ignore_progress,
+    no_progress,
     open_executor,
 )
 from unitless.distributed.learning import learn_block, mean_loss, start_of
 from unitless.distributed.merging import continued, merged, renumbered
-from unitless.distributed.partitioned_data import Part, PartitionedData, describe, split_parts
+from unitless.distributed.partitioned_data import Part, PartitionedData, split_parts
 from unitless.encoders import ManyLevels
 from unitless.learners import get
 from unitless.learners.base import Learner
@@ -51,7 +49,6 @@ class Sharded:
     """A model like any other; it can continue to learn."""
     shards: int
     rows: int
-    """Number of rows learned."""
     losses: dict[str, float]
     """Average loss per shard, of rows predicted by their shard alone before they were learned."""
 
@@ -69,7 +66,7 @@ def fit_sharded(
     address: str | None = None,
     retries: int = 3,
     workers: int | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: Progress = no_progress,
 ) -> Sharded:
     """Learn one model by least squares from shards that are learned at the same time.
 
@@ -118,9 +115,10 @@ or one model per key
     parts = source.parts()
     groups = split_parts(parts, shards)
     start, source = start_of(source, learner, parts)
+    first = _first_target(source, parts, start)
     with open_executor(address, workers, retries) as run:
-        model, losses = _learn_and_merge(run, source, groups, start, progress)
-        columns = model.columns
+        made = _learn_and_merge(run, source, groups, start, first, progress)
+        columns = made.model.columns
         if columns is not None and columns.overfull() and shards > 1:
             # Which levels get a feature of their own is known only now.
             warnings.warn(
@@ -130,8 +128,8 @@ or one model per key
                 stacklevel=2,
             )
             start = replace(start, columns=columns.settled())
-            model, losses = _learn_and_merge(run, source, groups, start, progress)
-    return Sharded(model, shards, model.rows, losses)
+            made = _learn_and_merge(run, source, groups, start, first, progress)
+    return made
 
 
 def _check_learner(learner: str | Learner) -> None:
@@ -169,14 +167,14 @@ def _learn_and_merge(
     source: PartitionedData,
     groups: list[list[Part]],
     start: Model,
-    progress: ProgressCallback,
-) -> tuple[Model, dict[str, float]]:
+    first: float,
+    progress: Progress,
+) -> Sharded:
     """Learn the shards, and merge them in the order of the source as they arrive."""
-    first = _first_target(source, list(chain(*groups)), start)
-    calls: list[Call] = []
+    calls: dict[str, tuple[Any, ...]] = {}
     for group in groups:
-        own_first = None if group is groups[0] else first
-        calls.append((describe(group), (start, source, group, own_first)))
+        name = f"{group[0]} and the next {len(group) - 1}" if len(group) > 1 else f"{group[0]}"
+        calls[name] = (start, source, group, first if calls else None)
     total = groups[-1][-1].number
     whole: Any = None
     losses: dict[str, float] = {}
@@ -193,7 +191,7 @@ def _learn_and_merge(
             whole.rows += model.rows
             whole.position = model.position
         progress(TaskProgress("learning", group[-1].number, total, whole.rows))
-    return whole, losses
+    return Sharded(whole, len(groups), whole.rows, losses)
 
 
 def _first_target(source: PartitionedData, parts: list[Part], start: Model) -> float:
@@ -202,10 +200,10 @@ def _first_target(source: PartitionedData, parts: list[Part], start: Model) -> f
     for part in parts:
         for block in source.blocks(part):
             rows = model.prepared(block).rows
-            assert rows.targets is not None
-            counts = ~np.isnan(rows.targets)
+            targets = np.asarray(rows.targets)
+            counts = ~np.isnan(targets)
             if rows.weights is not None:
                 counts &= rows.weights > 0
             if counts.any():
-                return float(rows.targets[np.argmax(counts)])
+                return float(targets[np.argmax(counts)])
     return 0.0
