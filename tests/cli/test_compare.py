@@ -49,9 +49,10 @@ def test_the_table_is_the_library_s(words):
     text = run(words, "--target", "kind", *FEW)
     decisions, _, text = text.partition("\n\n")
     assert decisions.splitlines() == [
-        "task: binary (down or up) of 'kind'; loss: logistic",
         "separator: comma",
         "columns: 2 numeric",
+        "task: binary, because 'kind' has two values, 'down' and 'up'",
+        "loss: logistic",
     ]
     made = compare(as_rows(X, Y), ["nag", "zero", "ogd"])
     for line, entry in zip(text.splitlines()[1:], made.entries, strict=False):

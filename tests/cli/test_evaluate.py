@@ -87,9 +87,13 @@ def test_numbers(unitless, data, frame):
 def test_what_is_printed(unitless, data):
     done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2")
     lines = done.out.splitlines()
-    assert lines[0] == "task: binary (no or yes) of 'label'; learner: coordinate; loss: logistic"
-    assert lines[1:3] == ["separator: comma", "columns: 2 numeric, 1 categorical (colour)"]
-    assert [line.split()[0] for line in lines[4:14]] == [str(2**k) for k in range(10)]
+    assert lines[:4] == [
+        "separator: comma",
+        "columns: 2 numeric, 1 categorical (colour)",
+        "task: binary, because 'label' has two values, 'no' and 'yes'",
+        "learner: coordinate; loss: logistic",
+    ]
+    assert [line.split()[0] for line in lines[5:15]] == [str(2**k) for k in range(10)]
     assert "\x1b" not in done.out
     for word in ("without a label", "area under ROC", "best constant", "Theorem 1", "grams"):
         assert word in done.out

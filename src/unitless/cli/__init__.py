@@ -45,6 +45,8 @@ def main() -> None:
         _end("interrupted", 130)
     except Exception as error:
         if hasattr(error, "format_message"):
+            if not error.format_message():  # there were no arguments, and the help is shown
+                sys.exit(2)
             _end(_usage(error), 2)
         if not hasattr(error, "code"):
             raise

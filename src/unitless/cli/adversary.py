@@ -80,12 +80,11 @@ def _show_trials(game: Any) -> None:
     losses = game.g * game.p
     print(f"\n{'trial':>5}{_columns(('p', 'g', 'g p', 'sum g p'))}  x")
     for t in range(T):
-        if T > 9 and t == 5:
-            print("  ...")
-        if T > 9 and 5 <= t < T - 3:
+        if 5 <= t < T - 3 and T > 9:
+            if t == 5:
+                print("  ...")
             continue
-        so_far = losses[: t + 1].sum()
-        numbers = (game.p[t], game.g[t], losses[t], so_far)
+        numbers = (game.p[t], game.g[t], losses[t], losses[: t + 1].sum())
         x = " ".join(f"{value:.4g}" for value in game.X[t][:4])
         more = " ..." if len(game.X[t]) > 4 else ""
         print(f"{t + 1:>5}{_columns(f'{number:+.4f}' for number in numbers)}  ({x}{more})")

@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-from unitless.cli.option_help import READING, TABLE, takes
-from unitless.cli.options import CommandOptions
+from unitless.cli.options import READING, TABLE, CommandOptions, takes
 
 DEFAULT_LEARNERS = ("blend", "coordinate", "full", "vaw", "sklearn", "vw", "river")
 """Compared by default, if they have the loss: the default learner, Algorithms 1 and 2 of the paper
@@ -41,7 +40,7 @@ def compare(options: CommandOptions) -> None:
     from unitless.compare.rivals import RIVALS
     from unitless.learners import REGISTRY
 
-    names = [name.strip() for name in options.learners.split(",") if name.strip()]
+    names = [name.strip() for name in (options.learners or "").split(",") if name.strip()]
     chosen = names or [*DEFAULT_LEARNERS]
     if names == ["all"]:
         chosen = [*REGISTRY, *RIVALS]

@@ -22,6 +22,8 @@ PARTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "one row at a time, numbers": ("dict", "regression", {}),
 }
 """Ending of the file ("dict": none), task, and options of a run that compiles each part."""
+LABELS = {"binary": (-1, 1), "multiclass": (0, 1, 2), "regression": (1, 3, 5)}
+"""Targets of single rows; in the file, the column of a task has its name."""
 All = Annotated[bool, typer.Option("--all", metavar="", help="Also compile every other learner.")]
 
 
@@ -35,8 +37,8 @@ def compile(everything: All = False) -> None:
 
         unitless compile
     """
-    import os
     import time
+    from contextlib import chdir
     from tempfile import TemporaryDirectory
 
     parts = [(name, *part, "blend") for name, part in PARTS.items()]
@@ -44,26 +46,44 @@ def compile(everything: All = False) -> None:
         from unitless.learners import REGISTRY
 
         for learner in REGISTRY:
-            for task in ("binary", "multiclass", "regression"):
+            for task in LABELS:
                 parts.append((f"{learner}, {task}", "csv", task, {}, learner))
     begin = time.perf_counter()
-    before = os.getcwd()
-    with TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            for name, ending, task, more, learner in parts:
-                start = time.perf_counter()
-                if ending == "dict":
-                    _learn_single_rows(task)
-                else:
-                    _run(ending, task, learner, more)
-                print(f"{name:<32}{time.perf_counter() - start:7.1f} s", flush=True)
-        finally:
-            os.chdir(before)
+    with TemporaryDirectory() as folder, chdir(folder):
+        _write_files()
+        for name, ending, task, more, learner in parts:
+            start = time.perf_counter()
+            if ending == "dict":
+                _learn_single_rows(task)
+            else:
+                _run(f"rows.{ending}", task, learner, more)
+            print(f"{name:<32}{time.perf_counter() - start:7.1f} s", flush=True)
     print(f"{'all':<32}{time.perf_counter() - begin:7.1f} s")
 
 
-def _run(ending: str, task: str, learner: str, more: dict[str, Any]) -> None:
+def _write_files() -> None:
+    """Write numbers, a category, missing values, and a target for each task."""
+    import numpy as np
+    import polars as pl
+
+    from unitless.cli.conversion import Conversion
+    from unitless.cli.options import CommandOptions
+
+    X = np.random.default_rng(0).normal(size=(ROWS, 3)).round(3)
+    row = pl.int_range(ROWS)
+    frame = pl.DataFrame(X, schema=["x0", "x1", "x2"]).with_columns(
+        x1=pl.when(row % 9 > 0).then("x1"),
+        colour=pl.when(row % 3 > 0).then(pl.lit("red")).otherwise(pl.lit("blue")),
+        binary=pl.when(pl.col("x0") > 0).then(1).otherwise(-1),
+        multiclass=pl.col("x0").cut([-0.5, 0.5], labels=["a", "b", "c"]),
+        regression="x0",
+    )
+    frame.write_csv("rows.csv")
+    for file in ("rows.svm", "rows.vw"):
+        Conversion(CommandOptions(file="rows.csv", output=file, target="binary")).write()
+
+
+def _run(file: str, task: str, learner: str, more: dict[str, Any]) -> None:
     """Learn a small file, and predict it again."""
     from contextlib import suppress
 
@@ -72,13 +92,12 @@ def _run(ending: str, task: str, learner: str, more: dict[str, Any]) -> None:
     from unitless.cli.run import EvaluationRun
     from unitless.learners.base import Diverged
 
-    file = _written(ending, task)
-    target = "y" if ending == "csv" else None
-    options: Any = {"data": [file], "target": target, "learner": learner, "quiet": True}
+    options: Any = {"data": [file], "learner": learner, "quiet": True, "save": "m", **more}
+    if file == "rows.csv":
+        options |= {"target": task, "ignore": [other for other in LABELS if other != task]}
     with suppress(Diverged):  # of a scale-dependent baseline
-        run = EvaluationRun(CommandOptions(**options, save="m", **more), table=False)
         try:
-            run.run()
+            EvaluationRun(CommandOptions(**options), table=False).run()
         except ValueError:  # a learner that is not made for the task
             return
         write_predictions(CommandOptions(model="m", data=[file], predictions="p.csv", quiet=True))
@@ -86,39 +105,11 @@ def _run(ending: str, task: str, learner: str, more: dict[str, Any]) -> None:
 
 def _learn_single_rows(task: str) -> None:
     """Learn and predict rows one at a time, as a service does."""
-    from unitless.blend.blend import Blend
+    from unitless.model.learner_choice import learner_for_task
 
-    loss, labels = {
-        "binary": ("logistic", (-1, 1)),
-        "multiclass": ("softmax", (0, 1, 2)),
-        "regression": ("squared", (1, 3, 5)),
-    }[task]
-    learner = Blend(loss, classes=3) if task == "multiclass" else Blend(loss)
+    labels = LABELS[task]
+    learner = learner_for_task("blend", task, None, len(labels))
     for k in range(SINGLE_ROWS):
         row: dict[Any, float] = {"x": k / 7, "red": float(k % 3 > 0)}
         learner.predict_one(row)
         learner.learn_one(row, labels[k % len(labels)])
-
-
-def _written(ending: str, task: str) -> str:
-    """Write numbers, a category, missing values, and a target for the task."""
-    import random
-
-    chance = random.Random(0)
-    lines = ["x0,x1,x2,colour,y"] if ending == "csv" else []
-    for k in range(ROWS):
-        a, b, c = (round(chance.gauss(0, 1), 3) for _ in range(3))
-        label = {
-            "binary": 1 if a > 0 else -1,
-            "multiclass": "abc"[(a > -0.5) + (a > 0.5)],
-            "regression": a,
-        }[task]
-        texts = {
-            "csv": f"{a},{b if k % 9 else ''},{c},{'red' if k % 3 else 'blue'},{label}",
-            "svm": f"{label} 1:{a} 2:{b} 7:{c}",
-            "vw": f"{label} | x0:{a} x1:{b} red",
-        }
-        lines.append(texts[ending])
-    with open(f"rows.{ending}", "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    return file.name

@@ -115,19 +115,18 @@ class Conversion:
         if self.options.classes is None and labels.dtype == np.float64:
             return self._signed(labels, block)
         names = (self.options.classes or "false,true").split(",")
-        codes = {name: k + 1 for k, name in enumerate(names)}
-        if len(names) == 2:
-            codes = {names[0]: -1, names[1]: 1}
+        numbers = (-1, 1) if len(names) == 2 else range(1, len(names) + 1)
+        codes = dict(zip(names, numbers, strict=True))
         made = np.full(len(labels), np.nan)
         for row, label in enumerate(labels.tolist()):
             if label is None or label != label:
                 continue
             name = str(label).lower() if isinstance(label, bool) else text_of(label)
             if name not in codes:
-                place = f"line {block.lines[row]}, column {self.options.target!r}"
                 raise ValueError(
-                    f"{place}: {label!r} is not a number, as labels of svmlight and VW text must "
-                    "be; list all classes with --classes"
+                    f"line {block.lines[row]}, column {self.options.target!r}: {label!r} is not a "
+                    "number, as labels of svmlight and VW text must be; list all classes with "
+                    "--classes"
                 )
             made[row] = codes[name]
         return made
@@ -173,8 +172,7 @@ class Conversion:
         first = 1  # svmlight counts columns from 0 or from 1
         names: list[str] = []
         for rows, known, _ in self._sparse_rows():
-            assert rows.indices is not None
-            first = min(first, int(rows.indices.min(initial=1)))
+            first = min(first, int(np.min(rows.block.indices, initial=1)))
             names = [str(k) for k in range(rows.columns)] if known is None else list(known)
             if len(names) > MAX_COLUMNS:
                 text = f"more than {MAX_COLUMNS} columns: a table would be mostly zeros"
@@ -182,7 +180,7 @@ class Conversion:
         for rows, _, _ in self._sparse_rows():
             entries = (rows.values, rows.indices, rows.starts)
             X = csr_array(entries, shape=(len(rows), len(names))).toarray()
-            weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-            labels = [pl.Series(label, rows.targets), pl.Series(weight, weights)]
-            features = pl.DataFrame(X[:, first:], schema=names[first:])
-            yield pl.DataFrame([*labels, *features])
+            labels = pl.DataFrame({label: rows.targets, weight: 1.0})
+            if rows.weights is not None:
+                labels = labels.with_columns(pl.Series(weight, rows.weights))
+            yield labels.hstack(pl.DataFrame(X[:, first:], schema=names[first:]))

@@ -2,13 +2,12 @@
 
 import sys
 
-from unitless.cli.option_help import READING, takes
-from unitless.cli.options import CommandOptions
+from unitless.cli.options import READING, CommandOptions, takes
 
-CHANGED = """
+CHANGED = """Reading
   format --from FORMAT: Format of DATA (by default from its name).
-  target -t COLUMN: Column of labels; it is written first.
-"""
+Columns
+  target -t COLUMN: Column of labels; it is written first."""
 
 
 @takes(f"file output {READING} to target weight classes quiet", CHANGED)
@@ -35,12 +34,10 @@ def convert(options: CommandOptions) -> None:
     conversion = Conversion(options)
     conversion.write()
     position = conversion.position
-    counts = [counted(position["rows"], "row")]
+    counts = counted(position["rows"], "row")
     if position["skipped"]:
-        counts.append(f"{counted(position['skipped'], 'invalid line')} skipped")
-    if position.get("coerced"):
-        counts.append(f"{counted(position['coerced'], 'cell')} treated as missing")
-    told = [", ".join(counts)]
+        counts += f", {counted(position['skipped'], 'invalid line')} skipped"
+    told = [counts]
     if conversion.has_signs:
         told.append("note: labels 0 and 1 are written as -1 and 1, as VW needs them")
     told += [f"note: {note}" for note in odd_cell_notes(position)]

@@ -1,7 +1,6 @@
 """`unitless evaluate`: one pass over a file; each row is predicted before its label is used."""
 
-from unitless.cli.option_help import LEARNING, takes
-from unitless.cli.options import CommandOptions
+from unitless.cli.options import LEARNING, CommandOptions, takes
 
 
 @takes(LEARNING)

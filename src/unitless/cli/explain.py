@@ -4,8 +4,7 @@ import os
 from datetime import date, datetime
 from typing import Any
 
-from unitless.cli.option_help import takes
-from unitless.cli.options import CommandOptions
+from unitless.cli.options import CommandOptions, takes
 
 MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 
@@ -25,22 +24,30 @@ def explain(options: CommandOptions) -> None:
     import json
 
     from unitless.cli.reading import load_model
-    from unitless.cli.screen import console_of, prediction_of, show_audit
-    from unitless.model.explanations import contributions
+    from unitless.cli.screen import console_of, number, prediction_of, show_audit
+    from unitless.labels import text_of
+    from unitless.model.explanations import contributions, what_scores_are
 
-    words = options.words
-    found = load_model(options.model, data="-" if options.row is None else words[0])
     if options.row is None:
-        rows = _rows(found, _parsed(words))
+        found = load_model(options.model)
+        rows = _rows(found, _parsed(options.words))
     else:
-        rows = _row_of_file(found, words, options.row)
+        found = load_model(options.model, data=options.words[0])
+        rows = _row_of_file(found, options.words, options.row)
     score = found.learner.predict(rows)[0].tolist()
     parts = contributions(found, rows)
     if options.json:
         print(json.dumps({"score": score, "parts": parts}, ensure_ascii=False))
         return
     console = console_of(options.no_color)
-    console.print(f"score {score}: {prediction_of(found, score)}")
+    facts = {
+        "task": found.task,
+        "target": found.target,
+        "loss": found.learner.loss.name,
+        "labels": [text_of(label) for label in found.labels],
+    }
+    shown = number(score) if isinstance(score, float) else " ".join(map(number, score))
+    console.print(f"score {shown} ({what_scores_are(facts)}): {prediction_of(found, score)}")
     show_audit(console, parts)
 
 
@@ -85,16 +92,13 @@ def _parsed(words: list[str]) -> dict[str, Any]:
 
 def _rows(model: Any, given: dict[str, Any]) -> Any:
     """Return a row of named values for the learner; numbers that are not given are missing."""
-    from scipy.sparse import csr_array
-
     from unitless.model.input_rows import rows_of
-    from unitless.rows import as_rows
     from unitless.suggestions import suggestion
 
     if model.columns is None:
         names = model.feature_names(len(model.learner.weights().features))
         kinds = dict.fromkeys(names, "number")
-        known = set(kinds)
+        known = {*kinds}
         row = {}
     else:
         kinds = model.columns.kinds
@@ -107,25 +111,19 @@ def _rows(model: Any, given: dict[str, Any]) -> Any:
             raise ValueError(f"the model has no column {name!r}{hint}")
         if name in kinds:
             row[name] = _fitted(name, value, kinds[name])
-    if model.columns is None:
-        columns = [list(kinds).index(name) for name in row]
-        entries = (list(row.values()), ([0] * len(row), columns))
-        return as_rows(csr_array(entries, shape=(1, len(kinds))))
     return rows_of(model, row)[0]
 
 
 def _fitted(name: str, value: Any, kind: str) -> Any:
     """Return a value as the type of its column."""
-    if kind == "date" and isinstance(value, str):
-        try:
+    try:
+        if kind == "date" and isinstance(value, str):
+            expected = "a date was expected, such as 2024-01-31 or 2024-01-31T10:15"
             parse = date if len(value) <= len("2024-01-31") else datetime
             return parse.fromisoformat(value)
-        except ValueError:
-            text = f"{name}={value}: a date was expected, such as 2024-01-31 or 2024-01-31T10:15"
-            raise ValueError(text) from None
-    if kind != "number":
-        return str(value) if kind == "category" and value is not None else value
-    try:
-        return float("nan") if value in MISSING else float(value)
+        if kind == "number":
+            expected = "a number was expected"
+            return float("nan") if value in MISSING else float(value)
     except ValueError:
-        raise ValueError(f"{name}={value}: a number was expected") from None
+        raise ValueError(f"{name}={value}: {expected}") from None
+    return str(value) if kind == "category" and value is not None else value

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from unitless.cli.option_help import LEARNING, PROCESSES, takes
-from unitless.cli.options import CommandOptions, spelt
+from unitless.cli.options import LEARNING, OPTIONS, PROCESSES, CommandOptions, spelt, takes
 
 ONE_PROCESS = (
     "passes holdout delay shuffle test test_share resume checkpoint predictions report results "
@@ -48,17 +47,27 @@ def _fit_distributed(options: CommandOptions) -> None:
     from unitless.cli.stopping import Stopper
 
     for name in ONE_PROCESS.split():
-        if getattr(options, name) != getattr(CommandOptions, name):
+        if getattr(options, name) != OPTIONS[name].default:
             other = "--shards" if options.by_key is None else "--by-key"
             raise ValueError(f"{spelt(name)} cannot be combined with {other}")
     check_learner(options.learner)
     check_outputs({"--save": options.save}, options.data)
     console = screen.console_of(options.no_color, options.quiet or options.json)
+
+    def show(progress: Any) -> None:
+        """Print lines after 1, 2, 4, ... parts; on a terminal, one line that is updated."""
+        stage, done, total, rows, unit = progress
+        text = f"{stage}: {done} of {total} {unit}, {rows:,} rows"
+        if done and console.is_terminal:
+            console.print(text, end="\n" if done == total else "\r", style="cyan")
+        elif done and (done == total or done & (done - 1) == 0):
+            console.print(text)
+
     start = time.perf_counter()
     with screen.warnings_as_notes(options.quiet), Stopper() as stopper:
         stopper.waits = True  # workers do the work, so a signal may interrupt at any time
         try:
-            decisions, found = _fit(options, console)
+            decisions, found = _fit(options, show)
         except ModuleNotFoundError as error:  # its message says what to install
             raise ValueError(str(error)) from None
     found["seconds"] = round(time.perf_counter() - start, 3)
@@ -71,29 +80,23 @@ def _fit_distributed(options: CommandOptions) -> None:
         console.print(f"{name:<32}{shown}")
 
 
-def _fit(options: CommandOptions, console: Any) -> tuple[list[str], dict[str, Any]]:
-    """Return what was decided about the files, and figures of the fit."""
+def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]:
+    """Save the model or models; return what was decided about the files, and figures."""
     from unitless.distributed import PartitionedData, fit_by_key, fit_sharded
-
-    def show(stage: str, done: int, total: int, rows: int, unit: str) -> None:
-        """Print lines after 1, 2, 4, ... parts; on a terminal, one line that is updated."""
-        text = f"{stage}: {done} of {total} {unit}, {rows:,} rows"
-        if done and console.is_terminal:
-            console.print(text, end="\n" if done == total else "\r", style="cyan")
-        elif done and (done == total or done & (done - 1) == 0):
-            console.print(text)
 
     source = PartitionedData(
         options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
     )
-    settings: Any = {"address": options.address, "retries": options.retries}
-    settings |= {"workers": options.workers, "progress": lambda told: show(*told)}
-    assert options.save is not None
+    settings: Any = {name: getattr(options, name) for name in ("address", "retries", "workers")}
     if options.by_key is not None:
-        models = fit_by_key(options.learner, source, options.by_key, save=options.save, **settings)
+        models = fit_by_key(
+            options.learner, source, options.by_key, save=options.save, progress=show, **settings
+        )
         figures = {"rows": models.rows, "models": len(models), "average loss": models.loss}
         return models.decisions, figures
-    made = fit_sharded(options.learner, source, shards=options.shards or 0, **settings)
+    made = fit_sharded(
+        options.learner, source, shards=options.shards or 0, progress=show, **settings
+    )
     made.save(options.save)
     losses = {f"average loss, {name}": loss for name, loss in made.losses.items()}
     return made.model.decisions, {"rows": made.rows, "shards": made.shards, **losses}

@@ -1,7 +1,6 @@
 """`unitless inspect`: the contents of a model file."""
 
-from unitless.cli.option_help import takes
-from unitless.cli.options import CommandOptions
+from unitless.cli.options import CommandOptions, takes
 
 
 @takes("model sort top json no_color", top=20)

@@ -1,89 +1,177 @@
-"""The options of all commands, as one dataclass; `option_help` says what each means."""
+"""The options of all commands: one table says how each is written, its default and its meaning.
 
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+A command names the options that it takes. They become the parameters that typer sees, so that the
+help, the manual and the code share one definition.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, NamedTuple
+
+import typer
 
 from unitless.readers.files import expanded
 
-Formats = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"]
-Tasks = Literal["auto", "binary", "multiclass", "regression"]
-Names = list[str] | None
+FORMATS_READ = """CSV, TSV, JSON, Parquet, Arrow, svmlight or VW text, also compressed as .gz, .zst,
+    .bz2, .xz or .zip; - for standard input."""
+HELP = f"""
+Arguments
+  model MODEL: Model file.
+  data DATA+: Files, folders or patterns ('day*.csv'), read one after another in the order given,
+    those of a folder or pattern sorted by name: {FORMATS_READ}
+  file DATA: File to read: {FORMATS_READ}
+  output OUTPUT: File to write; - for standard output.
+  words ROW+: The row: NAME=VALUE for each column, or one JSON object, or - to read a JSON object
+    from standard input; with --row, a file.
+  factors NAME=FACTOR+: Factor by which the values of a column are multiplied from now on.
+
+Reading
+  format FORMAT: csv, tsv, jsonl, parquet, arrow, svmlight or vw (default: by file name).
+  to FORMAT: Format of OUTPUT (by default from its name).
+  no_header: CSV: the first line is data; name the columns c1, c2, ...
+  separator CHAR: Field separator of a CSV file (detected by default).
+  quote CHAR: Quote character of a CSV file, or "none" (detected by default).
+  encoding NAME: Encoding of a text file: utf-8, utf-16, windows-1252, ... (detected).
+  decimal CHAR: CSV: decimal sign of all numbers, a point or a comma (detected by default).
+  thousands CHAR: CSV: separator of thousands, or "none" (detected by default).
+  na TOKEN+: CSV: this text means a missing value, too (may be repeated).
+  strict: Cells that do not fit their column of numbers, dates or booleans are errors, not missing
+    values.
+  coerce: Treat cells that do not fit their column as missing (the default without --shards and
+    --by-key).
+  skip_bad N = 0: Skip up to N invalid lines and report their number.
+
+Columns
+  target -t COLUMN: Column to predict (rows of svmlight and VW text contain it).
+  weight COLUMN: Column of sample weights.
+  ignore COLUMN+: Exclude this column from the features (may be repeated).
+  keep COLUMN+: Use only the columns given this way as features.
+  date COLUMN[=FORMAT]+: Column of dates, written as in FORMAT, such as %d.%m.%Y (default:
+    YYYY-MM-DD).
+  category COLUMN+: Column of categories, whatever its cells look like.
+  text COLUMN+: Column of text; each of its words is a feature.
+  interactions -q A:B+: Add products of columns: a:b, a:: (a with each other), :: (all pairs).
+  hash_bits -b BITS = 18: Values or words beyond --max-levels share 2^BITS features per column.
+  max_levels N = 1000: Maximum number of distinct values or words per column with their own feature.
+  classes A,B: All classes, for svmlight and VW text: no,yes become -1 and 1; a,b,c become 1, 2 and
+    3.
+
+Learning
+  task TASK = auto: binary, multiclass, regression or auto. auto: text, booleans or exactly two
+    distinct values in the first block are classes, everything else is a number.
+  loss LOSS: logistic or hinge for two classes; squared, absolute, quantile(0.9) or huber(2) for
+    numbers. Default: logistic or squared.
+  learner -l NAME = blend: Learner; `unitless learners` lists them.
+  learners A,B,C: Learners by name, also sklearn, vw, river; all for all of them (default: a few).
+  quantile TAU: Use the loss quantile(TAU); 0.5 is the median.
+  passes N = 1: Number of passes over the file; only the first is scored.
+  holdout N = 0: Predict, but never learn, one of every N rows.
+  delay N = 0: Learn each label N rows after its prediction.
+  shuffle: Read the whole file into memory and learn its rows in random order.
+  test FILE: After learning, also score the rows of this file, which are not learned.
+  test_share SHARE = 0: Hold out this share of the rows, for example 0.2, and score them at the end.
+  units random: Repeat with columns in other units, times powers of two.
+  tune: Add the best learning rate in hindsight for methods that have one.
+  seed N = 0: Seed of the random units.
+  regret --regret/--no-regret: Compute the best fixed weights in hindsight and the regret against
+    them (default: only for small files, because it may take long).
+
+Several processes
+  shards N: Learn one model (only with vaw) from N shards: files of a folder or pattern, or row
+    groups of Parquet files.
+  by_key COLUMN: Learn one model for each value of this column, saved in one file.
+  workers N: Number of processes (default: one per core).
+  address HOST:PORT: Use this Ray cluster instead of this machine (requires unitless[ray]).
+  retries N = 3: How often to repeat a task whose worker died.
+
+Output
+  save MODEL: Save the model to this file.
+  resume MODEL: Continue from a saved model: in the same file where it stopped, in another file from
+    its beginning.
+  checkpoint N = 0: Save the model every N rows (requires --save).
+  predictions FILE: Write the predictions as CSV to this file; - for standard output.
+  report PAGE: Write a report (page.html), and its results (page.results.json).
+  results FILE: Write the results as JSON to this file.
+  audit N = 0: Show what each feature adds to the score of row N.
+  row N: Explain this row of the file, from 1.
+  sort BY = deviation: Sort by the effect of one standard deviation of a feature, by the effect of
+    one unit, or by name: deviation, unit or name.
+  top N = 10: Number of weights to show.
+  quiet: Print only errors.
+  json: Print the results as JSON and nothing else.
+  no_color: Print without colours."""
+"""One line per option: field, spellings, METAVAR (+: may be repeated), default and meaning.
+
+An option without METAVAR is a flag.
+"""
+TYPES: dict[str, Any] = {
+    "": bool,
+    **dict.fromkeys(("N", "BITS"), int),
+    **dict.fromkeys(("SHARE", "TAU"), float),
+    "FORMAT": Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"],
+    "TASK": Literal["auto", "binary", "multiclass", "regression"],
+    "BY": Literal["deviation", "unit", "name"],
+    "random": Literal["random"],
+}
+"""Types by METAVAR; others are text."""
+READING = (
+    "format no_header separator quote encoding decimal thousands na strict coerce skip_bad "
+    "date category"
+)
+TABLE = "target weight ignore keep text interactions hash_bits max_levels task loss"
+LEARNING = (
+    f"data {TABLE} {READING} learner quantile passes holdout delay shuffle test test_share save "
+    "resume checkpoint predictions report results audit top quiet json no_color"
+)
+PROCESSES = "shards by_key workers address retries"
 
 
-@dataclass(kw_only=True)
-class CommandOptions:
-    """What a command was given; `unitless.cli.option_help` says what each option means."""
+class Option(NamedTuple):
+    """A line of the table."""
 
-    # Arguments
-    model: str = ""
-    data: list[str] = field(default_factory=list)
-    file: str = ""
-    output: str = ""
-    words: list[str] = field(default_factory=list)
-    factors: list[str] = field(default_factory=list)
-    # Reading
-    format: Formats | None = None
-    to: Formats | None = None
-    no_header: bool = False
-    separator: str | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    na: Names = None
-    strict: bool = False
-    coerce: bool = False
-    skip_bad: int = 0
-    # Columns
-    target: str | None = None
-    weight: str | None = None
-    ignore: Names = None
-    keep: Names = None
-    date: Names = None
-    category: Names = None
-    text: Names = None
-    interactions: Names = None
-    hash_bits: int = 18
-    max_levels: int = 1000
-    classes: str | None = None
-    # Learning
-    task: Tasks = "auto"
-    loss: str | None = None
-    learner: str = "blend"
-    learners: str = ""
-    quantile: float | None = None
-    passes: int = 1
-    holdout: int = 0
-    delay: int = 0
-    shuffle: bool = False
-    test: str | None = None
-    test_share: float = 0.0
-    units: Literal["random"] | None = None
-    tune: bool = False
-    seed: int = 0
-    regret: bool | None = None
-    # Several processes
-    shards: int | None = None
-    by_key: str | None = None
-    workers: int | None = None
-    address: str | None = None
-    retries: int = 3
-    # Output
-    save: str | None = None
-    resume: str | None = None
-    checkpoint: int = 0
-    predictions: str | None = None
-    report: str | None = None
-    results: str | None = None
-    audit: int = 0
-    row: int | None = None
-    sort: Literal["deviation", "unit", "name"] = "deviation"
-    top: int = 10
-    quiet: bool = False
-    json: bool = False
-    no_color: bool = False
+    panel: str
+    flags: list[str]
+    metavar: str
+    type: Any
+    default: Any
+    help: str
 
-    def __post_init__(self) -> None:
+
+def _parsed(table: str) -> dict[str, Option]:
+    """Return the options by name."""
+    found = {}
+    panel = ""
+    for line in re.sub(r"\n    +", " ", table).split("\n"):
+        match = re.fullmatch(r"  (\w+)((?: -\S+)*)(?: (\S+?)(\+?))?(?: = (\w+))?: (.*)", line)
+        if match is None:
+            panel = line or panel
+            continue
+        name, flags, metavar, several, default, help = match.groups()
+        kind = TYPES.get(metavar or "", str)
+        value: Any = () if several else default
+        if default and kind in (int, float):
+            value = kind(default)
+        elif kind is bool and "/" not in flags:
+            value = False
+        kind = list[str] if several else kind
+        found[name] = Option(panel, flags.split(), metavar or "", kind, value, help)
+    return found
+
+
+OPTIONS = _parsed(HELP)
+
+
+class CommandOptions(SimpleNamespace):
+    """What a command was given, and the defaults of all other options."""
+
+    data: Any
+    loss: Any
+
+    def __init__(self, **given: Any) -> None:
+        known = {name: value for name, value in given.items() if value is not None}
+        super().__init__(**{name: option.default for name, option in OPTIONS.items()} | known)
         if self.file:
             self.data = [self.file]
         self.source = " ".join(self.data)
@@ -97,11 +185,11 @@ class CommandOptions:
             if self.loss not in (None, "quantile"):
                 raise ValueError(f"--quantile is a loss itself: leave out --loss {self.loss}")
             self.loss = f"quantile({self.quantile!r})"
-        for each in fields(self):
-            value = getattr(self, each.name)
-            minimum = int(each.name == "passes")
+        for name in OPTIONS:
+            value = getattr(self, name)
+            minimum = int(name == "passes")
             if isinstance(value, int) and value < minimum:
-                raise ValueError(f"{spelt(each.name)} {value}: must be at least {minimum}")
+                raise ValueError(f"{spelt(name)} {value}: must be at least {minimum}")
         if not 0 <= self.test_share < 1:
             raise ValueError(f"--test-share {self.test_share:g}: must be at least 0 and below 1")
         if self.holdout == 1:
@@ -112,10 +200,10 @@ class CommandOptions:
                 raise ValueError(f"{spelt(name)} {text}")
         if self.checkpoint and not self.save:
             raise ValueError("--checkpoint needs --save MODEL, the file to save to")
-        for pair in CONTRADICTIONS:
-            one, other = pair.split()
-            if getattr(self, one) and getattr(self, other):
-                raise ValueError(f"{spelt(one)} cannot be combined with {spelt(other)}")
+        for one, others in CONTRADICTIONS.items():
+            for other in others.split():
+                if getattr(self, one) and getattr(self, other):
+                    raise ValueError(f"{spelt(one)} cannot be combined with {spelt(other)}")
 
     def reading(self) -> dict[str, Any]:
         """Return the options of `open_blocks` that were given.
@@ -128,10 +216,10 @@ class CommandOptions:
             given["header"] = False
         for name in ("format", "na", "separator", "quote", "encoding", "decimal", "thousands"):
             value = getattr(self, name)
-            if value is not None and value != []:
+            if value not in (None, ()):
                 given[name] = WORDS.get((name, value), value) if isinstance(value, str) else value
-        types = dict.fromkeys(self.category or (), "category")
-        for spec in self.date or ():
+        types = dict.fromkeys(self.category, "category")
+        for spec in self.date:
             name, _, format = spec.partition("=")
             types[name] = f"date {format}".rstrip()
         if types:
@@ -146,31 +234,25 @@ class CommandOptions:
         """Return what the columns mean and what is learned, for `Model.from_first_block`."""
         from unitless.encoders import FrameEncoder
 
-        interactions = self.interactions or ()
-        text = self.text or ()
         return {
             "target": self.target,
             "weight": self.weight,
-            "ignore": self.ignore or (),
-            "keep": self.keep or (),
+            "ignore": self.ignore,
+            "keep": self.keep,
             "task": self.task,
             "loss": self.loss,
-            "columns": FrameEncoder(self.hash_bits, self.max_levels, interactions, text),
+            "columns": FrameEncoder(self.hash_bits, self.max_levels, self.interactions, self.text),
         }
 
 
-CONTRADICTIONS = (
-    "strict coerce",
-    "checkpoint delay",
-    "shuffle resume",
-    "shuffle checkpoint",
-    "shuffle predictions",
-    "test test_share",
-    "test_share holdout",
-    "test_share resume",
-    "shards by_key",
-)
-"""Options that cannot be combined."""
+CONTRADICTIONS = {
+    "strict": "coerce",
+    "checkpoint": "delay",
+    "shuffle": "resume checkpoint predictions",
+    "test_share": "test holdout resume",
+    "shards": "by_key",
+}
+"""Options that cannot be combined with others."""
 WORDS = {
     ("separator", "tab"): "\t",
     ("separator", "\\t"): "\t",
@@ -189,3 +271,50 @@ def spelt(name: str) -> str:
     '--test-share'
     """
     return f"--{name.replace('_', '-')}"
+
+
+def takes(
+    names: str, changed: str = "", **defaults: Any
+) -> Callable[[Callable[[CommandOptions], None]], Callable[..., None]]:
+    """Make a command of a function of `CommandOptions`.
+
+    `changed` is a table like `HELP`, and `defaults` are defaults, that the command has otherwise.
+    """
+    options = OPTIONS | _parsed(changed)
+    for name, default in defaults.items():
+        options[name] = options[name]._replace(default=default)
+    parameters = [_parameter(name, options[name]) for name in names.split()]
+    parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)
+
+    def decorate(function: Callable[[CommandOptions], None]) -> Callable[..., None]:
+        def command(**values: Any) -> None:
+            function(CommandOptions(**values))
+
+        command.__name__ = function.__name__
+        command.__doc__ = function.__doc__
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return command
+
+    return decorate
+
+
+def _parameter(name: str, option: Option) -> inspect.Parameter:
+    info: Any
+    default = None if option.default == () else option.default
+    hint = option.type if default is not None else option.type | None
+    if option.panel == "Arguments":
+        info = typer.Argument(metavar=option.metavar, help=option.help)
+        hint = option.type
+        default = inspect.Parameter.empty
+    else:
+        has_name = any(flag.startswith("--") for flag in option.flags)
+        info = typer.Option(
+            *(option.flags if has_name else [*option.flags, spelt(name)]),
+            metavar=option.metavar,
+            help=option.help,
+            show_default=bool(default),
+            rich_help_panel=option.panel,
+        )
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, annotation=Annotated[hint, info], default=default)

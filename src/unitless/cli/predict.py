@@ -3,12 +3,12 @@
 import warnings
 from typing import Any
 
-from unitless.cli.option_help import READING, takes
-from unitless.cli.options import CommandOptions
+from unitless.cli.options import READING, CommandOptions, takes
 
 PIECE_ROWS = 4096
 """Rows predicted between two checks for signals."""
-OUTPUT = "  predictions -o --output FILE: File for the predictions (CSV); - for standard output."
+OUTPUT = """Output
+  predictions -o --output FILE: File for the predictions (CSV); - for standard output."""
 
 
 @takes(f"model data {READING} predictions quiet", OUTPUT, predictions="-")

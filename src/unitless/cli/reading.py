@@ -1,15 +1,18 @@
 """From the options of a command to the blocks of a file."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
+import polars
 from scipy.sparse import csr_array, vstack
 
 from unitless import persistence, readers
 from unitless.cli.options import CommandOptions
+from unitless.distributed.learning import known_types
 from unitless.encoders import FrameEncoder
 from unitless.model import Model
 from unitless.readers import SPARSE, FileBlock, format_of
@@ -26,12 +29,7 @@ def open_new(
     settings: dict[str, Any] = {"target": options.target, "weight": options.weight}
     format = reading.get("format") or common_format(options.data, format_of)
     if format not in SPARSE:
-        # Read ignored columns, and the classes of CSV files, as text, so that any cell is valid.
-        types = dict.fromkeys(options.ignore or (), "string") | reading.get("types", {})
-        if format in ("csv", "tsv") and options.target and options.task != "auto":
-            is_number = options.task == "regression"
-            types[options.target] = "number" if is_number else "string"
-        reading["types"] = types
+        reading["types"] = known_types(options, format, reading)
     elif options.task != "auto":
         settings["settle"] = 1  # nothing to detect: do not wait for the lines of a slow pipe
     blocks = waiting(_blocks(options, reading | settings))
@@ -73,11 +71,7 @@ def open_for_prediction(options: CommandOptions, model: Model) -> Iterator[FileB
 
 def _blocks(options: CommandOptions, settings: dict[str, Any]) -> Iterator[FileBlock]:
     blocks = readers.open_blocks(options.data, **settings, **options.strictness())
-    if not options.shuffle:
-        return blocks
-    from unitless.cli.shuffling import shuffled
-
-    return shuffled(blocks)
+    return shuffled(blocks) if options.shuffle else blocks
 
 
 NOT_FITTING = {
@@ -140,24 +134,25 @@ def _categories(columns: FrameEncoder) -> dict[str, str]:
 
 def labelled_rows(parts: list[Rows]) -> Rows:
     """Return the rows with a label as one block; later parts may have more columns."""
-    targets = np.concatenate([part.targets for part in parts])
-    weights = np.concatenate(
-        [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
-    )
+    rows = joined(parts)
+    return rows.take(np.flatnonzero(~np.isnan(np.asarray(rows.targets))))
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Return all rows as one block; later parts may have more columns."""
     width = max(part.columns for part in parts)
+    targets = [part.targets for part in parts if part.targets is not None]
+    weights = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
     if all(part.starts is None and part.columns == width for part in parts):
         X: Any = np.concatenate([part.values for part in parts])
     else:
-        X = sparse_rows(parts)
-    has_label = ~np.isnan(targets)
-    kept_weights = None if (weights == 1).all() else weights[has_label]
-    return as_rows(X[has_label], targets[has_label], kept_weights)
-
-
-def sparse_rows(parts: list[Rows]) -> Any:
-    """Return rows as one sparse matrix; later parts may have more columns."""
-    width = max(part.columns for part in parts)
-    return vstack([_matrix(part, width) for part in parts], format="csr")
+        X = vstack([_matrix(part, width) for part in parts], format="csr")
+    is_weighted = any(part.weights is not None for part in parts)
+    return as_rows(
+        X,
+        np.concatenate(targets) if targets else None,
+        np.concatenate(weights) if is_weighted else None,
+    )
 
 
 def _matrix(rows: Rows, width: int) -> Any:
@@ -165,6 +160,30 @@ def _matrix(rows: Rows, width: int) -> Any:
         missing = width - rows.columns
         return csr_array(np.pad(rows.values, ((0, 0), (0, missing))))
     return csr_array((rows.values, rows.indices, rows.starts), shape=(len(rows), width))
+
+
+def shuffled(blocks: Iterable[FileBlock]) -> Iterator[FileBlock]:
+    """Yield all rows as one block, in an order that depends only on their number."""
+    parts = list(blocks)
+    filled = [part for part in parts if len(part)]
+    if not filled:
+        yield from parts
+        return
+    order = np.random.default_rng(0).permutation(sum(map(len, filled)))
+    made: dict[str, Any] = {"position": parts[-1].position, "tags": None, "done": 1.0}
+    made["new_names"] = list(chain.from_iterable(part.new_names for part in parts))
+    for name in ("lines", "targets", "weights"):
+        arrays = [getattr(part, name) for part in filled]
+        if any(array is not None for array in arrays):  # weights may be missing in some
+            pairs = zip(filled, arrays, strict=True)
+            whole = [np.ones(len(part)) if array is None else array for part, array in pairs]
+            made[name] = np.concatenate(whole)[order]
+    if filled[0].frame is None:
+        made["rows"] = joined([part.rows for part in filled if part.rows is not None]).take(order)
+    else:
+        frames = [part.frame for part in filled if part.frame is not None]
+        made["frame"] = polars.concat(frames, how="diagonal_relaxed")[order]
+    yield replace(parts[0], **made)
 
 
 def load_model(path: str, data: str = "-") -> Model:

@@ -1,7 +1,6 @@
 """`unitless rescale`: change the units of a saved model."""
 
-from unitless.cli.option_help import takes
-from unitless.cli.options import CommandOptions
+from unitless.cli.options import CommandOptions, takes
 
 
 @takes("model factors save quiet")

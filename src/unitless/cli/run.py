@@ -39,8 +39,6 @@ class EvaluationRun:
         self.table = self.console if table else screen.console_of(quiet=True)
         self.stopper = Stopper()
         self.evaluation: Evaluation
-        self.test: dict[str, Any] | None = None
-        """The score of rows that were never learned."""
         self.first_rows: list[Rows] = []
         """Of a pipe, which cannot be read again for the report."""
 
@@ -56,24 +54,20 @@ class EvaluationRun:
         )
         start = time.perf_counter()
         with screen.warnings_as_notes(self.silent), self.stopper:
-            self._all_passes(self._resumed() if options.resume else self._begun())
-            self.test = self._tested()
-        self._finish(time.perf_counter() - start)
+            if options.resume:
+                blocks = self._resumed(options.resume)
+            else:
+                check_learner(options.learner)
+                model, blocks = open_new(options, self.stopper.waiting_for)
+                self.evaluation = Evaluation(model)
+            self._all_passes(blocks)
+            test = self._tested()
+        self._finish(time.perf_counter() - start, test)
 
-    # Opening
-
-    def _begun(self) -> Iterator[FileBlock]:
-        options = self.options
-        check_learner(options.learner)
-        model, blocks = open_new(options, self.stopper.waiting_for)
-        self.evaluation = Evaluation(model)
-        return blocks
-
-    def _resumed(self) -> Iterator[FileBlock]:
+    def _resumed(self, path: str) -> Iterator[FileBlock]:
         """Load the model and open the files where it stopped, or other files."""
         options = self.options
-        assert options.resume is not None
-        self.evaluation = resumed(options.resume)
+        self.evaluation = resumed(path)
         model = self.evaluation.model
         if options.target not in (None, model.target):
             raise ValueError(
@@ -96,8 +90,6 @@ class EvaluationRun:
     def _blocks(self, resume: bool = False) -> Iterator[FileBlock]:
         blocks = open_known(self.options, self.evaluation.model, resume=resume)
         return self.stopper.waiting_for(blocks)
-
-    # Learning
 
     def _all_passes(self, blocks: Iterator[FileBlock]) -> None:
         options = self.options
@@ -168,9 +160,7 @@ class EvaluationRun:
         found = self.evaluation.test(self.stopper.waiting_for(blocks))
         return found | {"source": options.test}
 
-    # Results
-
-    def _finish(self, seconds: float) -> None:
+    def _finish(self, seconds: float, test: dict[str, Any] | None) -> None:
         """Write the results and the report, and show the summary."""
         options = self.options
         if options.quiet and not (options.results or options.json):
@@ -181,7 +171,7 @@ class EvaluationRun:
         more["file_rows"] = position.get("rows")
         more["command"] = shlex.join(["unitless", *sys.argv[1:]])
         more["date"] = time.strftime("%Y-%m-%d %H:%M")
-        more["test"] = self.test
+        more["test"] = test
         more["notes"] = odd_cell_notes(position, evaluation.model.target)
         more["notes"] += notes(evaluation, options.task)
         found = results_of(evaluation, seconds=round(seconds, 3), **more)
@@ -199,6 +189,9 @@ class EvaluationRun:
         screen.show_summary(self.console, found, options.top)
         if said := information(evaluation):
             self.console.print(f"\n{said}")
+        written = (options.save, options.predictions, options.report, options.results)
+        if files := [file for file in written if file not in (None, "-")]:
+            self.console.print(f"\nwrote {', '.join(files)}")
 
     def _checks(self) -> dict[str, Any]:
         """Learn some of the first rows again, in other units and with other learners."""

@@ -3,7 +3,7 @@
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,8 +19,6 @@ from unitless.learners.one_vs_rest import OneVsRest
 from unitless.model import Model
 from unitless.model.explanations import what_scores_are
 
-HEADINGS = ("rows", "average loss", "since last", "constant", "{last}", "label", "predicted")
-"""Average losses so far, since the last line, of the best constant, and of the last label."""
 WIDTHS = (9, 13, 11, 11, 11, 11, 14)
 COMPILING = (
     "compiling for up to a minute, only the first time (`unitless compile` does it in advance)"
@@ -32,7 +30,6 @@ COMPARATORS = {
 
 
 def console_of(no_color: bool = False, quiet: bool = False, error: bool = False) -> Console:
-    """Return the console that a command prints to."""
     return Console(
         highlight=False,
         color_system=None if no_color else "auto",
@@ -91,34 +88,30 @@ class Screen:
         self.task = self.bar.add_task("", total=None)
 
     def __enter__(self) -> "Screen":
-        headings = [heading.format(last=last_name(self.model.task)) for heading in HEADINGS]
-        self.console.print(_aligned(headings), style="bold")
+        losses = ("average loss", "since last", "constant", last_name(self.model.task))
+        self._print("rows", *losses, "label", "predicted", style="bold")
         self.bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
+    def _print(self, *cells: str, style: str = "") -> None:
+        aligned = [f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True)]
+        self.console.print("".join(aligned), style=style)
+
     def show(self, step: Step) -> None:
         """Show the rows of a step."""
         self.rows += len(step.rows)
-        if step.line is not None:
-            self.console.print(_aligned(self._cells(step.line)))
+        if line := step.line:
+            losses = [number(line[key]) for key in ("loss", "since", "baseline", "last")]
+            label = label_of(self.model, line["target"])
+            prediction = prediction_of(self.model, line["score"])
+            self._print(f"{line['rows']:,}", *losses, label, prediction)
         speed = self.rows / max(time.perf_counter() - self.start, 1e-9)
         text = f"{self.rows:,} rows, {speed:,.0f} rows/s"
         total = None if step.done is None else 1.0
         self.bar.update(self.task, description=text, completed=step.done or 0.0, total=total)
-
-    def _cells(self, line: dict[str, Any]) -> list[str]:
-        return [
-            f"{line['rows']:,}",
-            number(line["loss"]),
-            number(line["since"]),
-            number(line["baseline"]),
-            number(line["last"]),
-            label_of(self.model, line["target"]),
-            prediction_of(self.model, line["score"]),
-        ]
 
 
 def last_name(task: str) -> str:
@@ -126,20 +119,18 @@ def last_name(task: str) -> str:
     return "last value" if task == "regression" else "last class"
 
 
-def _aligned(cells: Sequence[str]) -> str:
-    return "".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True))
-
-
 def number(value: float | None) -> str:
     """Format a number for a table.
 
-    >>> number(0.12345), number(123456.7), number(-0.0), number(None)
-    ('0.1235', '1.235e+05', '0.0000', '-')
+    >>> number(0.12345), number(123456.7), number(3e9), number(-0.0), number(None)
+    ('0.1235', '123,456.7', '3e+09', '0.0000', '-')
     """
     if value is None:
         return "-"
     value += 0.0  # 0 has no sign
-    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
+    if value == 0 or 1e-3 <= abs(value) < 1e3:
+        return f"{value:.4f}"
+    return f"{value:,.1f}" if 1e3 <= abs(value) < 1e6 else f"{value:.4g}"
 
 
 def label_of(model: Model, target: float | None) -> str:
@@ -162,7 +153,7 @@ def prediction_of(model: Model, score: Any) -> str:
     return answer if p is None else f"{answer} {p[0].max():.0%}"
 
 
-def plain(label: Any, width: int = 40) -> str:
+def plain(label: Any, width: int) -> str:
     """Return a label without quotes, shortened."""
     text = text_of(label)
     return text if len(text) <= width else text[: width - 1] + "…"
@@ -181,20 +172,18 @@ def counted(n: int, what: str) -> str:
 
 
 def show_start(console: Console, model: Model, *, of_learner: bool = True) -> None:
-    """Show what was decided: task, classes, learner, loss, and how the file is read."""
-    what: str = model.task
-    if model.task == "binary":
-        what += f" ({' or '.join(plain(label, 20) for label in model.labels)})"
-    elif model.task == "multiclass":
-        what += f" ({len(model.labels)} classes so far)"
-    target = f" of {model.target!r}" if model.target else ""
-    learner = f"; learner: {model.learner.name}" if of_learner else ""
-    if isinstance(model.learner, OneVsRest):
-        learner = f"; learner: {model.learner.kind.name}, one per class"
-    console.print(f"task: {what}{target}{learner}; loss: {model.learner.loss.name}")
+    """Show what was decided about the file, the learner and the loss."""
     for decision in model.decisions:
-        if not decision.startswith("task: "):
-            console.print(decision)
+        console.print(decision)
+    facts = [f"loss: {model.learner.loss.name}"]
+    if of_learner:
+        name = model.learner.name
+        if isinstance(model.learner, OneVsRest):
+            name = f"{model.learner.kind.name}, one per class"
+        facts.insert(0, f"learner: {name}")
+    if not any(decision.startswith("task: ") for decision in model.decisions):
+        facts.insert(0, f"task: {model.task}")
+    console.print("; ".join(facts))
 
 
 def show_summary(console: Console, results: dict[str, Any], top: int) -> None:
@@ -204,36 +193,37 @@ def show_summary(console: Console, results: dict[str, Any], top: int) -> None:
         ("unlabelled", "row", "without a label (predicted, not learned)"),
         ("held_out", "row", "held out"),
         ("skipped", "invalid line", "skipped"),
-        ("coerced", "cell", "unlike the rest of the column, treated as missing"),
     ):
         if results[key]:
             lines.append(("", f"{counted(results[key], what)} {why}"))
     lines.append(("features", f"{results['features']:,}"))
-    lines += [(LABELS[name], number(value)) for name, value in results["metrics"].items()]
+    lines += _metrics(results)
     for name, key in (("the best constant", "baseline"), (last_name(results["task"]), "last")):
         if results[key] is not None:
             lines.append((f"loss of {name}", number(results[key]["loss"])))
-    for k, held in enumerate(results["holdouts"]):
-        lines.append((f"loss of held-out rows, pass {k + 1}", number(held)))
+    test = results["test"]
+    if test is None or test["source"]:  # those of --test-share are scored at the end
+        for k, held in enumerate(results["holdouts"], start=1):
+            lines.append((f"loss of held-out rows, pass {k}", number(held)))
     console.print()
     _show_facts(console, lines)
-    test = results["test"]
     if test is not None:
         where = f" ({test['source']})" if test["source"] else ""
-        console.print(
-            f"\n{counted(test['rows'], 'row')} that were never learned{where}", style="bold"
-        )
+        heading = f"{counted(test['rows'], 'row')} that were never learned{where}"
+        console.print(f"\n{heading}", style="bold")
         if test["unknown"]:
             unknown = counted(test["unknown"], "more row")
             console.print(f"{unknown} with a class that was not learned")
-        _show_facts(
-            console, [(LABELS[key], number(test["metrics"][key])) for key in test["metrics"]]
-        )
+        _show_facts(console, _metrics(test))
     for note in results["notes"]:
         console.print(f"note: {note}")
     total = results["metrics"].get("loss", 0) * (results["rows"] - results["unlabelled"])
     show_certificate(console, telling(results["certificate"], total))
     show_weights(console, results["weights"][:top], what_scores_are(results))
+
+
+def _metrics(results: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(LABELS[name], number(value)) for name, value in results["metrics"].items()]
 
 
 def _show_facts(console: Console, facts: list[tuple[str, str]]) -> None:

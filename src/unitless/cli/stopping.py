@@ -28,11 +28,8 @@ class Stopper:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        try:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._handle)
-        except ValueError:  # signals are handled in the main thread only
-            pass
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -47,17 +44,16 @@ class Stopper:
 
     def waiting_for(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items; a signal interrupts the wait for the next one."""
-        source = iter(items)
-        while True:
-            self.check()
-            self.waits = True
-            try:
-                item = next(source)
-            except StopIteration:
-                return
-            finally:
+        self.check()
+        self.waits = True
+        try:
+            for item in items:
                 self.waits = False
-            yield item
+                yield item
+                self.check()
+                self.waits = True
+        finally:
+            self.waits = False
 
     def check(self) -> None:
         """Raise `Stopped` if a signal arrived."""

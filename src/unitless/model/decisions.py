@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MAX_NAMED = 5
 """Number of columns or classes whose names are shown."""
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "space", "|": "bar"}
+LIKE_A_DATE = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b"
 ENCODINGS = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 
 
@@ -83,6 +84,11 @@ def _features(model: "Model", frame: Any, kinds: dict[str, str]) -> list[str]:
         found.append(f"dates: {listed(dates)} (--category makes a column categorical)")
     if text:
         found.append(f"text: the words of {listed(text)} are counted (--category: whole cells)")
+    for column in words:
+        share = column.str.contains(LIKE_A_DATE).mean() or 0
+        if kinds.get(column.name) != "category" and share > 0.9:
+            option = f"--date '{column.name}=%d.%m.%Y'"
+            found.append(f"dates: {column.name} looks like dates; {option} reads such a format")
     for name in identifiers[:MAX_NAMED]:
         option = f"--ignore {name!r}" if " " in name else f"--ignore {name}"
         found.append(f"identifier: {name} is different in every row; {option} leaves it out")
