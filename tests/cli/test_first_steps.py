@@ -85,6 +85,7 @@ def test_decisions_of_models_by_key(unitless, tmp_path):
     shown = unitless(*words, "--save", tmp_path / "m").out.splitlines()
     assert "separator: comma" in shown
     assert "task: regression, because 'score' has numbers" in shown
+    assert shown[-1] == f"wrote {tmp_path / 'm'}"
 
 
 def test_an_explanation_says_what_the_score_is(evaluate, unitless, tmp_path):

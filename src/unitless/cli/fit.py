@@ -78,6 +78,7 @@ def _fit_distributed(options: CommandOptions) -> None:
     for name, value in found.items():
         shown = screen.number(value) if isinstance(value, float) else f"{value:,}"
         console.print(f"{name:<32}{shown}")
+    console.print(f"\nwrote {options.save}")
 
 
 def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]:

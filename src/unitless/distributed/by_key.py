@@ -13,7 +13,7 @@ import os
 import tempfile
 import weakref
 from copy import deepcopy
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -143,10 +143,11 @@ def learn_keys(
                     score += learn_block(model, block_of(rows))
         except ValueError:
             model = deepcopy(new)  # learn again by part, so that the message names it
-            for rows in chain(*(frame.partition_by(PART, maintain_order=True) for frame in frames)):
-                block = block_of(rows)
-                with parts[rows[PART][0] - 1].naming(block):
-                    learn_block(model, block)
+            for frame in frames:
+                for rows in frame.partition_by(PART, maintain_order=True):
+                    block = block_of(rows)
+                    with parts[rows[PART][0] - 1].naming(block):
+                        learn_block(model, block)
             raise
         model.position = {}
         models.append((name, as_bytes(model)))
@@ -190,9 +191,9 @@ def partition_rows(
             with part.naming():
                 frame = _with_keys(block, key, part)
             names = frame[KEY].unique()
-            hashes = [crc32(name.encode()) % count for name in names]
-            frame = frame.with_columns(frame[KEY].replace_strict(names, hashes).alias(NUMBER))
-            for own in frame.partition_by(NUMBER, maintain_order=True):
+            numbers = [crc32(name.encode()) % count for name in names]
+            number = pl.col(KEY).replace_strict(names, numbers)
+            for own in frame.with_columns(number.alias(NUMBER)).partition_by(NUMBER):
                 partitions[own[NUMBER][0]].append(own.drop(NUMBER))
             rows += len(block)
         progress(TaskProgress("reading", part.number, len(parts), rows))
@@ -208,9 +209,9 @@ def rows_by_key(contents: list[bytes]) -> dict[str, list[pl.DataFrame]]:
     found: dict[str, list[pl.DataFrame]] = {}
     frames = map(pl.read_ipc, contents)
     for _, same in groupby(frames, key=lambda frame: frame.schema):
-        groups = pl.concat(same, rechunk=True).partition_by(KEY, maintain_order=True, as_dict=True)
-        for (name,), own in groups.items():
-            found.setdefault(name, []).append(own)
+        joined = pl.concat(same, rechunk=True)
+        for own in joined.partition_by(KEY, maintain_order=True):
+            found.setdefault(own[KEY][0], []).append(own)
     return found
 
 
@@ -226,24 +227,24 @@ def block_of(frame: pl.DataFrame) -> FileBlock:
 def _with_keys(block: FileBlock, key: str, part: Part) -> pl.DataFrame:
     """Return the rows of a block with the further columns."""
     assert block.frame is not None
-    more = [_keys(block, key).alias(KEY), pl.lit(part.number).alias(PART)]
-    more.append(pl.Series(LINE, block.lines))
-    if block.targets is not None:
-        is_number = block.targets.dtype == np.float64
-        more.append(pl.Series(TARGET, block.targets if is_number else block.targets.tolist()))
+    further: dict[str, Any] = {KEY: _keys(block, key), PART: pl.lit(part.number)}
+    further[LINE] = pl.Series(block.lines)
+    targets = block.targets
+    if targets is not None:
+        further[TARGET] = pl.Series(targets if targets.dtype == np.float64 else targets.tolist())
     if block.weights is not None:
-        more.append(pl.Series(WEIGHT, block.weights))
-    return block.frame.with_columns(more)
+        further[WEIGHT] = pl.Series(block.weights)
+    return block.frame.with_columns(**further)
 
 
 def _keys(block: FileBlock, key: str) -> pl.Series:
     """Return the keys of a block as text; whole numbers have no decimal point."""
     column = column_of(block.frame, key)
     is_float = column.dtype.is_float()
-    column = column.fill_nan(None) if is_float else column
     is_bad = column.is_null()
     if is_float:
-        is_bad |= (column.abs() >= LARGEST_KEY).fill_null(True)
+        column = column.fill_nan(None)
+        is_bad = (column.abs() >= LARGEST_KEY).fill_null(True)
     if is_bad.any():
         row = int(is_bad.arg_max() or 0)
         why = "the key is missing"

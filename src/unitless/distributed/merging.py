@@ -103,7 +103,8 @@ def _share_targets(one: Vaw, two: Vaw) -> None:
             f"targets are measured from {mine[FIRST]:g} in one model and from {others[FIRST]:g} in "
             "the other: continue the second one from the first target of the first"
         )
-    unit = min((unit for unit in (mine[UNIT], others[UNIT]) if unit > 0), default=0.0)
+    units = [each[UNIT] for each in (mine, others) if each[UNIT] > 0]
+    unit = min(units, default=0.0)
     for learner in (one, two):
         learner.state.z[:] *= unit / (learner._targets[UNIT] or unit or 1.0)
         learner._targets[UNIT] = unit

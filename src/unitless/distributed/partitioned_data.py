@@ -131,16 +131,16 @@ class PartitionedData:
         """
         files = expanded(self.path)
         is_parquet = self.format(files) == "parquet"
-        found: list[Part] = []
+        spans: list[tuple[Any, ...]] = []
         for file in files:
             if not is_parquet:
-                found.append(Part(0, 0, file, size=max(1, os.path.getsize(file))))
+                spans.append((file, 0, None, max(1, os.path.getsize(file))))
                 continue
             ends = np.cumsum([0, *_rows_of_groups(file)]).tolist()
-            found += [Part(0, 0, file, i, j, j - i) for i, j in pairwise(ends) if i < j]
-        if not found:
+            spans += [(file, i, j, j - i) for i, j in pairwise(ends) if i < j]
+        if not spans:
             raise ReadError("the source has no rows", file=self.name)
-        return [part._replace(number=k, of=len(found)) for k, part in enumerate(found, start=1)]
+        return [Part(k, len(spans), *span) for k, span in enumerate(spans, start=1)]
 
     def blocks(self, part: Part) -> Iterator[FileBlock]:
         """Read the rows of a part; errors name it."""
@@ -193,4 +193,5 @@ def split_parts(parts: Sequence[Part], count: int) -> list[list[Part]]:
     cuts = 1 + np.searchsorted(ends, ends[-1] * numbers / count)
     cuts = numbers + np.maximum.accumulate(cuts - numbers)  # no run is empty
     cuts = np.minimum(cuts, len(parts) - count + numbers)
-    return [list(parts[i:j]) for i, j in pairwise([0, *cuts.tolist(), len(parts)])]
+    bounds = [0, *cuts.tolist(), len(parts)]
+    return [list(parts[i:j]) for i, j in pairwise(bounds)]
