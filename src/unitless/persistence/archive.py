@@ -8,7 +8,7 @@ the index, reading a model reads the bytes of that model, so that a file may hol
 import json
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any, BinaryIO
@@ -61,19 +61,18 @@ def many_writer(path: Pathlike) -> Iterator[Callable[[str, bytes], None]]:
 
 def _write_index(file: BinaryIO, places: dict[bytes, tuple[int, int]]) -> None:
     """Write the index behind the models, and the header before them."""
+    names = np.frombuffer(b"".join(places), dtype=np.uint8)
+    name_ends = np.cumsum([len(name) for name in places], dtype=np.int64)
     spans = np.array([*places.values()], dtype=np.int64).reshape(-1, 2)
-    index: dict[str, NDArray[Any]] = {
-        "names": np.frombuffer(b"".join(places), dtype=np.uint8),
-        "name_ends": np.cumsum([len(name) for name in places], dtype=np.int64),
-        "starts": spans[:, 0].copy(),
-        "ends": spans[:, 1].copy(),
-    }
-    entries: dict[str, Any] = {"__metadata__": {NAME: json.dumps([FORMAT, _digest(index)])}}
+    index = [names, name_ends, *np.ascontiguousarray(spans.T)]
     at = file.tell() - ROOM
-    entries["models"] = {"dtype": "U8", "shape": [at], "data_offsets": [0, at]}
-    for name, part in index.items():
+    entries: dict[str, Any] = {
+        "__metadata__": {NAME: json.dumps([FORMAT, _digest(index)])},
+        "models": {"dtype": "U8", "shape": [at], "data_offsets": [0, at]},
+    }
+    for name, part in zip(INDEX, index, strict=True):
         file.write(part.data)
-        dtype = "U8" if part.dtype == np.uint8 else "I64"
+        dtype = "U8" if name == "names" else "I64"
         offsets = [at, at + part.nbytes]
         entries[name] = {"dtype": dtype, "shape": [len(part)], "data_offsets": offsets}
         at += part.nbytes
@@ -82,11 +81,8 @@ def _write_index(file: BinaryIO, places: dict[bytes, tuple[int, int]]) -> None:
     file.write(json.dumps(entries).encode().ljust(ROOM - 8))
 
 
-def _digest(index: Mapping[str, NDArray[Any]]) -> str:
-    made = blake2b(digest_size=16)
-    for name in INDEX:
-        made.update(index[name].data)
-    return made.hexdigest()
+def _digest(index: Sequence[NDArray[Any]]) -> str:
+    return blake2b(b"".join(part.data for part in index), digest_size=16).hexdigest()
 
 
 class Many(Mapping[str, Any]):
@@ -104,7 +100,7 @@ class Many(Mapping[str, Any]):
             file = safe_open(path, "numpy").__enter__()
             number, digest = json.loads(file.metadata()[NAME])
             self._models = file.get_slice("models")
-            index = {name: file.get_tensor(name) for name in INDEX}
+            index = [file.get_tensor(name) for name in INDEX]
         except (SafetensorError, KeyError, TypeError, ValueError):
             raise ModelFileError(
                 path, "it is not a file of many models, or it is damaged"
@@ -113,7 +109,7 @@ class Many(Mapping[str, Any]):
             raise ModelFileError(path, f"its format {number!r} is not known: update unitless")
         if _digest(index) != digest:
             raise ModelFileError(path, "it is damaged: its index is not what was written")
-        self._names, self._name_ends, self._starts, self._ends = index.values()
+        self._names, self._name_ends, self._starts, self._ends = index
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -24,14 +24,21 @@ Arrays = dict[str, NDArray[Any]]
 Pathlike = str | os.PathLike[str]
 FORMAT = 1
 """Number of the format; files with a higher number need a newer package."""
-TYPES = {
-    np.dtype(np.float64): "F64",
-    np.dtype(np.int64): "I64",
-    np.dtype(np.int32): "I32",
-}
+TYPES = {np.dtype("float64"): "F64", np.dtype("int64"): "I64", np.dtype("int32"): "I32"}
 """The types of arrays in a model file, and their names in safetensors."""
-NAME, DIGITS = "unitless", 32
-"""Key of our text in the metadata of safetensors, and length of the digest before it."""
+NAME = "unitless"
+"""Key of our text in the metadata of safetensors: a digest, a blank and the header."""
+DAMAGE = (
+    SafetensorError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What reading bytes that are no model may end in."""
 
 
 class ModelFileError(ValueError):
@@ -49,34 +56,32 @@ def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
     """The contents of a file with this header and these arrays."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    for name, array in plain.items():
-        if array.dtype not in TYPES:
-            raise TypeError(f"{name!r}: an array of {array.dtype} cannot be in a model file")
     return save(plain, {NAME: f"{_digest(text, plain)} {text}"})
 
 
 def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays that were `packed`; errors name the path."""
-    text, digest = _texts(path, data)
     try:
         arrays = load(data)
-    except (
-        SafetensorError,
-        LookupError,
-        OverflowError,
-        MemoryError,
-        ValueError,
-    ) as error:
-        raise ModelFileError(path, f"it is damaged ({error})") from None
-    for name, array in arrays.items():
-        if array.dtype not in TYPES:
-            raise ModelFileError(path, f"array {name!r} is of {array.dtype}, which no model has")
-    if _digest(text, arrays) != digest:
+        length = int.from_bytes(data[:8], "little")
+        metadata = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
+    except DAMAGE as error:
+        raise ModelFileError(path, f"it is not a model file, or it is damaged ({error})") from None
+    if f"{NAME}.many" in metadata:
+        raise ModelFileError(path, "it holds many models: open it with unitless.persistence.Many")
+    if NAME not in metadata:
+        raise ModelFileError(path, "it is a safetensors file, and not one of a Unitless model")
+    digest, _, text = metadata[NAME].partition(" ")
+    try:
+        is_whole = _digest(text, arrays) == digest
+        header = json.loads(text)
+        number = header["format"]
+    except DAMAGE as error:
+        raise ModelFileError(path, f"its header is damaged ({error!r})") from None
+    if not is_whole:
         raise ModelFileError(path, "it is damaged: its contents are not what was written")
-    header = _parsed(path, text)
-    number = header.get("format") if isinstance(header, dict) else None
     if not isinstance(number, int) or number < 1:
-        raise ModelFileError(path, "its header has no format number")
+        raise ModelFileError(path, f"its format {number!r} is not a number")
     if number > FORMAT:
         raise ModelFileError(
             path,
@@ -91,36 +96,12 @@ def read(path: Pathlike) -> tuple[dict[str, Any], Arrays]:
     return unpacked(path, Path(path).read_bytes())
 
 
-def _texts(path: Pathlike, data: bytes) -> tuple[str, str]:
-    """Our text and its digest, from the metadata of a safetensors file."""
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 10 or length > len(data) - 8:
-        raise ModelFileError(path, "it is not a model file, or its end is missing")
-    entries = _parsed(path, data[8 : 8 + length])
-    metadata = entries.get("__metadata__") if isinstance(entries, dict) else None
-    if not isinstance(metadata, dict):
-        metadata = {}
-    if f"{NAME}.many" in metadata:
-        raise ModelFileError(path, "it holds many models: open it with unitless.persistence.Many")
-    text = metadata.get(NAME)
-    if not isinstance(text, str):
-        raise ModelFileError(path, "it is a safetensors file, and not one of a Unitless model")
-    return text[DIGITS + 1 :], text[:DIGITS]
-
-
-def _parsed(path: Pathlike, text: str | bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ModelFileError(
-            path, "it is not a model file, or it is damaged: it has no JSON header"
-        ) from None
-
-
 def _digest(text: str, arrays: Arrays) -> str:
     """The digest of the text and of every array: name, type, shape and bytes."""
-    made = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGITS // 2)
+    made = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
     for name, array in sorted(arrays.items()):
+        if array.dtype not in TYPES:
+            raise TypeError(f"{name!r}: an array of {array.dtype} cannot be in a model file")
         made.update(json.dumps([name, TYPES[array.dtype], list(array.shape)]).encode())
         made.update(array.data)
     return made.hexdigest()

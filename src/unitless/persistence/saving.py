@@ -14,16 +14,25 @@ from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.model.model import Task
 from unitless.persistence import container
-from unitless.persistence.container import FORMAT, Arrays, ModelFileError, Pathlike
-from unitless.persistence.json_names import as_json, from_json
+from unitless.persistence.as_json import as_json, from_json, made, spec_of
+from unitless.persistence.container import DAMAGE, FORMAT, Arrays, ModelFileError, Pathlike
 from unitless.persistence.old_files import ESTIMATORS, fields_of_estimator
-from unitless.persistence.parameters import made, spec_of
 from unitless.persistence.states import remembered, restore
 
 APART = ("learner", "position", "lock")
 """Fields of a `Model` that the header has elsewhere or not at all."""
-DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError)
-"""What reading a header of wrong types may end in."""
+CONVERTED: dict[str, tuple[Any, Any]] = {
+    "labels": (
+        lambda labels: list(map(as_json, labels)),
+        lambda found: list(map(from_json, found)),
+    ),
+    "columns": (FrameEncoder.state, FrameEncoder.from_state),
+    "class_weights": (
+        lambda weights: vars(weights) | {"given": as_json(weights.given)},
+        lambda found: ClassWeights(**found | {"given": from_json(found["given"])}),
+    ),
+}
+"""Other fields that are no JSON: to JSON and back, if they are not None."""
 
 
 def save(model: Any, path: Pathlike, **more: Any) -> None:
@@ -77,11 +86,9 @@ def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
 def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
     """The fields of a model as JSON, without what the header has elsewhere."""
     own = {name: value for name, value in vars(model).items() if name not in APART}
-    own["labels"] = [as_json(label) for label in model.labels]
-    own["columns"] = None if model.columns is None else model.columns.state()
-    if model.class_weights is not None:
-        weights = vars(model.class_weights)
-        own["class_weights"] = weights | {"given": as_json(model.class_weights.given)}
+    for name, (to_json, _) in CONVERTED.items():
+        if own[name] is not None:
+            own[name] = to_json(own[name])
     if model.parameters is not None:
         own["parameters"] = parameters = dict(model.parameters)
         if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
@@ -120,10 +127,9 @@ def from_bytes(path: Pathlike, data: bytes) -> Any:
     written, arrays = container.unpacked(path, data)
     try:
         return _loaded(written, arrays, len(data))
-    except DAMAGE as error:
-        raise ModelFileError(path, f"its header is not that of a model ({error!r})") from None
-    except ValueError as error:
-        raise ModelFileError(path, str(error)) from None
+    except (*DAMAGE, ArithmeticError) as error:
+        why = f"its header is not that of a model ({error!r})"
+        raise ModelFileError(path, str(error) if isinstance(error, ValueError) else why) from None
 
 
 def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
@@ -145,13 +151,11 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
             parameters["learner"] = _unpacked(parameters["learner"], "given", arrays, size)
         if "class_weight" in parameters:
             parameters["class_weight"] = from_json(parameters["class_weight"])
-    if weights := own.get("class_weights"):
-        own["class_weights"] = ClassWeights(**weights | {"given": from_json(weights["given"])})
     if names := own.pop("names", None):  # of VW text in 0.1.0
         learner.names = DictEncoder({name: k for k, name in enumerate(names)})
-    own["labels"] = [from_json(label) for label in own["labels"]]
-    if own["columns"] is not None:
-        own["columns"] = FrameEncoder.from_state(own["columns"])
+    for name, (_, of_json) in CONVERTED.items():
+        if own.get(name) is not None:
+            own[name] = of_json(own[name])
     return Model(learner=learner, position=dict(written["position"] or {}), **own)
 
 

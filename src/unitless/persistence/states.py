@@ -30,24 +30,26 @@ def remembered(thing: Stateful, path: str = "") -> tuple[Arrays, Facts]:
             arrays[at] = entry.of(thing)
         elif isinstance(entry, Fact):
             facts[at] = entry.to_json(getattr(thing, entry.name))
+    for place, part, _, _ in _parts(thing, path):
+        if part is None:
+            facts[place] = None
         else:
-            for place, part in _parts(entry, thing, at):
-                if part is None:
-                    facts[place] = None
-                    continue
-                more_arrays, more_facts = remembered(part, f"{place}.")
-                arrays |= more_arrays
-                facts |= more_facts
+            more_arrays, more_facts = remembered(part, f"{place}.")
+            arrays |= more_arrays
+            facts |= more_facts
     return arrays, facts
 
 
-def _parts(entry: Component, thing: Stateful, path: str) -> Iterator[tuple[str, Any]]:
-    """(path, object or None) of each part."""
-    value = getattr(thing, entry.name)
-    if isinstance(value, list):
-        yield from ((f"{path}.{k}", part) for k, part in enumerate(value))
-    elif value is not None:
-        yield path, value
+def _parts(thing: Stateful, path: str) -> Iterator[tuple[str, Any, list[Any], int]]:
+    """(path, object or None, list it is in, its place there) of each component."""
+    for entry in thing.saved:
+        if isinstance(entry, Component):
+            value = getattr(thing, entry.name)
+            if isinstance(value, list):
+                for k, part in enumerate(value):
+                    yield f"{path}{entry.name}.{k}", part, value, k
+            elif value is not None:
+                yield path + entry.name, value, [], 0
 
 
 def restore(learner: Learner, arrays: Arrays, facts: Facts) -> None:
@@ -67,14 +69,12 @@ def restore(learner: Learner, arrays: Arrays, facts: Facts) -> None:
 
 def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
     """Fill an object and its parts, and check it."""
-    for entry in thing.saved:
-        if isinstance(entry, Component):
-            for k, (place, part) in enumerate(_parts(entry, thing, path + entry.name)):
-                if facts.get(place, part) is None:  # a member that left
-                    del facts[place]
-                    getattr(thing, entry.name)[k] = None
-                else:
-                    _restore(part, f"{place}.", arrays, facts)
+    for place, part, siblings, k in _parts(thing, path):
+        if facts.get(place, part) is None:  # a member that left
+            del facts[place]
+            siblings[k] = None
+        else:
+            _restore(part, f"{place}.", arrays, facts)
     try:
         for entry in thing.saved:
             at = path + entry.name
@@ -82,7 +82,8 @@ def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
                 entry.put(thing, _array(entry, entry.of(thing), arrays.pop(at, None)))
             elif isinstance(entry, Fact):
                 setattr(thing, entry.name, entry.from_json(facts.pop(at, None)))
-        _check(thing)
+        _check_shapes(thing)
+        thing._loaded()
     except Damaged as error:
         raise Damaged(f"{path or 'the learner'}: {error}") from None
     if isinstance(thing, Learner) and path and ".stackers." not in path:
@@ -101,18 +102,14 @@ def _array(field: Field, fresh: NDArray[Any], found: NDArray[Any] | None) -> NDA
     return found
 
 
-def _check(thing: Stateful) -> None:
+def _check_shapes(thing: Stateful) -> None:
     """Compare the shapes of all arrays with those declared."""
     sizes = thing._sizes()
     for field in thing.saved:
         if isinstance(field, Field) and field.shape:
             shape = field.of(thing).shape
             wanted = tuple(_size(axis, sizes) for axis in field.shape)
-            need(
-                shape == wanted,
-                f"{field.name} has the shape {shape} instead of {wanted}",
-            )
-    thing._loaded()
+            need(shape == wanted, f"{field.name} has the shape {shape} instead of {wanted}")
 
 
 def _size(axis: str | int, sizes: dict[str, int]) -> int:

@@ -12,7 +12,7 @@ from unitless.compare import compare
 from unitless.learners.base import Diverged, Learner
 from unitless.learners.one_vs_rest import OneVsRest
 from unitless.losses import SOFTMAX
-from unitless.persistence.parameters import made, spec_of
+from unitless.persistence.as_json import made, spec_of
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]
