@@ -131,41 +131,31 @@ class DistinctLabels(NamedTuple):
     """The labels of a block."""
 
     labels: list[Label]
-    """The distinct ones."""
+    """The distinct ones, in order of appearance."""
     codes: NDArray[np.int64]
     """The position of each row's label among them, -1 if it has none."""
     first: dict[int, Label]
     """Row of first appearance to label."""
 
 
-def distinct_labels(given: NDArray[Any] | Sequence[Any]) -> DistinctLabels:
-    """The distinct labels of an array of one simple type (NaN: none) or of a list (None: none)."""
-    if isinstance(given, np.ndarray):
-        distinct, first, codes = np.unique(given, return_index=True, return_inverse=True)
-        known = int(np.sum(distinct == distinct))  # NaN comes last
-        codes[codes >= known] = -1
-        labels: list[Label] = distinct[:known].tolist()
-        order = np.argsort(first[:known]).tolist()
-        return DistinctLabels(labels, codes, {int(first[k]): labels[k] for k in order})
-    positions: dict[Label, int] = {}
-    rows: dict[int, Label] = {}
-    codes = np.full(len(given), -1)
-    for row, label in enumerate(given):
-        if label is not None and label == label:
-            if label not in positions:
-                positions[label] = len(positions)
-                rows[row] = label
-            codes[row] = positions[label]
-    return DistinctLabels(list(positions), codes, rows)
+def distinct_labels(given: Any) -> DistinctLabels:
+    """The distinct labels of an array or a list; None and NaN are none."""
+    values = given.tolist() if isinstance(given, np.ndarray) else given
+    places: dict[Label, int] = {}
+    codes = [
+        -1 if label is None or label != label else places.setdefault(label, len(places))
+        for label in values
+    ]
+    found, rows = np.unique(codes, return_index=True)
+    first = dict(zip(rows[found >= 0].tolist(), places, strict=True))
+    return DistinctLabels(list(places), np.array(codes, dtype=np.int64), first)
 
 
-def coded(
-    given: NDArray[Any] | Sequence[Any], known: Sequence[Any], binary: bool
-) -> tuple[Float, New]:
+def coded(given: Any, known: Sequence[Any], binary: bool) -> tuple[Float, New]:
     """The code of each row, NaN where it has no label; and the labels that are new."""
     if binary and len(known) == 2 and isinstance(given, np.ndarray):
         signs = (given == known[1]) * 2.0 - 1
-        if ((signs > 0) | (given == known[0])).all():  # the usual case, without sorting
+        if ((signs > 0) | (given == known[0])).all():  # the usual case, without a loop
             return signs, []
     found = distinct_labels(given)
     codes = {label: k for k, label in enumerate(known)}
@@ -195,9 +185,8 @@ class ClassWeights:
     def __init__(self, given: Any, counts: Sequence[int] = (), largest: float = 0.0) -> None:
         if given != "balanced":
             if not hasattr(given, "items"):
-                raise ValueError(
-                    f'class_weight = {given!r}: it is None, "balanced" or {{class: weight}}'
-                )
+                allowed = 'None, "balanced" or {class: weight}'
+                raise ValueError(f"class_weight = {given!r}: it is {allowed}")
             for label, weight in given.items():
                 if not 0 < weight < np.inf:
                     raise ValueError(f"class_weight: {weight!r} of {label!r} is not a number > 0")
