@@ -17,11 +17,18 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {by_lower[found[0]]!r}?" if found else ""
 
 
+def listed(names: Iterable[str], most: int = MAX_LISTED) -> str:
+    """The first names, and how many more there are.
+
+    >>> listed("abcdefg", most=5)
+    'a, b, c, d, e and 2 more'
+    """
+    all_names = list(names)
+    more = len(all_names) - most
+    return ", ".join(all_names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def no_such_column(name: str, columns: Collection[str]) -> str:
     """Return the message that a column does not exist, with a similar one or all there are."""
-    hint = suggestion(name, columns)
-    if not hint:
-        more = len(columns) - MAX_LISTED
-        hint = "; there are " + ", ".join(map(repr, [*columns][:MAX_LISTED]))
-        hint += f" and {more} more" if more > 0 else ""
+    hint = suggestion(name, columns) or f"; there are {listed(map(repr, columns))}"
     return f"there is no column {name!r}{hint}"

@@ -1,16 +1,18 @@
 """What was decided about a file, in sentences: separator, numbers, dates, text, task and others."""
 
-from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from unitless.labels import shown
 from unitless.readers.blocks import FileBlock
+from unitless.suggestions import listed
 
 if TYPE_CHECKING:
     from unitless.model import Model
 
 MAX_NAMED = 5
 """Number of columns or classes whose names are shown."""
+named = partial(listed, most=MAX_NAMED)
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "space", "|": "bar"}
 LIKE_A_DATE = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b"
 ENCODINGS = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
@@ -50,7 +52,7 @@ def _numbers(kinds: dict[str, str]) -> list[str]:
             formats.setdefault(kind.removeprefix("number "), []).append(name)
     advice = "(--decimal and --thousands say otherwise)"
     return [
-        f"numbers: written like {example} in {listed(names)} {advice}"
+        f"numbers: written like {example} in {named(names)} {advice}"
         for example, names in formats.items()
     ]
 
@@ -78,12 +80,12 @@ def _features(model: "Model", frame: Any, kinds: dict[str, str]) -> list[str]:
     others["of lists, one feature per member"] = lists
     for what, names in others.items():
         if names:
-            counts += f", {len(names)} {what} ({listed(names)})"
+            counts += f", {len(names)} {what} ({named(names)})"
     found = [counts]
     if dates:
-        found.append(f"dates: {listed(dates)} (--category makes a column categorical)")
+        found.append(f"dates: {named(dates)} (--category makes a column categorical)")
     if text:
-        found.append(f"text: the words of {listed(text)} are counted (--category: whole cells)")
+        found.append(f"text: the words of {named(text)} are counted (--category: whole cells)")
     for column in words:
         share = column.str.contains(LIKE_A_DATE).mean() or 0
         if kinds.get(column.name) != "category" and share > 0.9:
@@ -100,18 +102,7 @@ def _task(model: "Model") -> str:
     target = "the labels have" if model.target is None else f"{model.target!r} has"
     if model.task == "regression":
         return f"task: regression, because {target} numbers"
-    what = f"the classes {listed(map(shown, model.labels))}"
+    what = f"the classes {named(map(shown, model.labels))}"
     if model.task == "binary" and len(model.labels) == 2:
         what = f"two values, {' and '.join(map(shown, model.labels))}"
     return f"task: {model.task}, because {target} {what}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """The first names, and how many more there are.
-
-    >>> listed("abcdefg")
-    'a, b, c, d, e and 2 more'
-    """
-    all_names = list(names)
-    more = len(all_names) - MAX_NAMED
-    return ", ".join(all_names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")

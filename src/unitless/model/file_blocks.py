@@ -13,7 +13,7 @@ from unitless.labels import Label, WrongLabel, codes_of, distinct_labels, shown
 from unitless.model.input_rows import features, rows_of
 from unitless.readers.blocks import FileBlock, ReadError
 from unitless.rows import Rows, as_rows
-from unitless.suggestions import no_such_column
+from unitless.suggestions import listed, no_such_column
 
 if TYPE_CHECKING:
     from unitless.model import Model
@@ -52,10 +52,9 @@ def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Pr
             model.learner.names.add(block.new_names)
             model.learner._reserve(len(model.learner.names.columns))
         return Prepared(replace(block.rows, targets=targets, weights=weights), new)
-    frame = features(model, block.frame)
-    if not frame.columns:  # polars then forgets how many rows there are
+    if not features(model, block.frame).columns:  # polars then forgets how many rows there are
         return Prepared(as_rows(np.empty((len(block), 0)), targets, weights), new)
-    rows, commit = rows_of(model, frame, grow, weights)
+    rows, commit = rows_of(model, block.frame, grow, weights)
     if grow or model.columns is not None:
         commit()
     return Prepared(rows if targets is None else rows.with_targets(targets), new)
@@ -108,9 +107,8 @@ def raw_targets(block: FileBlock, target: str | None) -> Any:
     if block.frame is None:
         return np.full(len(block), np.nan)
     if target is None:
-        names = [repr(name) for name in block.frame.columns]
-        more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-        raise ValueError(f"which column is the target? There are {', '.join(names[:20])}{more}")
+        names = listed(map(repr, block.frame.columns))
+        raise ValueError(f"which column is the target? There are {names}")
     column = column_of(block.frame, target)
     return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
 

@@ -1,7 +1,7 @@
 """Convert frames, arrays, sparse matrices and dicts to rows of a model."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,31 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Commit = Callable[[], None]
+
+
+class NumberedNames(Sequence[str]):
+    """The names "0", "1", ... of columns without names, each created on access.
+
+    >>> names = NumberedNames(1_000_000)
+    >>> names[7], len(names), list(names[:2])
+    ('7', 1000000, ['0', '1'])
+    """
+
+    def __init__(self, count: int, prefix: str = "") -> None:
+        self.numbers = range(count)
+        self.prefix = prefix
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, which: Any) -> Any:
+        found = self.numbers[which]
+        if isinstance(found, int):
+            return f"{self.prefix}{found}"
+        return [f"{self.prefix}{number}" for number in found]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
 
 
 def is_frame(X: Any) -> bool:
@@ -52,11 +77,11 @@ def rows_of(
         records = [X] if isinstance(X, Mapping) else X
         if model.columns is None:
             rows, names = rows_of_dicts(records, known_names(model), weights)
-            return rows, lambda: _keep_names(model, names)
+            return rows, lambda: setattr(model.learner, "names", names)
         X = _frame_of_dicts(records)
     if is_frame(X) and model.columns is not None:
         columns = model.columns
-        encoded = columns.encode(_features(model, X), grow=grow)
+        encoded = columns.encode(features(model, opened(X)), grow=grow)
         return as_rows(encoded.X, None, weights), lambda: columns.commit(encoded)
     if model.columns is not None and {*model.columns.kinds.values()} - {"number"}:
         raise ValueError(
@@ -67,9 +92,7 @@ def rows_of(
         X = [X]
     rows = as_rows(X, None, weights)
     if model.inputs not in (None, rows.columns):
-        raise ValueError(
-            f"X has {rows.columns} features, and the model has {model.inputs} features"
-        )
+        raise ValueError(f"X has {rows.columns} features, and the model has {model.inputs}")
     return rows, _nothing
 
 
@@ -85,25 +108,12 @@ def known_names(model: "Model") -> DictEncoder:
     return DictEncoder({name: j for j, name in enumerate(model.feature_names(columns))})
 
 
-def _keep_names(model: "Model", names: DictEncoder) -> None:
-    model.learner.names = names
-
-
 def features(model: "Model", frame: Any) -> Any:
     """The columns of a frame that are features."""
     excluded = {model.target, model.weight, *model.ignore}
     known = {*frame.columns} - excluded
-    return frame.select([name for name in model.keep or frame.columns if name in known])
-
-
-def _features(model: "Model", frame: Any) -> Any:
-    """The frame without columns that are no features."""
-    names = getattr(frame, "column_names", frame.columns)
-    if not model.keep and not {model.target, model.weight, *model.ignore} & {*map(str, names)}:
-        return frame
-    import narwhals.stable.v2 as nw
-
-    return features(model, nw.from_native(frame, eager_only=True)).to_native()
+    names = [name for name in model.keep or frame.columns if name in known]
+    return frame if names == [*frame.columns] else frame.select(names)
 
 
 def _frame_of_dicts(records: list[Any]) -> Any:

@@ -31,9 +31,8 @@ from unitless.model import file_blocks
 from unitless.model.decisions import decisions
 from unitless.model.explanations import explained
 from unitless.model.file_blocks import Prepared
-from unitless.model.input_rows import factors_by_column, features, rows_of
+from unitless.model.input_rows import NumberedNames, factors_by_column, features, rows_of
 from unitless.model.learner_choice import learner_for_task
-from unitless.model.numbered_names import NumberedNames
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
 
