@@ -1,16 +1,23 @@
-"""DictEncoder: assign columns to the feature names of dict rows."""
+"""DictEncoder: assign columns to the feature names of dict rows.
+
+A block of dicts is in the order of `learn_one`. So a learner learns bit-for-bit the same from a
+block and from its rows one by one.
+"""
 
 import math
 import struct
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from unitless.rows import Block
+from unitless.rows import Block, Rows, as_rows
+
+NUMBERS = {float, int, bool, type(None)}
 
 
 class DictEncoder:
@@ -117,3 +124,52 @@ def _as_number(name: Hashable, value: Any) -> float:
         f"feature {name!r}: {value!r} is not a number; use None for a missing value, and "
         f"{{'{name}={value}': 1}} for a category"
     )
+
+
+def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
+    """The row with strings as features: {"colour": "red"} is {"colour=red": 1}.
+
+    >>> plain({"height": 1.8, "colour": "red"})
+    {'height': 1.8, 'colour=red': 1.0}
+    """
+    if not hasattr(x, "items"):
+        raise no_dict(x)
+    if {*map(type, x.values())} <= NUMBERS:  # the usual case, for which this is quick
+        return x
+    texts = {name for name, value in x.items() if isinstance(value, str)}
+    if not texts:
+        return x
+    return {
+        f"{name}={value}" if name in texts else name: 1.0 if name in texts else value
+        for name, value in x.items()
+    }
+
+
+def rows_of_dicts(
+    records: Sequence[Mapping[Hashable, Any]],
+    names: DictEncoder,
+    weights: ArrayLike | None = None,
+) -> tuple[Rows, DictEncoder]:
+    """The rows of dicts, and the encoder with the names that are new in them."""
+    encoder = DictEncoder(names.columns)
+    values: list[float] = []
+    indices: list[int] = []
+    starts = [0]
+    for row, x in enumerate(records):
+        try:
+            encoder.load(plain(x))
+            encoder.refuse_infinity()
+        except ValueError as error:
+            raise ValueError(f"row {row}, {error}") from None
+        encoder.add_unknown()
+        values += encoder.values.tolist()
+        indices += encoder.indices.tolist()
+        starts.append(len(values))
+    rows = replace(
+        as_rows(np.empty((len(records), 0)), None, weights),
+        values=np.array(values, dtype=np.float64),
+        indices=np.array(indices, dtype=np.int32),
+        starts=np.array(starts),
+        columns=len(encoder.columns),
+    )
+    return rows, encoder

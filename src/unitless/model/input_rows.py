@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.encoders import DictEncoder
 from unitless.encoders.dataframes import opened
-from unitless.encoders.dict_rows import rows_of_dicts
+from unitless.encoders.dict_encoder import rows_of_dicts
 from unitless.rows import Rows, as_rows
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.encoders import FrameEncoder
-from unitless.encoders.dict_rows import plain
+from unitless.encoders.dict_encoder import plain
 from unitless.labels import (
     ClassWeights,
     New,
