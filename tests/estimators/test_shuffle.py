@@ -80,3 +80,19 @@ def test_other_orders_raise_no_warning(codes):
 def test_first_block_of_one_class_needs_classes():
     with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
         OnlineClassifier().partial_fit(X[:5], Y[:5])
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_errors_name_rows_as_they_were_given(shuffle):
+    model = OnlineRegressor("coordinate", "absolute", shuffle=shuffle)
+    with pytest.raises(ValueError, match="row 3: target nan"):
+        model.fit(X, np.where(np.arange(len(Y)) == 3, np.nan, Y))
+    infinite = np.array(X)
+    infinite[7, 1] = np.inf
+    with pytest.raises(ValueError, match="row 7, column 1: inf"):
+        model.fit(infinite, Y)
+
+
+def test_no_target():
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        OnlineRegressor().fit(X, None)

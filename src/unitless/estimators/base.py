@@ -17,6 +17,7 @@ from unitless.encoders import FrameEncoder
 from unitless.encoders.dataframes import opened
 from unitless.learners.base import Learner, Weights
 from unitless.learners.learner_group import MultiOutput
+from unitless.learners.parameter_checks import checked_weights
 from unitless.model import Model
 from unitless.model.explanations import effects
 from unitless.model.file_blocks import column_of
@@ -74,6 +75,9 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
                 model.inputs = own.n_features_in_
                 # tables may have more columns than the estimator was fitted on
                 model.keep = list(map(str, getattr(own, "feature_names_in_", ())))
+            if fit and self.shuffle:  # errors name rows as they were given
+                rows.refuse_infinity()
+                model.learner._check_targets(np.asarray(rows.targets), checked_weights(rows))
             for order in self._orders(len(rows)) if fit else [None]:
                 scores = model.learn_rows(rows if order is None else rows.take(order))
                 own.progressive_ = scores if order is None else scores[np.argsort(order)]
@@ -95,13 +99,12 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _new_encoder(self, X: Any) -> FrameEncoder | None:
         """The encoder for a data frame; None for arrays."""
+        encoder = FrameEncoder(interactions=self.interactions)
         if is_frame(X):
-            table = opened(X)
-            encoder = FrameEncoder(interactions=self.interactions)
             for name in filter(None, chain(*encoder.interactions)):
-                column_of(table, name)
+                column_of(opened(X), name)
             return encoder
-        if len(self.interactions):
+        if encoder.interactions:
             raise ValueError(f"interactions={self.interactions!r} go by name: give a data frame")
         return None
 
@@ -157,18 +160,15 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     def explain(self, x: Any) -> dict[str, Any]:
-        """What each feature adds to the score of one row; with `(base)` they add up to it.
+        """What each feature adds to the score of one row, a data frame or an array.
 
-        x is a row of numbers, or a data frame of one row. Features that add nothing are left out.
-        With more than two classes, or several targets, each entry has one number per class.
+        See `Model.explain`.
         """
         return self._fitted().explain(x)
 
     def rescale(self, factors: Mapping[str, float]) -> Self:
         """From now on these columns arrive multiplied by these factors: {"height": 1000} when
-        metres become millimetres. The model continues as if they always had, interactions included.
-
-        Columns of an array are x0, x1, ...
+        metres become millimetres. Columns of an array are x0, x1, ...
         """
         self._fitted().rescale(factors)
         return self
@@ -222,18 +222,11 @@ def from_model(model: Model) -> Any:
 
     is_regressor = model.task in ("regression", "multioutput")
     kind: Any = unitless.OnlineRegressor if is_regressor else unitless.OnlineClassifier
-    columns = model.columns
-    parameters = model.parameters
-    if parameters is None:
-        loss = model.learner.loss.name.replace("softmax", "logistic")
-        pairs = () if columns is None else list(columns.interactions)
-        parameters = {
-            "learner": model.learner.name,
-            "loss": loss,
-            "interactions": pairs,
-        }
-    made = kind(**parameters)
-    names = model.keep or ([] if columns is None else list(columns.kinds))
+    columns = FrameEncoder() if model.columns is None else model.columns
+    loss = model.learner.loss.name.replace("softmax", "logistic")
+    default = {"learner": model.learner.name, "loss": loss, "interactions": columns.interactions}
+    made = kind(**(default if model.parameters is None else model.parameters))
+    names = model.keep or list(columns.kinds)
     made.n_features_in_ = model.learner._columns if model.inputs is None else model.inputs
     if names:
         made.n_features_in_ = len(names)
@@ -248,6 +241,8 @@ def from_model(model: Model) -> Any:
 
 def one_or_more_columns(y: Any) -> NDArray[Any]:
     """Targets as an array: one per row, or of several columns one line per row."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
     if type(y) is not np.ndarray:
         y = np.asarray(y)
     if y.dtype.kind == "c":
@@ -270,11 +265,10 @@ def _rows(
         return rows_of(model, X, grow, weights)
     try:
         return as_rows(X, None, weights), lambda: None
-    except ValueError as error:
-        table = X if issparse(X) else np.asarray(X)
-        if table.ndim == 1:
-            raise ValueError(f"Reshape your data: {error}") from None
-        if table.dtype == object and not issparse(X):
+    except ValueError:
+        if np.ndim(X) == 1:
+            check_array(X, dtype=None)  # scikit-learn's own error
+        if not issparse(X):
             with suppress(ValueError):  # but a TypeError for what is neither number nor string
-                table.astype(np.float64)
+                np.asarray(X).astype(np.float64)
         raise

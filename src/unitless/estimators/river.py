@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from river import base
 from river.utils import dataframe, pretty
 
-from unitless.encoders.dict_rows import plain
+from unitless.encoders import FrameEncoder
+from unitless.encoders.dict_encoder import plain
 from unitless.labels import WrongLabel
 from unitless.learners.base import Learner
 from unitless.losses import LOGISTIC, sigmoid
@@ -85,7 +86,6 @@ class _Online:
 
 
 def _in_words(error: WrongLabel) -> ValueError:
-    """The error about a label in River's words."""
     advice = "; use multiclass=True" if "third class" in error.why else ""
     return ValueError(f"{error.why}{advice}")
 
@@ -165,17 +165,18 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The most probable class; None before any is seen."""
-        score = self._score(x)
-        labels = self._labels() or [None]
-        return labels[score.argmax() if self.multiclass else -(score > 0)]
+        return self._most_probable([self._score(x)])[0]
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
-        scores = self.to_model().scores(X)
-        places = scores.argmax(axis=1) if self.multiclass else -(scores > 0).astype(int)
-        labels = self._labels() or [None]
-        best = [labels[place] for place in places]
+        best = self._most_probable(self.to_model().scores(X))
         return dataframe.to_native_series(best, name=None, like=dataframe.into_frame(X))
+
+    def _most_probable(self, scores: Any) -> list[Any]:
+        labels = self._labels() or [None]
+        if self.multiclass:
+            return [labels[score.argmax()] for score in scores]
+        return [labels[-1 if score > 0 else 0] for score in scores]
 
     def _probabilities(self, scores: Any) -> NDArray[np.float64]:
         """The probabilities, with one column per label."""
@@ -230,14 +231,15 @@ def from_model(model: Model) -> UnitlessClassifier | UnitlessRegressor:
     """The River model with a copy of a model, whose features are named."""
     if model.task in ("multilabel", "multioutput"):
         raise ValueError("the model has several targets, and River models have one")
-    _refuse_other_columns(model)
-    own = Model(
-        model.task,
-        deepcopy(model.learner),
-        list(model.labels),
-        rows=model.rows,
-        class_weights=deepcopy(model.class_weights),
-    )
+    columns = FrameEncoder() if model.columns is None else model.columns
+    has_dates = "date" in columns.kinds.values()
+    if columns.interactions or columns.text or has_dates or columns.overfull():
+        raise ValueError(
+            "the model has dates, texts, interactions or hashed levels, which dict rows do not "
+            "encode: use the model itself, whose predict takes dicts"
+        )
+    own = deepcopy(model)
+    own = Model(own.task, own.learner, own.labels, rows=own.rows, class_weights=own.class_weights)
     own.learner.names = deepcopy(known_names(model))
     made: UnitlessClassifier | UnitlessRegressor
     if model.task == "regression":
@@ -246,15 +248,3 @@ def from_model(model: Model) -> UnitlessClassifier | UnitlessRegressor:
         made = UnitlessClassifier(own.learner.name, multiclass=model.task == "multiclass")
     made._model = own
     return made
-
-
-def _refuse_other_columns(model: Model) -> None:
-    """Refuse columns that dict rows encode in another way."""
-    columns = model.columns
-    if columns is not None:
-        made_otherwise = columns.interactions or columns.text or "date" in columns.kinds.values()
-        if made_otherwise or columns.overfull():
-            raise ValueError(
-                "the model has dates, texts, interactions or hashed levels, which dict rows do not "
-                "encode: use the model itself, whose predict takes dicts"
-            )
