@@ -8,7 +8,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from unitless.baselines.baseline import Trajectory
 from unitless.compare.comparison import Comparison, Elsewhere, Entry
 from unitless.compare.rivals import RIVALS, rival_scores
 from unitless.learners.base import Diverged, Learner
-from unitless.learners.one_vs_rest import OneVsRest
+from unitless.learners.one_vs_rest import with_classes
 from unitless.losses import SOFTMAX, Loss
 from unitless.regret import BlendCertificate, Comparator, best_comparator, certificate
 from unitless.regret.design import matrix, predictions
@@ -29,17 +29,28 @@ from unitless.rows import Rows
 Float = NDArray[np.float64]
 LARGEST = float(np.finfo(np.float64).max)
 """Losses beyond it count as this much."""
-Line = tuple[str, str | Learner, tuple[float, ...]]
-"""Of the table: its label, the learner, and the learning rates to try; none: the default."""
-Run = tuple[Entry, Learner | None, Float | None]
-"""The results of a pass so far, the learner unless it is a rival, and its scores; None if it
-diverged."""
 TUNED = ", best rate"
 """End of the names of lines with a tuned learning rate."""
 RATES = tuple(float(f"1e{k}") * m for k in range(-10, 3) for m in (1, 3))
 """The learning rates that are tried to find the best in hindsight."""
 MAX_EXPONENT = 12
 """Random units are powers of two from 2^-12 to 2^12."""
+
+
+class Line(NamedTuple):
+    """What a line of the table is about."""
+
+    label: str
+    choice: str | Learner
+    rates: Sequence[float] = ()  # the learning rates to try; none: the default
+
+
+class Run(NamedTuple):
+    """The result of a pass so far."""
+
+    entry: Entry
+    learner: Learner | None  # unless it is a rival
+    scores: Float | None  # None if it diverged
 
 
 class Stream:
@@ -60,10 +71,7 @@ class Stream:
         self.classes = int(rows.targets.max()) + 1 if loss.code == SOFTMAX else 0
         losses.check_targets(loss, rows.targets, self.classes)
         self.weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-        self.patience = math.inf
-        """The seconds after which a rival stops."""
-        self.first_scores: Float | None = None
-        """Those of the learner that was compared first."""
+        self.patience = math.inf  # the seconds after which a rival stops
 
     def in_units(self, factors: Float) -> "Stream":
         """Return the stream with each column multiplied by its factor."""
@@ -92,10 +100,6 @@ class Stream:
         with np.errstate(over="ignore"):
             losses = self.loss.value(self.targets[: len(scores)], scores)
             return min(float(np.sum(share * losses)), LARGEST)
-
-    def total(self, scores: Float) -> float:
-        """Return the sum of losses; it saturates, too."""
-        return min(self.average(scores) * float(self.weights.sum()), LARGEST)
 
     def trajectory(self, scores: Float, u: Comparator) -> Trajectory:
         """Return the run, for a regret bound."""
@@ -161,17 +165,16 @@ def compare(
     ogd   145.3588 823843.7686
     """
     stream = Stream(rows, losses.get(loss), intercept, best)
-    names: list[str | Learner] = list(registry.REGISTRY if learners is None else learners)
-    rates = () if tune is False else RATES if tune is True else tuple(tune)
-    lines: list[Line] = []
-    for choice in names:
+    rates = RATES if tune is True else tune or ()
+    lines = []
+    for choice in registry.REGISTRY if learners is None else learners:
         if isinstance(choice, Learner):
-            lines.append((choice.name, choice, ()))
+            lines.append(Line(choice.name, choice))
             continue
         has_rate = choice not in RIVALS and _rate(registry.get(choice))
-        lines.append((choice, choice, ()))
+        lines.append(Line(choice, choice))
         if rates and has_rate:
-            lines.append((choice + TUNED, choice, rates))
+            lines.append(Line(choice + TUNED, choice, rates))
     factors = None if units is None else _factors(units, rows.columns, seed)
     told("the best weights in hindsight")
     if best is None and regret and stream.loss.code != SOFTMAX:
@@ -180,24 +183,28 @@ def compare(
     other = None if factors is None else stream.in_units(factors)
     entries: list[Entry] = []
     left_out: dict[str, str] = {}
+    first = None
     for line in lines:
-        told(line[0])
+        told(line.label)
+        stream.patience = patience * (1 + max((e.seconds for e in entries), default=0))
         try:
-            stream.patience = patience * (1 + max((e.seconds for e in entries), default=0))
-            entries.append(_entry(line, stream, other))
+            entry, _, scores = _run(line, stream, other)
         except ValueError as error:
-            left_out[line[0]] = str(error)
+            left_out[line.label] = str(error)
+            continue
+        first = scores if first is None else first
+        if entry.rows < len(rows) and first is not None:
+            entry = entry._replace(loss_of_first=stream.average(first[: entry.rows]))
+        entries.append(entry)
     entries.sort(key=_size)
     sizes = [_size(entry) for entry in entries]
-    ranks = [sizes.index(size) + 1 for size in sizes]
-    entries = [entry._replace(rank=rank) for entry, rank in zip(entries, ranks, strict=True)]
-    size = (len(rows), rows.columns)
-    first = lines[0][0] if lines else ""
-    return Comparison(stream.loss.name, *size, stream.best, factors, entries, left_out, first)
+    entries = [entry._replace(rank=sizes.index(_size(entry)) + 1) for entry in entries]
+    named = (entries, left_out, lines[0].label if lines else "")
+    return Comparison(stream.loss.name, len(rows), rows.columns, stream.best, factors, *named)
 
 
 def _size(entry: Entry) -> float:
-    """Return the loss; learners that diverged come last."""
+    """The loss; learners that diverged come last."""
     return math.inf if math.isnan(entry.loss) else entry.loss
 
 
@@ -220,42 +227,60 @@ def _rate(kind: Any) -> str:
     return "rate" if has_rate else getattr(kind, "inverse_rate", "")
 
 
-def _made(choice: str | Learner, stream: Stream, parameters: dict[str, float]) -> Learner:
+def new_learner(choice: str | Learner, stream: Stream, **parameters: float) -> Learner:
     """Return a new learner for the loss of the stream."""
     if isinstance(choice, Learner):
         if choice.loss != stream.loss:
             raise ValueError(f"it has the {choice.loss.name} loss, not {stream.loss.name}")
         return deepcopy(choice)
     kind: Any = registry.get(choice)
-    settings: dict[str, Any] = {"intercept": stream.intercept, **parameters}
-    if not stream.classes:
-        return kind(stream.loss.name, **settings)
-    if "classes" in inspect.signature(kind).parameters:
-        return kind(stream.loss.name, classes=stream.classes, **settings)
-    return OneVsRest(kind, classes=stream.classes, **settings)
+    if stream.classes:
+        return with_classes(kind, stream.classes, intercept=stream.intercept, **parameters)
+    return kind(stream.loss.name, intercept=stream.intercept, **parameters)
 
 
-def _run(line: Line, stream: Stream) -> Run:
+def _run(line: Line, stream: Stream, other: Stream | None) -> Run:
+    """Run a learner in both units, and find its regret."""
+    if line.choice not in RIVALS:
+        with suppress(Diverged):  # compile the kernels, so that this is not part of the time
+            new_learner(line.choice, stream).learn(stream.rows[:1])
+    entry, learner, scores = _best_pass(line, stream)
+    if scores is not None and stream.best is not None and len(scores) == len(stream.rows):
+        total = min(entry.loss * float(stream.weights.sum()), LARGEST)
+        regret = total - stream.best.infimum
+        bound = None if learner is None else _bound(learner, scores, stream, stream.best)
+        entry = entry._replace(regret=regret, bound=bound)
+    if other is not None:
+        there = _best_pass(line, other)
+        moved = math.nan
+        if scores is not None and there.scores is not None:
+            both = min(len(scores), len(there.scores))
+            with np.errstate(over="ignore"):
+                moved = float(np.abs(scores[:both] - there.scores[:both]).max())
+        elsewhere = Elsewhere(there.entry.loss, min(moved, LARGEST), there.entry.diverged)
+        entry = entry._replace(elsewhere=elsewhere)
+    return Run(entry, learner, scores)
+
+
+def _best_pass(line: Line, stream: Stream) -> Run:
     """Run one pass, or one pass per learning rate, of which the best counts."""
-    label, choice, rates = line
-    if isinstance(choice, Learner) or choice in RIVALS:
-        return _pass(label, choice, stream, {})
-    kind: Any = registry.get(choice)
     given = {}
-    for need in getattr(kind, "needs", ()):
-        value = parameter_in_hindsight(need, kind, stream)
-        if value is not None:
-            given[need] = value
-    if not rates:
-        return _pass(label, choice, stream, given)
+    if isinstance(line.choice, str) and line.choice not in RIVALS:
+        kind: Any = registry.get(line.choice)
+        for need in getattr(kind, "needs", ()):
+            value = parameter_in_hindsight(need, kind, stream)
+            if value is not None:
+                given[need] = value
+    if not line.rates:
+        return _pass(line, stream, given)
     name = _rate(kind)
     tried = {}
-    for rate in rates:
+    for rate in line.rates:
         setting = {name: rate if name == "rate" else 1 / rate}
-        tried[rate] = _pass(label, choice, stream, given | setting)
-    by_rate = {rate: entry.loss for rate, (entry, *_) in tried.items()}
-    entry, learner, scores = min(tried.values(), key=lambda run: _size(run[0]))
-    return entry._replace(rates=by_rate), learner, scores
+        tried[rate] = _pass(line, stream, given | setting)
+    by_rate = {rate: run.entry.loss for rate, run in tried.items()}
+    best = min(tried.values(), key=lambda run: _size(run.entry))
+    return best._replace(entry=best.entry._replace(rates=by_rate))
 
 
 def parameter_in_hindsight(name: str, kind: Any, stream: Stream) -> float | None:
@@ -277,48 +302,26 @@ def parameter_in_hindsight(name: str, kind: Any, stream: Stream) -> float | None
     return float(np.abs(predictions(stream.rows, u)).max()) or 1.0  # C
 
 
-def _pass(label: str, choice: str | Learner, stream: Stream, given: dict[str, float]) -> Run:
-    learner = None if choice in RIVALS else _made(choice, stream, given)
+def _pass(line: Line, stream: Stream, given: dict[str, float]) -> Run:
+    learner = None if line.choice in RIVALS else new_learner(line.choice, stream, **given)
     start = time.perf_counter()
     scores = None
     diverged = None
+    loss = math.nan
     try:
         if learner is None:
-            args = (stream.rows, stream.loss, stream.classes, stream.patience)
-            scores = rival_scores(label, *args)
+            task = (stream.rows, stream.loss, stream.classes)
+            scores = rival_scores(line.label, *task, stream.patience)
         else:
             scores = learner.learn(stream.rows)
     except Diverged as error:
         diverged = error.row
     seconds = time.perf_counter() - start
-    rows = len(stream.rows) if scores is None else len(scores)
-    loss = math.nan if scores is None else stream.average(scores)
-    stream.first_scores = scores if stream.first_scores is None else stream.first_scores
-    first = None
-    if rows < len(stream.rows) and stream.first_scores is not None:
-        first = stream.average(stream.first_scores[:rows])
-    entry = Entry(label, loss, None, None, 0, seconds, given, {}, diverged, None, rows, first)
-    return entry, learner, scores
-
-
-def _entry(line: Line, stream: Stream, other: Stream | None) -> Entry:
-    if line[1] not in RIVALS:
-        with suppress(Diverged):  # compile the kernels, so that this is not part of the time
-            _made(line[1], stream, {}).learn(stream.rows[:1])
-    entry, learner, scores = _run(line, stream)
-    if scores is not None and stream.best is not None and len(scores) == len(stream.rows):
-        regret = stream.total(scores) - stream.best.infimum
-        bound = None if learner is None else _bound(learner, scores, stream, stream.best)
-        entry = entry._replace(regret=regret, bound=bound)
-    if other is None:
-        return entry
-    there, _, moved_scores = _run(line, other)
-    moved = math.nan
-    if scores is not None and moved_scores is not None:
-        both = min(len(scores), len(moved_scores))
-        with np.errstate(over="ignore"):
-            moved = min(float(np.abs(scores[:both] - moved_scores[:both]).max()), LARGEST)
-    return entry._replace(elsewhere=Elsewhere(there.loss, moved, there.diverged))
+    rows = len(stream.rows)
+    if scores is not None:
+        loss = stream.average(scores)
+        rows = len(scores)
+    return Run(Entry(line.label, loss, rows, seconds, given, diverged), learner, scores)
 
 
 def _bound(learner: Any, scores: Float, stream: Stream, best: Comparator) -> float | None:

@@ -1,6 +1,7 @@
 """The result of a comparison, and its table."""
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -13,39 +14,26 @@ from unitless.regret import Comparator
 class Elsewhere(NamedTuple):
     """The result of an entry on the same rows in other units."""
 
-    loss: float
-    """Average loss; NaN if it diverged."""
-    moved: float
-    """The largest change of a prediction; NaN if it diverged in either units."""
-    diverged: int | None
-    """The row before which it diverged."""
+    loss: float  # NaN if it diverged
+    moved: float  # the largest change of a prediction; NaN if it diverged in either units
+    diverged: int | None  # the row before which it diverged
 
 
 class Entry(NamedTuple):
     """One line of the table."""
 
     learner: str
-    loss: float
-    """Average loss, by sample weight, of predictions made before the label; NaN if it diverged."""
-    regret: float | None
-    """Total loss above that of the best fixed weights in hindsight, where these are known."""
-    bound: float | None
-    """The bound of a theorem on that regret, if there is one."""
-    rank: int
-    """Rank by loss; equal losses share the better rank."""
-    seconds: float
-    """Time of the pass, without compiling."""
-    given: dict[str, float]
-    """Parameters that were taken from the stream in hindsight."""
-    rates: dict[float, float]
-    """Average loss by rate of those tried, NaN where it diverged; of tuned lines only."""
-    diverged: int | None
-    """The row before which it diverged."""
-    elsewhere: Elsewhere | None
-    rows: int
-    """Rows that it learned: all, unless it is a rival that took too long."""
-    loss_of_first: float | None
-    """If it stopped early, the loss on its rows of the learner that was compared first."""
+    loss: float  # average by weight, of predictions made before the label; NaN if it diverged
+    rows: int  # those that it learned: all, unless it is a rival that took too long
+    seconds: float  # of the pass, without compiling
+    given: dict[str, float]  # parameters that were taken from the stream in hindsight
+    diverged: int | None  # the row before which it diverged
+    rank: int = 0  # by loss; equal losses share the better rank
+    regret: float | None = None  # total loss above that of the best fixed weights in hindsight
+    bound: float | None = None  # of a theorem on that regret, if there is one
+    rates: Mapping[float, float] = {}  # of tuned lines: average loss by rate
+    elsewhere: Elsewhere | None = None
+    loss_of_first: float | None = None  # on its rows, of the learner compared first, if it stopped
 
 
 class Comparison(NamedTuple):
@@ -54,15 +42,11 @@ class Comparison(NamedTuple):
     loss: str
     rows: int
     columns: int
-    best: Comparator | None
-    """The best fixed weights in hindsight; None where they are not known."""
-    factors: NDArray[np.float64] | None
-    """By which the columns were multiplied for the second run."""
+    best: Comparator | None  # the best fixed weights in hindsight, if they are known
+    factors: NDArray[np.float64] | None  # by which the columns were multiplied for the second run
     entries: list[Entry]
-    left_out: dict[str, str]
-    """Learners that could not take part, and why."""
-    first: str
-    """The learner that was compared first."""
+    left_out: dict[str, str]  # learners that could not take part, and why
+    first: str  # the learner that was compared first
 
     def entry(self, learner: str) -> Entry:
         """Return the entry of a learner."""

@@ -9,7 +9,7 @@ its first block are 0.
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from scipy.sparse import csr_array, issparse
 
 from unitless.losses import Loss
 from unitless.regret.design import matrix
-from unitless.rows import Rows
+from unitless.rows import Rows, as_rows
+from unitless.writers import Sparse, write_vw
 
 Float = NDArray[np.float64]
 BATCH = 32
@@ -40,7 +41,12 @@ SGD_LOSSES = {
     "hinge": "hinge",
     "squared": "squared_error",
 }
-VW_LOSSES = {"logistic": "logistic", "hinge": "hinge", "squared": "squared"}
+VW_LOSSES = {"logistic": "logistic", "softmax": "logistic", "hinge": "hinge", "squared": "squared"}
+RIVER_MODELS = {
+    "logistic": "LogisticRegression",
+    "softmax": "SoftmaxRegression",
+    "squared": "LinearRegression",
+}
 TINY = 1e-12
 """The smallest probability of a class."""
 
@@ -52,43 +58,34 @@ def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float
     """
     if find_spec(RIVALS[name]) is None:
         raise ValueError(f"it is not installed: pip install {RIVALS[name]}")
-    run: Callable[..., Float] = {"sklearn": _sklearn, "vw": _vowpal_wabbit, "river": _river}[name]
-    return run(rows, loss, classes, seconds)
+    if loss.name not in {"sklearn": SGD_LOSSES, "vw": VW_LOSSES, "river": RIVER_MODELS}[name]:
+        raise ValueError(f"it has no {loss.name} loss here")
+    runs = {"sklearn": _sklearn, "vw": _vowpal_wabbit, "river": _river}
+    return runs[name](rows, loss.name, classes, seconds)
 
 
-class _Clock:
-    """Says when a rival has used up its time."""
-
-    def __init__(self, seconds: float) -> None:
-        self.end = time.process_time() + seconds  # other processes do not count
-
-    def is_over(self) -> bool:
-        return time.process_time() > self.end
+def _alarm_clock(seconds: float) -> Callable[[], bool]:
+    """Return a function that says whether this process has worked for so many seconds."""
+    end = time.process_time() + seconds
+    return lambda: time.process_time() > end
 
 
-def _lacks(loss: Loss) -> ValueError:
-    return ValueError(f"it has no {loss.name} loss here")
-
-
-def _sklearn(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
+def _sklearn(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
     from sklearn.linear_model import SGDClassifier, SGDRegressor
     from sklearn.preprocessing import StandardScaler
 
-    if loss.name not in SGD_LOSSES:
-        raise _lacks(loss)
-    clock = _Clock(seconds)  # after the imports
+    is_over = _alarm_clock(seconds)  # after the imports
     X = matrix(rows)
     if issparse(X) and len(rows) * rows.columns <= MAX_DENSE:
         X = X.toarray()
     elif issparse(X):  # scikit-learn takes indices of 32 bits only
         X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
-    y = rows.targets
-    assert y is not None
-    kind = SGDRegressor if loss.name == "squared" else SGDClassifier
-    model = kind(loss=SGD_LOSSES[loss.name], shuffle=False, learning_rate="constant", eta0=SGD_RATE)
-    known = (
-        {} if loss.name == "squared" else {"classes": np.arange(classes) if classes else [-1, 1]}
-    )
+    y = np.asarray(rows.targets)
+    kind = SGDRegressor if loss == "squared" else SGDClassifier
+    model = kind(loss=SGD_LOSSES[loss], shuffle=False, learning_rate="constant", eta0=SGD_RATE)
+    known = {}
+    if loss != "squared":
+        known["classes"] = np.arange(classes) if classes else [-1, 1]
     scaler = StandardScaler(with_mean=not issparse(X))
     scores = np.zeros((len(y), classes) if classes else len(y))
     for start in range(0, len(y), BATCH):
@@ -98,15 +95,15 @@ def _sklearn(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
         scaled = _filled(scaler.partial_fit(X[part]).transform(X[part]))
         weights = None if rows.weights is None else rows.weights[part]
         model.partial_fit(scaled, y[part], sample_weight=weights, **known)
-        if clock.is_over():
+        if is_over():
             return scores[: part.stop]
     return scores
 
 
-def _sgd_scores(model: Any, X: Any, loss: Loss) -> Any:
-    if loss.name == "softmax":
+def _sgd_scores(model: Any, X: Any, loss: str) -> Any:
+    if loss == "softmax":
         return np.log(np.maximum(model.predict_proba(X), TINY))
-    return model.predict(X) if loss.name == "squared" else model.decision_function(X)
+    return model.predict(X) if loss == "squared" else model.decision_function(X)
 
 
 def _filled(X: Any) -> Any:
@@ -114,20 +111,32 @@ def _filled(X: Any) -> Any:
     return X if issparse(X) else np.nan_to_num(X)
 
 
-def _vowpal_wabbit(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
+def _sparse(rows: Rows) -> Any:
+    """Missing values are left out."""
+    return csr_array(matrix(rows) if rows.starts is not None else np.nan_to_num(matrix(rows)))
+
+
+def _vowpal_wabbit(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
     from vowpalwabbit import Workspace
 
-    if loss.name not in VW_LOSSES and not classes:
-        raise _lacks(loss)
-    clock = _Clock(seconds)  # after the imports
-    kind = f"--loss_function {VW_LOSSES.get(loss.name, 'logistic')}"
-    if classes:
-        kind = f"--oaa {classes} --loss_function logistic --probabilities"
+    is_over = _alarm_clock(seconds)  # after the imports
+    labels = np.asarray(rows.targets) + (1 if classes else 0)
+    sparse = as_rows(_sparse(rows), labels, rows.weights)
+
+    def blocks() -> Iterator[Sparse]:
+        for start in range(0, len(rows), 1000):
+            yield Sparse(sparse[start : start + 1000], None)
+            if is_over():
+                return
+
+    kind = f"--oaa {classes} --probabilities" if classes else ""
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "rows")
         made = Path(folder, "predictions")
-        _write_text(text, rows, classes, clock)
-        Workspace(f"-d {text} -p {made} {kind} --quiet").finish()
+        with text.open("wb") as file:
+            write_vw(blocks(), file)
+        words = f"-d {text} -p {made} {kind} --loss_function {VW_LOSSES[loss]} --quiet"
+        Workspace(words).finish()
         lines = made.read_text().splitlines()
     if not classes:
         return np.array([float(line.split()[0]) for line in lines])
@@ -135,56 +144,27 @@ def _vowpal_wabbit(rows: Rows, loss: Loss, classes: int, seconds: float) -> Floa
     return np.log(np.maximum(shares, TINY))
 
 
-def _sparse(rows: Rows) -> Any:
-    """Missing values are left out."""
-    return csr_array(matrix(rows) if rows.starts is not None else np.nan_to_num(matrix(rows)))
-
-
-def _write_text(path: Path, rows: Rows, classes: int, clock: _Clock) -> None:
-    """Write the rows in the format of Vowpal Wabbit, until the time is over."""
-    X = _sparse(rows)
-    assert rows.targets is not None
-    labels = rows.targets + (1 if classes else 0)
-    with path.open("w") as file:
-        for row, label in enumerate(labels.tolist()):
-            span = slice(X.indptr[row], X.indptr[row + 1])
-            pairs = zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True)
-            weight = "" if rows.weights is None else f" {rows.weights[row]:.9g}"
-            values = " ".join(f"{j}:{value:.9g}" for j, value in pairs)
-            file.write(f"{label:.9g}{weight} | {values}\n")
-            if row % 1000 == 999 and clock.is_over():
-                return
-
-
-def _river(rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
+def _river(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
     from river import linear_model, preprocessing
 
-    linear: Any = {
-        "logistic": linear_model.LogisticRegression,
-        "softmax": linear_model.SoftmaxRegression,
-        "squared": linear_model.LinearRegression,
-    }.get(loss.name)
-    if linear is None:
-        raise _lacks(loss)
-    clock = _Clock(seconds)  # after the imports
-    model = preprocessing.StandardScaler() | linear()
+    is_over = _alarm_clock(seconds)  # after the imports
+    model = preprocessing.StandardScaler() | getattr(linear_model, RIVER_MODELS[loss])()
     X = _sparse(rows)
-    assert rows.targets is not None
     scores = np.zeros((len(rows), classes) if classes else len(rows))
-    for row, label in enumerate(rows.targets.tolist()):
+    for row, label in enumerate(np.asarray(rows.targets).tolist()):
         span = slice(X.indptr[row], X.indptr[row + 1])
         x = dict(zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True))
         if classes:
             shares = model.predict_proba_one(x)
             scores[row] = np.log([max(shares.get(k, TINY), TINY) for k in range(classes)])
             label = int(label)
-        elif loss.name == "logistic":
+        elif loss == "logistic":
             share = min(max(model.predict_proba_one(x).get(True, 0.5), TINY), 1 - TINY)
             scores[row] = np.log(share / (1 - share))
             label = label > 0
         else:
             scores[row] = model.predict_one(x)
         model.learn_one(x, label)
-        if row % 100 == 99 and clock.is_over():
+        if row % 100 == 99 and is_over():
             return scores[: row + 1]
     return scores

@@ -14,7 +14,7 @@ from unitless.learners.learner_group import LearnerGroup
 from unitless.losses import MIN_SLOPE
 
 
-def with_classes(kind: type[Learner], classes: int) -> Learner:
+def with_classes(kind: Any, classes: int, **settings: Any) -> Learner:
     """Make a learner with one score per class: its own softmax form, or one learner per class.
 
     >>> from unitless.learners import Coordinate, Nag
@@ -23,8 +23,8 @@ def with_classes(kind: type[Learner], classes: int) -> Learner:
     """
     try:
         if "classes" in signature(kind).parameters:
-            return kind("softmax", classes=classes)
-        return OneVsRest(kind, classes=classes)
+            return kind("softmax", classes=classes, **settings)
+        return OneVsRest(kind, classes=classes, **settings)
     except ValueError as error:
         raise ValueError(
             f"{kind.name} supports only two classes ({error}); use 'blend' or 'coordinate'"
