@@ -14,7 +14,14 @@ Spec = dict[str, Any]
 
 COLOURS = [f"var(--c{k})" for k in range(8)]
 WINDOWS = 64
-ZOOM = [{"name": "zoom", "select": "interval", "bind": "scales"}]
+HEIGHT = 320
+"""Of a chart with its legend, so that charts beside each other end at the same place."""
+LEGEND_LINE = 22
+LEGEND = {"orient": "bottom", "columns": 2}
+LOG_RATIO = 30
+"""If losses differ by a larger factor, their axis is logarithmic."""
+WHOLE = {"domain": [0, 1]}
+"""The scale of a share."""
 
 
 class Figure(NamedTuple):
@@ -23,8 +30,9 @@ class Figure(NamedTuple):
     title: str
     text: str
     spec: Spec | None
-    rows_axis: bool = False
-    """Whether its x axis is the number of rows, which may become logarithmic."""
+    rows_axis: bool = (
+        False  # whether its x axis is the number of rows, which may become logarithmic
+    )
     needs_glossary: bool = False
 
 
@@ -33,51 +41,63 @@ def axis(field: str, title: str | None = None, kind: str = "quantitative", **mor
     return {"field": field, "type": kind, "title": title or field, **more}
 
 
-def number_axis(field: str, title: str, **more: Any) -> Spec:
-    """Return an axis that fits the data and need not contain 0."""
-    return axis(field, title, scale={"zero": False, "nice": True, **more})
+ROWS_AXIS = axis("rows", scale={"zero": False, "nice": False})
 
 
 def colour(field: str, names: Sequence[str]) -> Spec:
     """Return colours for the given names, in their order."""
     scale = {"domain": list(names), "range": COLOURS[: len(names)]}
-    return axis(field, " ", "nominal", scale=scale, legend={"orient": "bottom", "columns": 2})
+    return axis(field, " ", "nominal", scale=scale, legend=LEGEND)
 
 
-def chart(records: Iterable[Record], mark: Any, zoom: bool = True, **encoding: Any) -> Spec | None:
+def chart(records: Iterable[Record], mark: Spec, zoom: bool = True, **encoding: Any) -> Spec | None:
     """Return a chart with one kind of mark; None without records."""
     values = list(records)
     if not values:
         return None
-    spec = {"data": {"values": values}, "width": "container", "height": 260}
-    kind = mark if isinstance(mark, dict) else {"type": mark}
-    spec |= {"mark": {"clip": True, "tooltip": {"content": "data"}, **kind}, "encoding": encoding}
+    by_colour = encoding.get("color", {})
+    names = by_colour["scale"]["domain"] if by_colour.get("legend") else []
+    spec = {
+        "data": {"values": values},
+        "width": "container",
+        "height": HEIGHT - LEGEND_LINE * math.ceil(len(names) / 2),
+        "mark": {"clip": True, "tooltip": {"content": "data"}, **mark},
+        "encoding": encoding,
+    }
     if zoom:
-        spec["params"] = ZOOM
+        spec["params"] = [{"name": "zoom", "select": "interval", "bind": "scales"}]
     return spec
 
 
-def over_rows(records: list[Record], y: str, title: str, series: str) -> Spec | None:
+def over_rows(records: list[Record], y: Spec, series: str) -> Spec | None:
     """Return lines over the number of rows, one per series."""
     names = list(dict.fromkeys(record[series] for record in records))
-    x = axis("rows", "rows", scale={"zero": False, "nice": False})
     lines = {"type": "line", "point": {"size": 12}}
-    up = number_axis(y, title)
-    return chart(records, lines, x=x, y=up, color=colour(series, names))
+    return chart(records, lines, x=ROWS_AXIS, y=y, color=colour(series, names))
+
+
+def loss_axis(records: Iterable[Record], title: str, zero: bool) -> Spec:
+    """Return an axis of losses, logarithmic if they differ much."""
+    losses = [record["loss"] for record in records] or [0.0]
+    if 0 < min(losses) < max(losses) / LOG_RATIO:
+        return axis("loss", f"{title} (log)", scale={"type": "log"}, axis={"tickCount": 5})
+    return axis("loss", title, scale={"zero": zero})
+
+
+def layered(spec: Spec, below: Spec | None = None, above: Spec | None = None) -> Spec:
+    """Put another layer below or above the marks of a chart."""
+    marks = {name: spec.pop(name) for name in ("mark", "encoding", "params") if name in spec}
+    return spec | {"layer": [layer for layer in (below, marks, above) if layer]}
 
 
 def with_diagonal(spec: Spec | None, low: float, high: float) -> Spec | None:
     """Add the line on which both axes are equal."""
     if spec is None:
         return None
-    ends = {"values": [{"at": low}, {"at": high}]}
     line = {"type": "line", "strokeDash": [4, 4], "color": "var(--c2)", "clip": True}
-    both = {"x": axis("at"), "y": axis("at")}
-    for name in "xy":
-        both[name]["title"] = spec["encoding"][name]["title"]
-    marks = {name: spec.pop(name) for name in ("mark", "encoding", "params") if name in spec}
-    spec["layer"] = [{"data": ends, "mark": line, "encoding": both}, marks]
-    return spec
+    both = {name: axis("at", spec["encoding"][name]["title"]) for name in "xy"}
+    ends = {"values": [{"at": low}, {"at": high}]}
+    return layered(spec, below={"data": ends, "mark": line, "encoding": both})
 
 
 def wider(points: list[list[float]]) -> list[list[float]]:
@@ -104,10 +124,3 @@ def shown(cell: Any) -> str:
         return cell or ""
     is_whole = isinstance(cell, int) or 1e4 <= abs(cell) < 1e12
     return f"{cell:,.0f}" if is_whole else f"{cell:.4g}"
-
-
-def tall(spec: Spec | None, bars: int) -> Spec | None:
-    """Make a chart high enough for its bars."""
-    if spec is not None:
-        spec["height"] = max(220, 18 * bars)
-    return spec

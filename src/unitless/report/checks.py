@@ -1,16 +1,14 @@
 """What a report adds to an evaluation: rows learned again, in other units and by other learners."""
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless import learners
 from unitless.compare import compare
+from unitless.compare.comparing import Stream, new_learner
 from unitless.learners.base import Diverged, Learner
-from unitless.learners.one_vs_rest import OneVsRest
 from unitless.losses import SOFTMAX
 from unitless.persistence.as_json import made, spec_of
 from unitless.rows import Rows
@@ -34,11 +32,11 @@ def units_and_comparison(learner: Learner, rows: Rows) -> dict[str, Any]:
     >>> found["units"]["trials"][0]["moved"], [each["learner"] for each in found["comparison"]]
     (0.0, ['ogd', 'sklearn', 'coordinate'])
     """
-    new = made(spec_of(learner), 2**40)
+    new = _untrained(learner)
     others = [name for name in OTHERS if name != learner.name]
     powers = np.exp2(np.random.default_rng(0).integers(-20, 21, rows.columns))
     table = compare(rows, [new, *others], loss=learner.loss, units=powers, regret=False)
-    size = float(np.sqrt(np.mean(deepcopy(new).learn(rows) ** 2)))
+    size = float(np.sqrt(np.mean(new.learn(rows) ** 2)))
     moved = None  # a learner that refuses the rows in these units has no entry
     compared = []
     for entry in table.entries:
@@ -50,9 +48,8 @@ def units_and_comparison(learner: Learner, rows: Rows) -> dict[str, Any]:
     return {"units": {"rows": len(rows), "trials": [trial]}, "comparison": compared}
 
 
-def _in_units(rows: Rows, factors: Float) -> Rows:
-    by_value = factors if rows.indices is None else factors[rows.indices]
-    return replace(rows, values=rows.values * by_value)
+def _untrained(learner: Learner) -> Learner:
+    return made(spec_of(learner), 2**40)
 
 
 def unit_slider(learner: Learner, rows: Rows, column: int, name: str) -> dict[str, Any]:
@@ -62,40 +59,32 @@ def unit_slider(learner: Learner, rows: Rows, column: int, name: str) -> dict[st
     before each label was used: probabilities of the second (or actual) class, or numbers.
     Numbers beyond the range of the targets are moved to its ends.
     """
-    rows = rows[:SLIDER_ROWS]
-    shown = np.unique(np.linspace(0, len(rows) - 1, SHOWN_ROWS).astype(np.int64))
-    new = made(spec_of(learner), 2**40)
+    stream = Stream(rows[:SLIDER_ROWS], learner.loss, intercept=True)
+    shown = np.unique(np.linspace(0, len(stream.rows) - 1, SHOWN_ROWS).astype(np.int64))
     low, high = 0.0, 1.0
     if learner.loss.targets == "reals":
-        assert rows.targets is not None
-        low = float(rows.targets.min())
-        high = float(rows.targets.max())
+        low = float(stream.targets.min())
+        high = float(stream.targets.max())
+    kinds = {"ours": _untrained(learner), "gradient descent": new_learner("ogd", stream)}
     trials = []
     for exponent in EXPONENTS:
         factors = np.ones(rows.columns)
         factors[column] = 2.0**exponent
-        moved = _in_units(rows, factors)
+        moved = stream.in_units(factors)
         trial: dict[str, Any] = {"exponent": exponent}
-        for label, kind in (("ours", deepcopy(new)), ("gradient descent", _descent(learner))):
-            trial[label] = np.clip(_predictions(kind, moved)[shown], low, high).tolist()
+        for label, kind in kinds.items():
+            predictions = _predictions(deepcopy(kind), moved)
+            trial[label] = np.clip(predictions[shown], low, high).tolist()
         trials.append(trial)
     rows_shown = (shown + 1).tolist()
     return {"feature": name, "rows": rows_shown, "range": [low, high], "trials": trials}
 
 
-def _descent(learner: Learner) -> Learner:
-    kind: Any = learners.get("ogd")
-    if learner.loss.code == SOFTMAX:
-        return OneVsRest(kind, classes=learner.classes)
-    return kind(learner.loss.name)
-
-
-def _predictions(learner: Learner, rows: Rows) -> Float:
+def _predictions(learner: Learner, stream: Stream) -> Float:
     """Return predictions, made in order; for several classes, the probability of the actual one."""
-    scores = _scores(learner, rows)
+    scores = _scores(learner, stream.rows)
     if learner.loss.code == SOFTMAX:
-        assert rows.targets is not None
-        scores = learner.loss.link(scores)[np.arange(len(rows)), rows.targets.astype(np.int64)]
+        scores = learner.loss.link(scores)[np.arange(len(scores)), stream.targets.astype(np.int64)]
     elif learner.loss.name == "logistic":
         scores = learner.loss.link(scores)
     return np.nan_to_num(scores)

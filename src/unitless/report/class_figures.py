@@ -2,38 +2,52 @@
 
 import math
 
-from unitless.report.charts import Figure, Record, Results, axis, chart, with_diagonal
+from unitless.report.charts import (
+    HEIGHT,
+    WHOLE,
+    Figure,
+    Record,
+    Results,
+    axis,
+    chart,
+    layered,
+    with_diagonal,
+)
 
 LINE = {"type": "line", "color": "var(--c0)", "point": {"size": 12}}
-WHOLE = {"domain": [0, 1]}
 MAX_COUNTS = 12
 """With more classes, the cells of the confusion matrix have no numbers."""
 
 
 def confusion(results: Results) -> Figure:
     """Show actual against predicted classes."""
+    labels = results["labels"]
     table = results.get("confusion") or []
-    totals = results.get("classes") or []
     records = []
-    for row, label, rows in zip(table, results["labels"], totals, strict=False):
-        actual = f"{label} ({rows:,.0f} rows)"
-        for count, predicted in zip(row, results["labels"], strict=False):
+    for row, label, rows in zip(table, labels, results.get("classes") or [], strict=False):
+        for count, predicted in zip(row, labels, strict=False):
+            record = {"actual": f"{label} ({rows:,.0f} rows)", "predicted": predicted}
             share = count / rows if rows else 0.0
-            record = {"actual": actual, "predicted": predicted, "rows": count}
-            records.append(record | {"share of the actual class": share})
-    angle = {"labelAngle": 0 if len(table) <= 6 else -90}
-    names = {"x": axis("predicted", None, "nominal", sort=None, axis=angle)}
-    names["y"] = axis("actual", None, "nominal", sort=None)
+            records.append(record | {"rows": count, "share of the actual class": share})
+    places = {
+        "x": axis("predicted", "predicted class", "nominal", sort=None),
+        "y": axis("actual", "actual class", "nominal", sort=None),
+    }
+    places["x"]["axis"] = {"labelAngle": 0 if len(table) <= 6 else -90}
     opacity = {"domain": [0, 1], "range": [0.04, 0.6]}
     cells = axis("share of the actual class", "", legend=None, scale=opacity)
     tiles = {"type": "rect", "fill": "var(--c0)"}
-    spec = chart(records, tiles, False, **names, fillOpacity=cells)
-    if spec is not None and len(table) <= MAX_COUNTS:
-        marks = {name: spec.pop(name) for name in ("mark", "encoding")}
-        counts = {"text": axis("rows", format=",.6~g")}
-        text_mark = {"type": "text", "color": "currentColor", "tooltip": {"content": "data"}}
-        spec["layer"] = [marks, {"mark": text_mark, "encoding": names | counts}]
-    text = "Rows by actual and predicted class; darker: a larger share of the actual class."
+    spec = chart(records, tiles, False, **places, fillOpacity=cells)
+    if spec is not None:
+        spec["height"] = max(HEIGHT, 16 * len(table))
+        if len(table) <= MAX_COUNTS:
+            text_mark = {"type": "text", "color": "currentColor", "tooltip": {"content": "data"}}
+            counts = {"text": axis("rows", format=",.6~g")}
+            spec = layered(spec, above={"mark": text_mark, "encoding": places | counts})
+    text = (
+        "Number of rows by actual and predicted class. The darker a cell, the larger its share of "
+        "the actual class."
+    )
     return Figure("Confusion matrix", text, spec)
 
 
@@ -50,24 +64,38 @@ def rates(results: Results) -> list[Record]:
         threshold = score
         if results["loss"] == "logistic":
             threshold = 1 / (1 + math.exp(-max(score, -700)))
-        record = {"threshold": threshold, "false positive rate": false / negatives}
-        record |= {"recall": true / positives, "precision": true / (false + true)}
-        record |= {"F1": 2 * true / (positives + false + true)}
-        records.append(record | {"share": (false + true) / (negatives + positives)})
+        records.append(
+            {
+                "threshold": threshold,
+                "false positive rate": false / negatives,
+                "recall": true / positives,
+                "precision": true / (false + true),
+                "F1": 2 * true / (positives + false + true),
+                "share of rows": (false + true) / (negatives + positives),
+            }
+        )
     return records
+
+
+def _positive(results: Results) -> str:
+    return results["labels"][-1] if results["labels"] else "the second class"
 
 
 def roc(results: Results) -> Figure:
     """Show the ROC curve."""
     records = rates(results)
     if records:
-        records = [*records, {"false positive rate": 0.0, "recall": 0.0}]
+        records.append({"false positive rate": 0.0, "recall": 0.0})
     x = axis("false positive rate", scale=WHOLE)
-    spec = chart(records, LINE, x=x, y=axis("recall", scale=WHOLE), order=axis(x["field"]))
-    what = results["labels"][-1] if results["labels"] else "the second class"
-    text = f"How many rows of {what} are found, and at which price. The diagonal is guessing."
-    auc = results["metrics"].get("auc")
-    text += f" Area under the curve: {auc:.3f}." if auc is not None else ""
+    y = axis("recall", "recall (true positive rate)", scale=WHOLE)
+    spec = chart(records, LINE, x=x, y=y, order=axis("false positive rate"))
+    what = _positive(results)
+    text = (
+        f"The share of the rows of {what} that are found, against the share of the other rows that "
+        f"are taken for {what}. The diagonal is guessing."
+    )
+    if "auc" in results["metrics"]:
+        text += f" Area under the curve: {results['metrics']['auc']:.3f}."
     return Figure("ROC curve", text, with_diagonal(spec, 0.0, 1.0))
 
 
@@ -76,10 +104,10 @@ def precision_recall(results: Results) -> Figure:
     x = axis("recall", scale=WHOLE)
     y = axis("precision", scale=WHOLE)
     spec = chart(rates(results), LINE, x=x, y=y, order=axis("recall"))
-    what = results["labels"][-1] if results["labels"] else "the second class"
+    what = _positive(results)
     text = (
-        f"Precision: the share of rows predicted as {what} that are {what}. Recall: the share of "
-        f"all rows of {what} that are found."
+        f"Precision is the share of the rows predicted as {what} that are {what}. Recall is the "
+        f"share of the rows of {what} that are found."
     )
     return Figure("Precision and recall", text, spec)
 
@@ -90,17 +118,17 @@ def calibration(results: Results) -> Figure:
         {"probability": chance, "observed frequency": happened, "rows": weight}
         for weight, chance, happened in results["calibration"]
     ]
-    dots = {"type": "circle", "color": "var(--c0)", "opacity": 0.9}
+    dots = {"type": "circle", "color": "var(--c0)", "opacity": 0.9, "clip": False}
     x = axis("probability", "predicted probability", scale=WHOLE)
     y = axis("observed frequency", scale=WHOLE)
     size = axis("rows", legend=None, scale={"range": [30, 400]})
-    is_binary = results["task"] == "binary" and results["labels"]
-    what = results["labels"][-1] if is_binary else "the predicted class"
+    is_binary = results["task"] == "binary"
+    what = f"a row is {_positive(results)}" if is_binary else "the predicted class is right"
     text = (
-        f"Observed frequency of {what} by its predicted probability; larger dots are more rows. On "
-        "the diagonal, probabilities are right."
+        f"How often {what}, by the predicted probability. Larger dots stand for more rows. On the "
+        "diagonal, the probabilities are right."
     )
-    error = results["metrics"].get("calibration_error")
-    text += "" if error is None else f" The mean difference is {error:.3f}."
-    spec = chart(records, dots, x=x, y=y, size=size)
+    if "calibration_error" in results["metrics"]:
+        text += f" The mean difference is {results['metrics']['calibration_error']:.3f}."
+    spec = chart(records, dots, zoom=False, x=x, y=y, size=size)
     return Figure("Calibration", text, with_diagonal(spec, 0.0, 1.0))

@@ -3,16 +3,16 @@
 from unitless.compare.rivals import TITLES
 from unitless.model.explanations import what_scores_are
 from unitless.report.charts import (
+    ROWS_AXIS,
+    WHOLE,
     Figure,
     Record,
     Results,
-    Spec,
     axis,
     chart,
     colour,
-    number_axis,
+    loss_axis,
     over_rows,
-    tall,
     wider,
     with_diagonal,
 )
@@ -20,8 +20,6 @@ from unitless.report.class_figures import calibration, confusion, precision_reca
 
 NAMES = TITLES | {"coordinate": "Algorithm 1", "ogd": "gradient descent"}
 """What learners of a comparison are called in its figure."""
-LOG_RATIO = 100
-"""If losses differ by a larger factor, their axis is logarithmic."""
 MIN_ROWS = 8
 """Averages over fewer rows are not shown: they would hide the others."""
 SHOWN_MEMBERS = 7
@@ -35,25 +33,25 @@ def over_time(results: Results) -> Figure:
     last = "last value" if results["task"] == "regression" else "last class"
     names = {"loss": "average so far", "baseline": "best constant so far", "last": f"{last} so far"}
     for key, series in names.items():
-        for line in results["lines"]:
-            if line.get(key) is not None and line["rows"] >= MIN_ROWS:
-                records.append({"rows": line["rows"], "loss": line[key], "series": series})
-        final = results["metrics"] if key == "loss" else results.get(key)
-        if final and final.get("loss") is not None:
-            records.append({"rows": results["rows"], "loss": final["loss"], "series": series})
-    if len(results["curve"]) < 2:
+        final = results["metrics"] if key == "loss" else results.get(key) or {}
+        points = [(line["rows"], line.get(key)) for line in results["lines"]]
+        for rows, loss in [*points, (results["rows"], final.get("loss"))]:
+            if loss is not None and rows >= MIN_ROWS:
+                records.append({"rows": rows, "loss": loss, "series": series})
+    if len(curve) < 2:
         records = []
     name = f"{results['loss']} loss"
     text = (
-        f"The {name} of predictions made before each label was used. A line that rises late means "
-        "that the data changed; look at the alarms."
+        f"The {name} per row, of predictions made before each label was used. A line that rises "
+        "late means that the data changed: look at the alarms."
     )
-    return Figure("Loss over time", text, over_rows(records, "loss", name, "series"), True)
+    y = loss_axis(records, f"{name} per row", zero=False)
+    return Figure("Loss over time", text, over_rows(records, y, "series"), True)
 
 
 def weights(results: Results) -> Figure:
     """Show the effect of one standard deviation of each feature."""
-    rows = results["weights"][:20]
+    rows = results["weights"][:15]
     by = "per_deviation" if rows and rows[0].get("per_deviation") is not None else "per_unit"
     records = []
     for row in rows:
@@ -62,31 +60,32 @@ def weights(results: Results) -> Figure:
             record = {"feature": name, "effect": row[by], "per unit": row["per_unit"]}
             records.append(record | {"sign": "down" if row[by] < 0 else "up"})
     change = "one standard deviation" if by == "per_deviation" else "one unit"
-    text = f"Effect of {change} of a feature on {what_scores_are(results)}."
-    names = axis("feature", " ", "nominal", sort=None, axis={"labelLimit": 150})
-    effect = axis("effect")
+    what = what_scores_are(results)
+    text = f"How much {change} of a feature changes {what}."
+    names = axis("feature", " ", "nominal", sort=None, axis={"labelLimit": 190})
     sign = colour("sign", ["up", "down"]) | {"legend": None}
-    spec = chart(records, "bar", False, x=effect, y=names, color=sign)
-    return Figure("Weights by feature", text, tall(spec, len(records)))
+    effect = axis("effect", f"change of {what}")
+    spec = chart(records, {"type": "bar"}, False, x=effect, y=names, color=sign)
+    return Figure("Weights by feature", text, spec)
 
 
 def members(results: Results) -> Figure:
     """Show the weights of a blend's members over time."""
-    shares = [(line["rows"], line["blend"]) for line in results["lines"] if line.get("blend")]
-    if results["blend"] and shares and shares[-1][0] < results["rows"]:
-        shares.append((results["rows"], results["blend"]))
+    shares = {line["rows"]: line["blend"] for line in results["lines"] if line.get("blend")}
+    if results["blend"] and shares:
+        shares[results["rows"]] = results["blend"]
     most: dict[str, float] = {}
-    for _, share in shares:
+    for share in shares.values():
         for name, weight in share.items():
             most[name] = max(most.get(name, 0.0), weight or 0.0)
     names = sorted(most, key=lambda name: -most[name])[:SHOWN_MEMBERS]
-    records = [
-        {"rows": rows, "weight": share.get(name) or 0.0, "member": name}
-        for rows, share in shares
-        for name in names
-    ]
-    spec = over_rows(records, "weight", "weight", "member") if len(shares) > 1 else None
-    text = "Weight of the members of the Blend in its prediction; those with the largest weights."
+    records = []
+    if len(shares) > 1:
+        for rows, share in shares.items():
+            for name in names:
+                records.append({"rows": rows, "weight": share.get(name) or 0.0, "member": name})
+    spec = over_rows(records, axis("weight", "weight in the prediction", scale=WHOLE), "member")
+    text = "How much the members with the largest weights count in the prediction of the Blend."
     return Figure("Weights of the members", text, spec, True)
 
 
@@ -115,7 +114,8 @@ def theory(results: Results) -> Figure:
         "learner can certify a bound on it at any time, without any assumption about the data: "
         "the true regret is at most the certified one, which is at most the bound of the theorem."
     )
-    spec = over_rows(records, "regret", "regret per row", "line")
+    y = axis("regret", f"regret per row ({results['loss']} loss)")
+    spec = over_rows(records, y, "line")
     return Figure("What is guaranteed", text, spec, True, needs_glossary=True)
 
 
@@ -132,8 +132,8 @@ def comparison(results: Results) -> Figure:
                 records.append({"learner": learner, "loss": entry[key], "units": name})
     units = results.get("units") or {"rows": 0, "trials": ()}
     text = (
-        f"Average loss on {units['rows']:,} rows of the file, without tuning: in its own units, "
-        "and with every feature multiplied by a random power of two from 2^-20 to 2^20."
+        f"Average loss on the first {units['rows']:,} rows, without tuning: in the units of the "
+        "file, and with every feature multiplied by a random power of two from 2^-20 to 2^20."
     )
     for trial in units["trials"][:1]:
         if trial["moved"] is not None:
@@ -141,45 +141,56 @@ def comparison(results: Results) -> Figure:
             text += f" The scores of {results['learner']} change by {change}."
     if diverged:
         text += f" Diverged: {', '.join(diverged)}."
-    losses = [record["loss"] for record in records]
-    is_log = bool(losses) and 0 < min(losses) < max(losses) / LOG_RATIO
-    x = axis("loss", scale={"type": "log"} if is_log else {"zero": True})
+    x = loss_axis(records, f"average {results['loss']} loss", zero=True)
     names = axis("learner", " ", "nominal", sort=None, axis={"labelLimit": 210, "grid": True})
     by_units = colour("units", ["own units", "other units"])
-    dots = {"type": "point", "filled": True, "size": 90}
+    dots = {"type": "point", "filled": True, "size": 90, "clip": False}
     apart = axis("units", None, "nominal", sort=None)
     spec = chart(records, dots, False, x=x, y=names, yOffset=apart, color=by_units)
-    return Figure("Other learners", text, tall(spec, len(records)))
+    return Figure("Other learners", text, spec)
 
 
 def slider(results: Results) -> Figure:
     """Show predictions in a unit that the reader chooses."""
     found = results.get("slider")
-    if not found:
+    if not found or not found["trials"]:
         return Figure("Drag the unit", "", None)
     names = ["ours", "gradient descent"]
-    records = [
-        {"row": row, "prediction": value, "exponent": trial["exponent"], "learner": name}
-        for trial in found["trials"]
-        for name in names
-        for row, value in zip(found["rows"], trial.get(name, ()), strict=False)
-    ]
-    dots = {"type": "point", "filled": True, "size": 26, "opacity": 0.8}
-    x = axis("row", scale={"zero": False})
-    y = axis("prediction", scale={"domain": found["range"], "nice": True})
+    records = []
+    for trial in found["trials"]:
+        for name in names:
+            for row, value in zip(found["rows"], trial.get(name, ()), strict=False):
+                record = {"row": row, "prediction": value, "learner": name}
+                records.append(record | {"exponent": trial["exponent"]})
+    dots = {"type": "point", "filled": True, "size": 26, "opacity": 0.8, "clip": False}
+    whole = {"format": "d", "tickMinStep": 1}
+    x = axis("row", scale={"zero": False, "nice": False}, axis=whole)
+    y = axis("prediction", _what_is_predicted(results), scale={"domain": found["range"]})
     spec = chart(records, dots, False, x=x, y=y, color=colour("learner", names))
     if spec is not None:
-        ends = [found["trials"][k]["exponent"] for k in (0, -1)]
-        bind: Spec = {"input": "range", "min": ends[0], "max": ends[1], "step": 2}
-        bind["name"] = "unit: times 2 to the power of "
+        bind = {
+            "input": "range",
+            "min": found["trials"][0]["exponent"],
+            "max": found["trials"][-1]["exponent"],
+            "step": 2,
+            "name": "times 2 to the power of ",
+        }
         spec["params"] = [{"name": "exponent", "value": 0, "bind": bind}]
         spec["transform"] = [{"filter": "datum.exponent == exponent"}]
     text = (
-        f"Multiply {found['feature']!r} by a power of two. The predictions of this model stay, to "
-        "the last bit; those of plain gradient descent on the same rows move (beyond the axis, "
-        "they are drawn at its end)."
+        f"Multiply {found['feature']!r} by a power of two. The predictions of this model stay the "
+        "same to the last bit. Those of plain gradient descent on the same rows move; those beyond "
+        "the axis are drawn at its end."
     )
     return Figure("Drag the unit", text, spec)
+
+
+def _what_is_predicted(results: Results) -> str:
+    if results["task"] == "regression":
+        return f"predicted {results['target'] or 'value'}"
+    if results["task"] == "multiclass":
+        return "probability of the actual class"
+    return f"probability of {results['labels'][-1] if results['labels'] else 'the second class'}"
 
 
 # Figures of numbers
@@ -187,32 +198,31 @@ def slider(results: Results) -> Figure:
 
 def predicted_against_actual(results: Results) -> Figure:
     """Show a sample of predictions against the targets."""
-    spec = chart(
-        _sample(results),
-        DOTS,
-        x=number_axis("actual", "actual"),
-        y=number_axis("predicted", "predicted"),
-    )
+    what = results["target"] or "value"
+    x = axis("actual", f"actual {what}", scale={"zero": False})
+    y = axis("predicted", f"predicted {what}", scale={"zero": False})
+    records = _sample(results)
+    spec = chart(records, DOTS, x=x, y=y)
     text = "A sample of the rows. Points on the line were predicted exactly."
-    actual = [target for _, target, _ in results.get("sample") or ()] or [0.0]
+    actual = [record["actual"] for record in records] or [0.0]
     spec = with_diagonal(spec, min(actual), max(actual))
     return Figure("Predicted against actual", text, spec)
 
 
 def residuals(results: Results) -> Figure:
     """Show the errors of a sample over time."""
-    x = axis("rows", scale={"zero": False, "nice": False})
-    y = axis("error", "prediction - actual")
-    spec = chart(_sample(results), DOTS | {"color": "var(--c1)"}, x=x, y=y)
+    y = axis("error", f"predicted minus actual {results['target'] or 'value'}")
+    spec = chart(_sample(results), DOTS | {"color": "var(--c1)"}, x=ROWS_AXIS, y=y)
     text = "Errors of a sample of the rows. They should shrink at the start, then scatter evenly."
     return Figure("Errors over time", text, spec, True)
 
 
 def _sample(results: Results) -> list[Record]:
-    return [
-        {"rows": row, "actual": target, "predicted": score, "error": score - target}
-        for row, target, score in results.get("sample") or ()
-    ]
+    records = []
+    for row, target, score in results.get("sample") or ():
+        record = {"rows": row, "actual": target, "predicted": score}
+        records.append(record | {"error": score - target})
+    return records
 
 
 FIGURES = (

@@ -47,17 +47,13 @@ def write_page(path: str | os.PathLike[str], results: Sequence[Results]) -> None
 def page(results: Results) -> str:
     """Return the report of one run as HTML."""
     figures = [figure for draw in FIGURES if (figure := draw(results)).spec is not None]
-    sections = (
-        _metrics(results),
-        boxes(figures),
-        _noticed(results),
-        _thresholds(results),
-        _worst(results),
-        _columns(results),
-        _glossary(),
-    )
+    body = _metrics(results) + boxes(figures)
+    for part in (_noticed, _thresholds, _worst, _columns):
+        body += part(results)
+    terms = listed(f"{term}: {text}." for term, text in GLOSSARY.items())
+    body += f'<section id="glossary"><h2>Glossary</h2>{terms}</section>'
     source = escape(str(results["source"] or "a stream"))
-    return filled(source, verdict(results), _facts(results), "".join(sections), figures)
+    return filled(source, verdict(results), _facts(results), body, figures)
 
 
 def filled(
@@ -90,13 +86,14 @@ def _read(name: str) -> str:
 
 def boxes(figures: Iterable[Figure]) -> str:
     """Return a box per figure, which the script fills."""
-    made = [
-        f'<figure><span class="tools">{LOG if figure.rows_axis else ""}{BUTTONS}</span>'
-        f'<h2>{escape(figure.title)}</h2><div class="chart"></div>'
-        f"<figcaption>{escape(figure.text)}{LINK if figure.needs_glossary else ''}</figcaption>"
-        "</figure>"
-        for figure in figures
-    ]
+    made = []
+    for figure in figures:
+        tools = (LOG if figure.rows_axis else "") + BUTTONS
+        text = escape(figure.text) + (LINK if figure.needs_glossary else "")
+        made.append(
+            f'<figure><span class="tools">{tools}</span><h2>{escape(figure.title)}</h2>'
+            f'<div class="chart"></div><figcaption>{text}</figcaption></figure>'
+        )
     return f'<div class="figures">{"".join(made)}</div>'
 
 
@@ -155,18 +152,18 @@ def _metrics(results: Results) -> str:
 
 
 def _noticed(results: Results) -> str:
-    """Return notes, decisions of the reader, and alarms."""
+    """Return decisions of the reader, notes and alarms."""
     texts = [*(results.get("decisions") or ()), *(results.get("notes") or ())]
     for key, what in (("skipped", "invalid lines were skipped"), ("coerced", "cells did not fit")):
         if results[key]:
             texts.append(f"{results[key]:,} {what}")
     for alarm in results["alarms"]:
-        before, now = (shown(alarm[key]) for key in ("before", "now"))
         texts.append(
             f"alarm: from row {alarm['row']:,} on, the unit of {alarm['feature']!r} may have "
-            f"changed: {now} instead of {before}; factor {shown(alarm['factor'])}"
+            f"changed: its values are typically {shown(alarm['now'])} instead of "
+            f"{shown(alarm['before'])}, a factor of {shown(alarm['factor'])}"
         )
-    return section("What was noticed", listed(map(str, texts)))
+    return section("What was noticed", listed(texts))
 
 
 def _thresholds(results: Results) -> str:
@@ -174,21 +171,20 @@ def _thresholds(results: Results) -> str:
     found = rates(results)
     if results["loss"] != "logistic" or not found:
         return ""
-    names = ("threshold", "precision", "recall", "F1", "share")
-    rows = []
+    names = ("precision", "recall", "F1", "share of rows")
+    rows = {}
     for threshold in THRESHOLDS:
         near = min(found, key=lambda each: abs(each["threshold"] - threshold))
-        rows.append([near[name] for name in names])
-    headings = ("probability from", *names[1:4], "share of rows")
+        rows[f"{near['threshold']:.2f}"] = [near[name] for name in names]
     text = f"<p>Rows count as {escape(results['labels'][-1])} from this probability on.</p>"
-    return section("Thresholds", text + table(headings, rows))
+    lines = [[probability, *values] for probability, values in rows.items()]
+    return section("Thresholds", text + table(("probability", *names), lines))
 
 
 def _worst(results: Results) -> str:
     rows = []
     for entry in results.get("worst") or ():
-        labels = results["labels"]
-        names = [_label(results, labels, entry[key]) for key in ("target", "predicted")]
+        names = [_label(results, entry[key]) for key in ("target", "predicted")]
         features = [f"{name} = {shown(value)}" for name, value in entry["features"].items()]
         rows.append((f"{entry['row']:,}", *names, entry["loss"], ", ".join(features)))
     headings = ("row", "actual", "predicted", "loss", "features")
@@ -196,11 +192,12 @@ def _worst(results: Results) -> str:
     return section("Worst predictions", hint + table(headings, rows) if rows else "")
 
 
-def _label(results: Results, labels: Sequence[str], code: float | None) -> Any:
+def _label(results: Results, code: float | None) -> Any:
     """Return the class of a code or score; numbers stay."""
     if code is None or results["task"] == "regression":
         return code
     place = int(code >= 0) if results["task"] == "binary" else int(code)
+    labels = results["labels"]
     return labels[place] if 0 <= place < len(labels) else code
 
 
@@ -208,8 +205,3 @@ def _columns(results: Results) -> str:
     names = ("column", "kind", "features", "missing")
     rows = [[column[name] for name in names] for column in results.get("columns") or ()]
     return section("Columns", table(names, rows))
-
-
-def _glossary() -> str:
-    terms = listed(f"{term}: {text}." for term, text in GLOSSARY.items())
-    return f'<section id="glossary"><h2>Glossary</h2>{terms}</section>'

@@ -8,7 +8,8 @@ const config = {
   background: null, font: "system-ui, sans-serif", view: { stroke: null },
   axis: { ...soft, gridColor: "currentColor", gridOpacity: 0.13, domainColor: "currentColor",
     tickColor: "currentColor", labelFontSize: 11, titleFontSize: 12, domainOpacity: 0.4, tickOpacity: 0.4 },
-  legend: { ...soft, labelFontSize: 12, labelLimit: 220, symbolStrokeWidth: 3 },
+  legend: { ...soft, labelFontSize: 11, columnPadding: 8, symbolStrokeWidth: 3 },
+  axisX: { titleAnchor: "end" },
   range: { category: [0, 1, 2, 3, 4, 5, 6, 7].map(k => `var(--c${k})`) },
 };
 
@@ -38,15 +39,26 @@ function logarithmic(spec, on) {
   return copy;
 }
 
+const views = new Map();  // by box
+
 async function draw(box, figure) {
   const place = box.querySelector(".chart");
   const log = box.querySelector("input[name=log]");
   const spec = figure.rows_axis ? logarithmic(figure.spec, log.checked) : figure.spec;
   const { view } = await vegaEmbed(place, spec, { renderer: "svg", actions: false, config });
+  views.get(box)?.finalize();
+  views.set(box, view);
   box.querySelector("[name=svg]").onclick = async () => save(`${figure.title}.svg`, "image/svg+xml", await standalone(view));
   box.querySelector("[name=csv]").onclick = () => save(`${figure.title}.csv`, "text/csv", csvOf(figure.spec.data.values));
-  if (log) log.onchange = () => { view.finalize(); draw(box, figure); };
+  if (log) log.onchange = () => draw(box, figure);
 }
+
+// On paper charts are drawn again, smaller, so that their letters keep their size.
+addEventListener("beforeprint", () => views.forEach((view, box) => {
+  const wide = box.matches(":last-child:nth-child(odd)");
+  view.width(wide ? 640 : 300).height(view.height() * 0.6).run();
+}));
+addEventListener("afterprint", () => boxes.forEach((box, k) => draw(box, figures[k])));
 
 const boxes = [...document.querySelectorAll("figure")];
 Promise.all(boxes.map((box, k) => draw(box, figures[k])))

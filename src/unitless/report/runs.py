@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from unitless.evaluation import LABELS
-from unitless.report.charts import Figure, Results, over_rows, shown, wider
+from unitless.report.charts import Figure, Results, loss_axis, over_rows, shown, wider
 from unitless.report.page import boxes, filled, section, table
 from unitless.report.verdict import certainty
 
@@ -14,11 +14,12 @@ def comparison_page(runs: Sequence[Results]) -> str:
     names = _names(runs)
     figure = _losses(runs, names)
     figures = [figure] if figure.spec is not None else []
+    shared = [name for name in LABELS if all(name in run["metrics"] for run in runs)]
     rows = []
     for name, run in zip(names, runs, strict=True):
-        metrics = [run["metrics"].get(key) for key in _shared_metrics(runs)]
+        metrics = [run["metrics"][key] for key in shared]
         rows.append((name, run["learner"], str(run["source"]), run["rows"], *metrics))
-    headings = ("run", "learner", "file", "rows", *(LABELS[key] for key in _shared_metrics(runs)))
+    headings = ("run", "learner", "file", "rows", *(LABELS[key] for key in shared))
     body = boxes(figures) + section("Runs", table(headings, rows))
     return filled("Comparison of runs", _verdict(runs, names), "", body, figures)
 
@@ -30,10 +31,6 @@ def _names(runs: Sequence[Results]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     return [f"run {k}" for k in range(1, len(runs) + 1)]
-
-
-def _shared_metrics(runs: Sequence[Results]) -> list[str]:
-    return [name for name in LABELS if all(name in run["metrics"] for run in runs)]
 
 
 def _verdict(runs: Sequence[Results], names: Sequence[str]) -> list[str]:
@@ -65,5 +62,6 @@ def _losses(runs: Sequence[Results], names: Sequence[str]) -> Figure:
     for name, run in zip(names, runs, strict=True):
         for rows, loss in wider(run["curve"]):
             records.append({"rows": rows, "loss": loss, "run": name})
-    text = "Loss by window of rows, made before each label was used."
-    return Figure("Loss over time", text, over_rows(records, "loss", "loss", "run"), True)
+    text = "Loss per row by window of rows, of predictions made before each label was used."
+    y = loss_axis(records, "loss per row", zero=False)
+    return Figure("Loss over time", text, over_rows(records, y, "run"), True)

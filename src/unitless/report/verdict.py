@@ -78,7 +78,8 @@ def certainty(losses: list[float], difference: float) -> str:
     error = statistics.stdev(losses) / math.sqrt(len(losses))
     ratio = abs(difference) / error if error else math.inf
     if ratio >= CERTAIN:
-        return f"certain: the difference is {ratio:.3g} times its standard error."
+        times = f"{ratio:.3g}" if ratio < 1000 else "over 1,000"
+        return f"certain: the difference is {times} times its standard error."
     return (
         f"not certain: the difference is only {ratio:.2g} times its standard error. "
         "More rows would tell."
