@@ -398,7 +398,7 @@ DESCRIPTIONS = {
     "search": lambda s: (
         f"{s['rows']:,} rows in {s['streams']:,} streams that were searched for overflows, for "
         f"{len(s['highest'])} pairs of learner and loss: {s['non_finite']} streams with a "
-        f"non-finite score or state; the largest number reached is 2^{highest(s):.0f}"
+        f"non-finite score or state; the largest number reached is $2^{{{highest(s):.0f}}}$"
     ),
     "extremes": lambda e: (
         f"{e['streams']:,} short streams of extreme numbers for {e['pairs']} pairs of learner and "
@@ -425,7 +425,7 @@ DESCRIPTIONS = {
         f"{with_noise(g['default'])} for a block of 2000 rows and 50 columns with the default "
         f"learner, {with_noise(g['block'])} for a block of 20000 rows with coordinate "
         f"({g['block_ns_a_value']} ns per value), {with_noise(g['csr'])} for the same block in CSR "
-        f"format with 2^18 columns, {with_noise(g['row'])} for a dict row of 10 features "
+        f"format with $2^{{18}}$ columns, {with_noise(g['row'])} for a dict row of 10 features "
         f"({g['row_us']} us)" + lock_of_version_0_1(g)
     ),
 }

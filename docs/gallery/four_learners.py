@@ -1,6 +1,6 @@
 """Four learners in the units of the data and in others: only the scale-dependent ones notice.
 
-Every feature is multiplied by a random power of two from 2^-12 to 2^12.
+Every feature is multiplied by a random power of two, from 1/4096 to 4096.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,6 @@
 """Worst case against bound (Theorem 1): the regret of Algorithm 1 on its worst 1000 rows.
 
-The worst of all 2^1000 sequences of signs is computed exactly. It lies between what no learner can
+The worst of all sequences of 1000 signs is computed exactly. It lies between what no learner can
 avoid and what the theorem allows.
 """
 
