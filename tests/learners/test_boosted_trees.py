@@ -272,7 +272,7 @@ def test_noise_is_scored_like_the_frequency_of_the_classes():
 
 
 def test_bad_parameters():
-    with pytest.raises(ValueError, match="at least 1 tree"):
+    with pytest.raises(ValueError, match="trees = 0: it is a whole number >= 1"):
         BoostedTrees(trees=0)
     with pytest.raises(ValueError, match="rate = 2"):
         BoostedTrees(rate=2)

@@ -167,11 +167,8 @@ class DenseLearner(Baseline, Learner):
                 f"at most {self.max_columns:.0f}; use 'oja_son' or 'fd_son', which keep a few rows"
             )
         if columns > self._columns:
-            self._forget(columns)
-
-    def _forget(self, columns: int) -> None:
-        self.state = self._with_room(columns)
-        self._columns = columns
+            self.state = self._with_room(columns)
+            self._columns = columns
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
         columns = max(block.columns, int(block.indices.max(initial=-1)) + 1)
@@ -186,6 +183,12 @@ class DenseLearner(Baseline, Learner):
             raise Diverged(self.name, row)
         self.state = after
         return scores
+
+    def _before(self, block: Block) -> Any:
+        return self.state, self._columns
+
+    def _put_back(self, before: Any) -> None:
+        self.state, self._columns = before
 
     def _run(self, block, targets, weights, scores, state):
         data = tuple(block), targets, weights, scores

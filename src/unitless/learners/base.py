@@ -15,7 +15,6 @@ of `Coordinatewise` and needs two functions only.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
-from itertools import islice
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -160,14 +159,20 @@ class Learner(Stateful, ABC):
             raise ValueError("learning needs targets: as_rows(X, targets)")
         self._check_targets(rows.targets, weights)
         scores = self._room(len(rows))
-        columns = self._columns
+        return self._learn_or_undo(rows.block, rows.targets, weights, scores, in_range)
+
+    def _learn_or_undo(
+        self, block: Block, targets: Float, weights: Float, scores: Float, in_range: bool
+    ) -> Float:
+        """Learn a block, or raise `Diverged` and be as before."""
+        before = self._before(block)
+        self._reserve(block.columns)
         try:
-            self._reserve(rows.columns)
             if in_range:
-                return self._learn(rows.block, rows.targets, weights, scores)
-            return units.learn(self, rows.block, rows.targets, weights, scores)
+                return self._learn(block, targets, weights, scores)
+            return units.learn(self, block, targets, weights, scores)
         except Diverged:
-            self._forget(columns)
+            self._put_back(before)
             raise
 
     def _check_targets(self, targets: Float, weights: Float) -> None:
@@ -214,24 +219,11 @@ class Learner(Stateful, ABC):
             self._check(targets, weights)
         names = self.names
         unknown = names.load(x)
-        block = names.block
         in_range = self._in_range(extent(names.values), names.refuse_infinity)
-        if unknown:
-            columns = self._columns
-            known = len(names.columns)
-            self._reserve(block.columns)
-            names.add_unknown()
         scores = self._score_of_one()
-        try:
-            if in_range:
-                self._learn(block, targets, weights, scores)
-            else:
-                units.learn(self, block, targets, weights, scores)
-        except Diverged:
-            if unknown:
-                self._forget(columns)
-                self.names = DictEncoder(dict(islice(names.columns.items(), known)))
-            raise
+        self._learn_or_undo(names.block, targets, weights, scores, in_range)
+        if unknown:
+            names.add_unknown()
         return scores[0] if scores.ndim == 2 else scores.item()
 
     def _score_of_one(self) -> Float:
@@ -327,8 +319,11 @@ class Learner(Stateful, ABC):
         """By coordinate: whether it has been seen (used when units are first assigned)."""
         raise NotImplementedError
 
-    def _forget(self, columns: int) -> None:
-        """Go back to room for that many columns, after `Diverged`."""
+    def _before(self, block: Block) -> Any:
+        """What is needed to forget this block again, after `Diverged`."""
+
+    def _put_back(self, before: Any) -> None:
+        """Forget the block from before which `before` is."""
 
     def _check(self, targets: Float, weights: Float) -> None:
         """Refuse targets that the learner does not support, before anything changes."""

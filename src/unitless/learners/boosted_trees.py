@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless import units
-from unitless.learners.base import EMPTY, NO_INDICES, Block, Float, Learner
-from unitless.learners.diagonal import CURVED
+from unitless.learners.base import Block, Float
+from unitless.learners.declared import parameter
+from unitless.learners.nonlinear import Nonlinear
 from unitless.learners.split_candidates import (
     BEFORE,
     CANDIDATES,
@@ -44,9 +45,8 @@ from unitless.learners.split_candidates import (
     sums_of,
 )
 from unitless.learners.tree_growth import CHILD, COLUMN, LEAF, THRESHOLD, run
-from unitless.losses import SOFTMAX, SQUARED, Loss
+from unitless.losses import SOFTMAX, SQUARED
 from unitless.rows import Rows
-from unitless.state import COLUMNS as NUMBER_OF_COLUMNS
 from unitless.state import Field, checked_count, need
 
 RECORD = "G, H, P; rows, draws, open candidates, columns, thresholds; totals; sums to their left"
@@ -101,23 +101,9 @@ def _empty_leaves(n: int, classes: int, sums: int) -> Leaves:
     return leaves
 
 
-class BoostedTrees(Learner):
+class BoostedTrees(Nonlinear):
     """Online boosted trees, for curves, steps and interactions.
 
-    Parameters
-    ----------
-    loss : "logistic", "softmax" or "squared"
-    trees : int
-        More trees predict better and cost more, both in proportion.
-    rate : float
-        The share of a tree's value that is added to the score.
-    leaves : int
-        The most leaves of a tree; it then stops growing and its leaves go on learning.
-    gain : float
-        The nats that a split must gain; smaller values lose more on noise.
-
-    Examples
-    --------
     >>> from unitless.rows import as_rows
     >>> X = np.random.default_rng(0).uniform(-1, 1, (2000, 2))
     >>> rows = as_rows(X, np.sign(X[:, 0] * X[:, 1]))  # no linear learner can do this
@@ -126,15 +112,25 @@ class BoostedTrees(Learner):
     0.98
     """
 
+    trees: int = parameter(
+        32, "more trees predict better and cost more, both in proportion", "whole number >= 1"
+    )
+    rate: float = parameter(
+        0.2, "the share of a tree's value that is added to the score", "number > 0, at most 1"
+    )
+    leaves: int = parameter(
+        512,
+        "the most leaves of a tree; it then stops growing and its leaves go on learning",
+        "whole number >= 2",
+    )
+    gain: float = parameter(
+        3.0, "the nats that a split must gain; smaller values lose more on noise", "number > 0"
+    )
+
     name: ClassVar[str] = "boosted_trees"
     invariance: ClassVar[Any] = "unit"
-    symmetric: ClassVar[bool] = False
-    linear: ClassVar[bool] = False
-    needs_lipschitz: ClassVar[bool] = False
-    takes_losses: ClassVar[Any] = CURVED
     saved: ClassVar[tuple[Any, ...]] = (
-        *Learner.saved,
-        NUMBER_OF_COLUMNS,
+        *Nonlinear.saved,
         Field("_nodes.node", "x_j", "column, threshold, child, leaf", ("nodes", 4), True),
         Field("_nodes.value", "z", "value of a node when it was split", ("nodes", "classes")),
         Field("_nodes.leaves", "1", "leaves by tree", ("trees",)),
@@ -147,28 +143,8 @@ class BoostedTrees(Learner):
         Field("_memory.residual", "z", "e of the last row", ("classes",)),
         Field("_memory.numbers", "1", "counts, targets and sums", (1 + V,)),
     )
-    _columns = 0
 
-    def __init__(
-        self,
-        loss: str | Loss = "logistic",
-        *,
-        trees: int = 32,
-        rate: float = 0.2,
-        leaves: int = 512,
-        gain: float = 3.0,
-        intercept: bool = True,
-        classes: int = 0,
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        if trees < 1 or leaves < 2:
-            raise ValueError(f"{trees} trees of {leaves} leaves: use at least 1 tree of 2 leaves")
-        if not (0 < rate <= 1 and gain > 0):
-            raise ValueError(f"rate = {rate}, gain = {gain}: use 0 < rate <= 1 and a gain > 0")
-        self.trees = int(trees)
-        self.rate = float(rate)
-        self.leaves = int(leaves)
-        self.gain = float(gain)
+    def _prepare(self) -> None:
         self._strength = 5.0 if self.loss.code == SQUARED else 1.25
         self._nodes = _empty_nodes(self.trees, self.trees, self.classes)
         self._nodes.node[:, LEAF] = np.arange(self.trees)
@@ -261,17 +237,6 @@ class BoostedTrees(Learner):
         for array, larger in zip(old, new, strict=True):
             larger[: len(array)] = array
 
-    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        return self._learn(block, EMPTY, weights, scores)
-
-    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        done = self._run(block, targets, weights, scores)
-        while done < len(scores):
-            self.make_room()
-            rest = block.cut(done, len(scores))
-            done += self._run(rest, targets[done:], weights[done:], scores[done:])
-        return scores
-
     def _run(self, block: Block, targets: Float, weights: Float, scores: Float) -> int:
         state = tuple(self._nodes), tuple(self._leaves), tuple(self._memory)
         return run(tuple(block), targets, weights, scores.reshape(-1), *state, self.settings)
@@ -284,9 +249,7 @@ class BoostedTrees(Learner):
 
     def add_class(self) -> None:
         """Add one class, whose score starts at 0."""
-        if self.loss.code != SOFTMAX:
-            super().add_class()
-        self.classes += 1
+        super().add_class()
         self._nodes = self._nodes._replace(value=np.pad(self._nodes.value, ((0, 0), (0, 1))))
         ends = [self.classes - 1, 2 * self.classes - 2, 3 * self.classes - 3]  # of G, H and P
         record = np.insert(self._leaves.record, ends, 0.0, axis=1)
@@ -331,14 +294,6 @@ class BoostedTrees(Learner):
                 parts[column] += self.rate * (value - inner_value[k])
                 k = child
         return parts[PAST:] if self.loss.code == SOFTMAX else parts[PAST:, 0]
-
-    def _coefficients(self) -> Float:
-        """Trees have no weights; the intercept is the score of the row of zeros."""
-        scores = self._room(1)
-        self._predict(Block(EMPTY, NO_INDICES, np.zeros(2, np.int64), self._columns), EMPTY, scores)
-        coefficients = np.zeros((1 + self._columns, *scores.shape[1:]))
-        coefficients[0] = scores[0]
-        return coefficients
 
     def _seen(self) -> NDArray[np.bool_]:
         return np.append(True, self._memory.place >= 0)

@@ -36,21 +36,26 @@ def weight(h, s2, x, half):
 
 
 @inlined
+def count_new(fixed_d, totals, x, s2):
+    """d, with the coordinates of this row that are nonzero for the first time."""
+    new = every(0.0)
+    for k in range(0, x.size, LANES):
+        new += where(load(s2, k) == 0.0, where(load(x, k) != 0.0, 1.0, 0.0), 0.0)
+    totals[D] += total(new)
+    return max(fixed_d or totals[D], 1.0)
+
+
+@inlined
 def predict(parameters, totals, v, x, f, scratch):
     half = parameters[0]
     wealth_over_alpha = parameters[1]
-    fixed_d = parameters[2]
     h = f[0]
     s2 = f[1]
-    new = every(0.0)
+    d = count_new(parameters[2], totals, x, s2)
     score = every(0.0)
     for k in range(0, x.size, LANES):
         z = load(x, k)
-        before = load(s2, k)
-        new += where(before == 0.0, where(z != 0.0, 1.0, 0.0), 0.0)
-        score += weight(load(h, k), fma(z, z, before), z, half) * z
-    totals[D] += total(new)
-    d = max(fixed_d or totals[D], 1.0)
+        score += weight(load(h, k), fma(z, z, load(s2, k)), z, half) * z
     p = wealth_over_alpha / (totals[T] * d) * total(score)
     scratch[0] = p
     return p, p

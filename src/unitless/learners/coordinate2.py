@@ -16,9 +16,9 @@ Sample weights and a d that is counted are as in Algorithm 1.
 from unitless.kernels.arithmetic import MAX_EXPONENT as LEAST_EXPONENT
 from unitless.kernels.arithmetic import bounded_exp
 from unitless.kernels.decorators import inlined, kernel
-from unitless.kernels.simd import LANES, every, fma, load, store, total, where
+from unitless.kernels.simd import LANES, every, fma, load, store, total
 from unitless.learners.base import Field, Float
-from unitless.learners.coordinate import MAX_EXPONENT, TINY, A, Coordinate, D
+from unitless.learners.coordinate import MAX_EXPONENT, TINY, A, Coordinate, count_new
 from unitless.learners.coordinatewise import loop
 from unitless.learners.declared import AT_LEAST_ALPHA_0, parameter
 from unitless.learners.slopes import add_slopes
@@ -27,25 +27,19 @@ from unitless.learners.slopes import add_slopes
 @inlined
 def predict(parameters, totals, v, x, f, scratch):
     half = parameters[0]
-    wealth_over_alpha = parameters[1]
-    fixed_d = parameters[2]
     h = f[0]
     s2 = f[1]
     gamma = f[2]
-    new = every(0.0)
+    d = count_new(parameters[2], totals, x, s2)
     score = every(0.0)
     for k in range(0, x.size, LANES):
         z = load(x, k)
-        before = load(s2, k)
-        new += where(before == 0.0, where(z != 0.0, 1.0, 0.0), 0.0)
-        inverse = 1.0 / max(fma(z, z, before), TINY)
+        inverse = 1.0 / max(fma(z, z, load(s2, k)), TINY)
         own = load(h, k)
         exponent = (own * own * inverse - load(gamma, k)) * half
         exponent = max(min(exponent, MAX_EXPONENT), -LEAST_EXPONENT)
         score += own * inverse * bounded_exp(exponent) * z
-    totals[D] += total(new)
-    d = max(fixed_d or totals[D], 1.0)
-    p = wealth_over_alpha / d * total(score)
+    p = parameters[1] / d * total(score)
     scratch[0] = p
     return p, p
 

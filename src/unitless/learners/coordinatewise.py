@@ -137,10 +137,6 @@ class Coordinatewise(Learner):
             self._spare = grown(self._spare, size)
             self._records = self._spare[:size]
 
-    def _forget(self, columns: int) -> None:
-        size = (1 + columns) * self.classes * len(self.fields)
-        self._spare = self._records = self._records[:size].copy()
-
     def _seen(self) -> NDArray[np.bool_]:
         return (self.state.records != 0).any(axis=(1, 2))
 
@@ -149,19 +145,26 @@ class Coordinatewise(Learner):
         return scores
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        row = self._run(block, targets, weights, scores)
+        if self._guarded and row < len(scores):
+            raise Diverged(self.name, row)
+        return scores
+
+    def _before(self, block: Block) -> Any:
         if not self._guarded:
-            self._run(block, targets, weights, scores)
-            return scores
+            return None
         records = self.state.records
         touched: Any = slice(1 + block.columns)
         if len(block.starts):
             touched = np.append(0, block.indices + 1)
-        before = self._totals.copy(), records[touched].copy()
-        row = self._run(block, targets, weights, scores)
-        if row < len(scores):
-            self._totals[:], records[touched] = before
-            raise Diverged(self.name, row)
-        return scores
+            touched = touched[touched < len(records)]
+        return len(self._records), touched, records[touched].copy(), self._totals.copy()
+
+    def _put_back(self, before: Any) -> None:
+        size, touched, records, totals = before
+        self._spare = self._records = self._records[:size].copy()
+        self.state.records[touched] = records
+        self._totals[:] = totals
 
     def _run(self, block: Block, targets: Float, weights: Float, scores: Float) -> int:
         known, records, stored, state = self._one_row

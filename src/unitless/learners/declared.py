@@ -19,6 +19,8 @@ RANGES: dict[str, Any] = {
     "finite number >= 0": lambda value: 0 <= value < math.inf,
     "number from 0 to 1": lambda value: 0 <= value <= 1,
     "whole number >= 1": lambda value: value >= 1 and value % 1 == 0,
+    "number > 0, at most 1": lambda value: 0 < value <= 1,
+    "whole number >= 2": lambda value: value >= 2 and value % 1 == 0,
     "whole number >= 1, or None": lambda value: value is None or value >= 1,
     "finite number > 9/8": lambda value: 9 / 8 < value < math.inf,
     AT_LEAST_ALPHA_0: lambda value: ALPHA_0 <= value < math.inf,

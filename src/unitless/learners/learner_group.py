@@ -1,12 +1,11 @@
 """Learners that see the same rows side by side: one per class, or one per target."""
 
-from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.learners.base import Block, Diverged, Float, Learner
+from unitless.learners.base import Block, Float, Learner
 from unitless.state import COLUMNS, Component, need
 
 
@@ -69,19 +68,13 @@ class LearnerGroup(Learner):
             scores[:, k] = learner._predict(block, weights, np.empty(len(scores)))
         return scores
 
-    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        before = None if self.scale_invariant else deepcopy(self.learners)
-        try:
-            self._learn_together(block, targets, weights, scores)
-        except Diverged:  # learners that depend on units may diverge, one after another
-            assert before is not None
-            self.learners = before
-            raise
-        return scores
+    def _before(self, block: Block) -> Any:
+        return self._columns, [learner._before(block) for learner in self.learners]
 
-    def _learn_together(self, block: Block, targets: Float, weights: Float, scores: Float) -> None:
-        """Fill in `scores` and learn; if it raises `Diverged`, the learners are put back."""
-        raise NotImplementedError
+    def _put_back(self, before: Any) -> None:
+        self._columns, own = before
+        for learner, each in zip(self.learners, own, strict=True):
+            learner._put_back(each)
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
         for learner in self.learners:
@@ -89,9 +82,6 @@ class LearnerGroup(Learner):
 
     def _coefficients(self) -> Float:
         return np.column_stack([learner._coefficients() for learner in self.learners])
-
-    def _forget(self, columns: int) -> None:
-        self._columns = columns
 
 
 class MultiOutput(LearnerGroup):
@@ -121,10 +111,11 @@ class MultiOutput(LearnerGroup):
         for k, learner in enumerate(self.learners):
             learner._check_targets(*_column(targets, weights, k))
 
-    def _learn_together(self, block: Block, targets: Float, weights: Float, scores: Float) -> None:
+    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
         for k, learner in enumerate(self.learners):
             own = _column(targets, weights, k)
             scores[:, k] = learner._learn(block, *own, np.empty(len(scores)))
+        return scores
 
     def sums(self) -> None:
         """There is one certificate per target: see the sums of the `learners`."""

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store
-from unitless.learners.base import EMPTY, NO_INDICES, Block, Field, Float, Learner
-from unitless.learners.diagonal import CURVED
-from unitless.losses import LOGISTIC, SOFTMAX, SQUARED, Loss
+from unitless.learners.base import Block, Field, Float
+from unitless.learners.nonlinear import Nonlinear
+from unitless.losses import LOGISTIC, SOFTMAX, SQUARED
 from unitless.rows import row_span
-from unitless.state import COLUMNS, checked_count, need
+from unitless.state import checked_count, need
 from unitless.views import show_moments
 
 NEIGHBOURS = 7
@@ -169,11 +169,9 @@ def run(block, targets, weights, scores, moments, memory, settings):
     return rows
 
 
-class Neighbours(Learner):
+class Neighbours(Nonlinear):
     """Nearest neighbours among the rows that were hard to predict.
 
-    Examples
-    --------
     >>> from unitless.rows import as_rows
     >>> X = np.random.default_rng(0).uniform(-1, 1, (2000, 2))
     >>> rows = as_rows(X, np.sign(X[:, 0] * X[:, 1]))  # no linear learner can do this
@@ -184,13 +182,8 @@ class Neighbours(Learner):
 
     name: ClassVar[str] = "neighbours"
     invariance: ClassVar[Any] = "affine"
-    symmetric: ClassVar[bool] = False
-    linear: ClassVar[bool] = False
-    needs_lipschitz: ClassVar[bool] = False
-    takes_losses: ClassVar[Any] = CURVED
     saved: ClassVar[tuple[Any, ...]] = (
-        *Learner.saved,
-        COLUMNS,
+        *Nonlinear.saved,
         Field("_mean", "x", "running mean", ("columns",)),
         Field("_m2", "x^2", "sum of squared deviations", ("columns",)),
         Field("_missing", "1", "rows in which x_i was missing", ("columns",)),
@@ -199,12 +192,8 @@ class Neighbours(Learner):
         Field("_labels", "", "their targets and sample weights", ("room", 2)),
         Field("_numbers", "1", "trials, rows stored, where the next one goes", (3,)),
     )
-    _columns = 0
 
-    def __init__(
-        self, loss: str | Loss = "logistic", *, intercept: bool = True, classes: int = 0
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
+    def _prepare(self) -> None:
         self._mean = np.zeros(0)
         self._m2 = np.zeros(0)
         self._missing = np.zeros(0)
@@ -250,17 +239,13 @@ class Neighbours(Learner):
                 f"{columns} columns: {self.name} stores whole rows and takes at most "
                 f"{MAX_COLUMNS}; use 'diagonal', or 'blend'"
             )
-        new = columns - self._columns
-        if new > 0:
-            self._mean, self._m2, self._missing = self._moments(columns)
+        new = max(columns - self._columns, 0)
+        if new:
+            self._mean, self._m2, self._missing = (
+                np.pad(each, (0, new)) for each in (self._mean, self._m2, self._missing)
+            )
             self._stored = np.pad(self._stored, ((0, 0), (0, new), (0, 0)))
             self._columns = columns
-
-    def _moments(self, columns: int) -> list[Float]:
-        """Mean, m2 and missing, with zeros for new columns."""
-        new = columns - self._columns
-        moments = self._mean, self._m2, self._missing
-        return [np.pad(each, (0, new)) if new else each for each in moments]
 
     def make_room(self) -> None:
         """Twice as many rows."""
@@ -268,24 +253,11 @@ class Neighbours(Learner):
         self._stored = np.pad(self._stored, ((0, tiles), (0, 0), (0, 0)))
         self._labels = np.pad(self._labels, ((0, tiles * LANES), (0, 0)))
 
-    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        moments = self._moments(max(block.columns, self._columns))
-        self._run(block, EMPTY, weights, scores, moments)
-        return scores
-
-    def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        moments = [self._mean, self._m2, self._missing]
-        done = self._run(block, targets, weights, scores, moments)
-        while done < len(scores):
-            self.make_room()
-            rest = block.cut(done, len(scores))
-            done += self._run(rest, targets[done:], weights[done:], scores[done:], moments)
-        return scores
-
-    def _run(self, block: Block, y: Float, v: Float, scores: Float, moments: list[Float]) -> int:
+    def _run(self, block: Block, targets: Float, weights: Float, scores: Float) -> int:
+        moments = self._mean, self._m2, self._missing, self._rows
         memory = self._stored, self._labels, self._numbers
         out = scores.reshape(-1)
-        return run(tuple(block), y, v, out, (*moments, self._rows), memory, self.settings)
+        return run(tuple(block), targets, weights, out, moments, memory, self.settings)
 
     @property
     def settings(self) -> tuple[int, ...]:
@@ -293,24 +265,10 @@ class Neighbours(Learner):
         room = ROOM_FOR_CLASSES if self.loss.code == SOFTMAX else ROOM
         return self.loss.code, self.classes, *room
 
-    def add_class(self) -> None:
-        """Add one class, which no stored row has."""
-        if self.loss.code != SOFTMAX:
-            super().add_class()
-        self.classes += 1
-
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
         self._mean[columns] *= factors
         self._m2[columns] *= factors**2
         self._stored[:, columns] *= np.sign(factors)[:, None]
-
-    def _coefficients(self) -> Float:
-        """Neighbours have no weights; the intercept is the score of the row of zeros."""
-        scores = self._room(1)
-        self._predict(Block(EMPTY, NO_INDICES, np.zeros(2, np.int64), self._columns), EMPTY, scores)
-        coefficients = np.zeros((1 + self._columns, *scores.shape[1:]))
-        coefficients[0] = scores[0]
-        return coefficients
 
     def _seen(self) -> NDArray[np.bool_]:
         return np.append(True, (self._m2 > 0) | (self._mean != 0))

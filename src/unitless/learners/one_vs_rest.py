@@ -78,13 +78,14 @@ class OneVsRest(LearnerGroup):
         self.learners.append(self._one())
         self.learners[-1]._reserve(self._columns)
 
-    def _learn_together(self, block, targets, weights, scores):
+    def _learn(self, block, targets, weights, scores):
         try:
             for r in range(len(scores)):
                 own = weights[r : r + 1]
                 self._learn_row(block.cut(r, r + 1), targets[r], own, scores[r : r + 1])
         except ArithmeticError as error:
             raise Diverged(self.kind.name, r) from error
+        return scores
 
     def _learn_row(self, row, target, weights, scores):
         self._predict(row, weights, scores)
