@@ -274,9 +274,8 @@ _NEEDED = {
 }
 
 
-@inlined
-def fits(code, y):
-    """Whether the target is in the domain of the loss."""
+def fits(code: int, y: Any) -> Any:
+    """Whether the target, or each of an array, is in the domain of the loss."""
     if code == SOFTMAX:
         return (y >= 0) & (y == np.floor(y))
     if code == LINEAR:
@@ -286,23 +285,13 @@ def fits(code, y):
     return abs(y) <= _LARGEST
 
 
-@kernel
-def _first_unfit(code, targets, classes):
-    """The first row whose target does not fit, or -1."""
-    for row in range(targets.size):
-        y = targets[row]
-        if not fits(code, y) or (code == SOFTMAX and y >= classes):
-            return row
-    return -1
-
-
 def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> None:
     """Refuse a target outside the loss's domain."""
     if type(target) is float and loss.targets == "signs" and target in (-1.0, 1.0):
         return  # the usual case of a single row
     needed = _NEEDED[loss.targets]
     try:
-        good = bool(fits.py_func(loss.code, target))
+        good = bool(fits(loss.code, target))
         if loss.code == SOFTMAX and good and target >= classes:
             needed, good = f"a class number below {classes}", False
         good = good and math.isfinite(target)  # no complex number either
@@ -316,6 +305,9 @@ def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> N
 
 def check_targets(loss: Loss, targets: NDArray[np.float64], classes: int = 1) -> None:
     """Refuse a block in which one target is outside the loss's domain, naming its row."""
-    row = _first_unfit(loss.code, targets, classes)
-    if row >= 0:
+    good = fits(loss.code, targets)
+    if loss.code == SOFTMAX:
+        good &= targets < classes
+    if not good.all():
+        row = int(np.argmin(good))
         check_target(loss, float(targets[row]), row, classes)

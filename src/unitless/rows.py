@@ -182,21 +182,6 @@ def extent(values):
     return (smallest, largest) if largest > 0 else (1.0, 0.0)
 
 
-@kernel
-def _indices_problem(indices, starts, columns):
-    """0 if they rise within each row, 1 if not, 2 if one lies outside the columns."""
-    falls, outside = False, False
-    for row in range(starts.size - 1):
-        run = indices[starts[row] : starts[row + 1]]
-        for k in range(run.size):
-            outside |= (run[k] < 0) | (run[k] >= columns)
-        for k in range(1, run.size):
-            falls |= run[k] <= run[k - 1]
-    if outside:
-        return 2
-    return 1 if falls else 0
-
-
 def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
     """Rows from a 2-d array or a SciPy sparse matrix, without copying where types allow.
 
@@ -240,17 +225,16 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
         raise ValueError(f"{columns} columns; at most 2**31 - 1 are possible: hash them into fewer")
     starts = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
     stored = matrix.indices[: starts[-1]]  # SciPy allows unused entries after the last value
-    problem = _indices_problem(stored, starts, columns)
-    if problem == 2:
+    if len(stored) and not 0 <= stored.min() <= stored.max() < columns:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
     values = _as_float(matrix.data[: starts[-1]])
     indices = _one_type(np.ascontiguousarray(stored, dtype=np.int32))
-    if problem == 1:
+    # as float64, in which 100 + 100 fits, and without flags of the matrix, which may be wrong
+    parts = type(matrix)((values, stored, matrix.indptr), shape=matrix.shape)
+    if not parts.has_canonical_format:
         # inf - inf is NaN, which would pass for a missing value
         Rows(values, indices, starts, columns, None, None).refuse_infinity()
-        # added up as float64: 100 + 100 does not fit into int8
-        parts = (values, stored, matrix.indptr)
-        summed = type(matrix)(parts, shape=matrix.shape, copy=True)
+        summed = parts.copy()
         summed.sum_duplicates()
         return _sparse(summed)
     return values, indices, starts, columns

@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.kernels.addresses import floats_at
 from unitless.kernels.arithmetic import exp
 from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import floats_at
 from unitless.rows import NO_INDICES, NO_STARTS, Block, row_span
 from unitless.state import Field, Float, Stateful, checked_count
 

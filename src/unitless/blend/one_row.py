@@ -16,10 +16,10 @@ from unitless.blend import fused, logistic, softmax, squared
 from unitless.blend.compaction import add_row, changes_regime, compact, count
 from unitless.blend.grouped_slopes import RowSlopes
 from unitless.blend.mixture import Mixture
-from unitless.kernels.addresses import array_at as _array
-from unitless.kernels.addresses import floats_at as _floats
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES
+from unitless.kernels.simd import array_at as _array
+from unitless.kernels.simd import floats_at as _floats
 from unitless.learners import full, neighbours, newton, tree_growth, vaw
 from unitless.learners.base import NO_INDICES, NO_STARTS, Block, Float
 from unitless.learners.boosted_trees import BoostedTrees

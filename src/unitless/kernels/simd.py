@@ -15,40 +15,33 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import carray, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+from unitless.kernels.decorators import inlined
 
 LANES = 8
 """Column j of a row goes to lane j % LANES, on every machine."""
 
 _INT32 = ir.IntType(32)
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_BITS = ir.VectorType(ir.IntType(1), LANES)
 
 
 class Lanes(types.Type):
-    """The type of eight float64."""
-
-
-class Mask(types.Type):
-    """The type of eight booleans."""
+    """The type of eight float64, or of eight booleans."""
 
 
 lanes = Lanes(name="lanes")
-mask = Mask(name="mask")
+mask = Lanes(name="mask")
 
 
 @register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, _VECTOR)
-
-
-@register_model(Mask)
-class _MaskModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), LANES))
+def _model(manager, kind):
+    return models.PrimitiveModel(manager, kind, _VECTOR if kind is lanes else _BITS)
 
 
 def _vector(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
@@ -72,14 +65,10 @@ def _define(python: Any, result: types.Type, emit: Callable[..., Any]) -> None:
     """Define a Python operator or function for vectors, and for vectors and numbers."""
     arity = emit.__code__.co_argcount - 1
     kinds = [kind for kind in product((lanes, types.float64), repeat=arity) if lanes in kind]
-
-    def typed(*args: types.Type) -> types.Type | None:
-        return result if args in kinds else None
-
     if arity == 1:
-        type_callable(python)(lambda context: lambda x: typed(x))
+        type_callable(python)(lambda context: lambda x: result if x is lanes else None)
     else:
-        type_callable(python)(lambda context: lambda x, y: typed(x, y))
+        type_callable(python)(lambda context: lambda x, y: result if (x, y) in kinds else None)
 
     def lower(context, builder, signature, args):
         return emit(builder, *[_vector(builder, value) for value in args])
@@ -151,10 +140,15 @@ def total(typingctx, v):
     return types.float64(lanes), codegen
 
 
-def _address(context, builder, kind, array, index):
-    """A pointer to array[index : index + 8]."""
+def _element(context, builder, kind, array, index):
+    """A pointer to array[index]."""
     data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
+    return builder.gep(data, [index])
+
+
+def _address(context, builder, *place):
+    """A pointer to eight numbers from there on."""
+    return builder.bitcast(_element(context, builder, *place), _VECTOR.as_pointer())
 
 
 @intrinsic
@@ -162,10 +156,34 @@ def pointer(typingctx, array, i):
     """The address of array[i], for `numba.carray`."""
 
     def codegen(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.gep(data, [args[1]])
+        return _element(context, builder, signature.args[0], *args)
 
     return types.CPointer(array.dtype)(array, types.int64), codegen
+
+
+@intrinsic
+def _cast(typingctx, address, dtype):
+    """A pointer to numbers of a type, from an address."""
+    kind = types.CPointer(dtype.dtype)
+
+    def codegen(context, builder, signature, args):
+        return builder.inttoptr(args[0], context.get_value_type(kind))
+
+    return kind(types.int64, dtype), codegen
+
+
+@inlined
+def array_at(table, k, dtype):
+    """The array of row k of a table of (address, size).
+
+    Numba takes long for every array that Python passes, so that some kernels get a table.
+    """
+    return carray(_cast(table[k, 0], dtype), (table[k, 1],))
+
+
+@inlined
+def floats_at(table, k):
+    return array_at(table, k, np.float64)
 
 
 @intrinsic

@@ -14,9 +14,8 @@ column of the identity matrix to [a; al]; then, exactly,
 
     E -= ql^2;   x' S^+ h = -al ql;   p from these;   q = q' - g a;   E -= 2 g x' S^+ h
 
-`givens` leaves out square roots: R = D^(1/2) U with D diagonal and ones on the diagonal of U,
-q = D^(1/2) z, ql = delta^(1/2) wz, al = delta^(1/2) we. A sample weight v multiplies the
-instance.
+`givens` leaves out square roots: R = D^(1/2) U, where U has ones on its diagonal, q = D^(1/2) z,
+ql = delta^(1/2) wz and al = delta^(1/2) we. A sample weight v multiplies the instance.
 """
 
 import math
@@ -100,7 +99,7 @@ class Full(Declared, Learner):
     0.3465
     """
 
-    alpha: float = parameter(9 / 8, "larger ones make weights smaller", AT_LEAST_ALPHA_0)
+    alpha: float = parameter(9 / 8, "larger ones shrink weights (paper: 9/8)", AT_LEAST_ALPHA_0)
     wealth: float = parameter(1.0, "eps, the initial wealth, which bounds the regret for u = 0")
 
     name = "full"

@@ -66,42 +66,32 @@ class NewtonState(NamedTuple):
 
 
 @inlined
-def _load(block, r, intercept, s2, x):
-    """Row r without the values that are out of range; returns how many those are."""
+def _load(block, r, intercept, s2, x, far):
+    """Row r without the values that are out of range; returns how many those are.
+
+    `far` is the coordinates of those that have one, and their values.
+    """
     values, indices, _, _ = block
     start, stop = row_span(block, r)
-    for j in range(x.size):
-        x[j] = 0.0
+    x[:] = 0.0
     outside = 0
-    if is_out_of_range(intercept, s2[0]):
-        outside += 1
-    else:
-        x[0] = intercept
-    for k in range(start, stop):
-        i = (indices[k] if indices.size else k - start) + 1
-        if values[k] != values[k]:
+    for k in range(start - 1, stop):  # the constant comes before the values
+        i = np.int64(0)
+        value = intercept
+        if k >= start:
+            i = np.int64((indices[k] if indices.size else k - start) + 1)
+            value = values[k]
+        if value != value:
             continue
-        if is_out_of_range(values[k], s2[i] if i < x.size else 0.0):
+        known = i < x.size
+        if is_out_of_range(value, s2[i] if known else 0.0):
+            if known:
+                far[0][outside] = i
+                far[1][outside] = value
             outside += 1
-        elif i < x.size:
-            x[i] = values[k]
+        elif known:
+            x[i] = value
     return outside
-
-
-@kernel
-def _initialise_all(block, r, x, posterior, sizes, t, settings, scratch):
-    """Add the values of row r that are out of range to x, each with a new prior."""
-    values, indices, _, _ = block
-    _, _, strength, intercept = settings
-    start, stop = row_span(block, r)
-    if is_out_of_range(intercept, sizes[0][0]):
-        x[0] = intercept
-        initialise(posterior, sizes, strength, np.int64(0), intercept, t, scratch)
-    for k in range(start, stop):
-        i = np.int64((indices[k] if indices.size else k - start) + 1)
-        if values[k] == values[k] and is_out_of_range(values[k], sizes[0][i]):
-            x[i] = values[k]
-            initialise(posterior, sizes, strength, i, values[k], t, scratch)
 
 
 @inlined
@@ -130,10 +120,11 @@ def run(block, targets, weights, scores, posterior, sizes, totals, settings):
     scratch = workspace(m)
     f, S, _ = scratch
     x = np.empty(m)
+    far = np.empty(m, np.int64), np.empty(m)
     z = np.empty(classes)
     e = np.empty(classes)
     for r in range(scores.size // classes):
-        outside = _load(block, r, intercept, s2, x)
+        outside = _load(block, r, intercept, s2, x, far)
         project(U, x, f)
         s = leverage(D, f, S) + outside / strength
         for k in range(classes):
@@ -146,8 +137,11 @@ def run(block, targets, weights, scores, posterior, sizes, totals, settings):
         totals[T] += 1
         for i in range(m):
             s2[i] = fma(x[i], x[i], s2[i])
+        for k in range(outside):  # all have coordinates
+            i = far[0][k]
+            x[i] = far[1][k]
+            initialise(posterior, sizes, strength, i, x[i], totals[T], scratch)
         if outside:
-            _initialise_all(block, r, x, posterior, sizes, totals[T], settings, scratch)
             project(U, x, f)
             leverage(D, f, S)
         c = _slopes(loss, clipped(targets[r], MAX_TARGET), z, e)
@@ -188,29 +182,20 @@ class Newton(Declared, Learner):
 
     def _prepare(self) -> None:
         self._totals = np.array([0.0, 1.0])
-        self._make_room(1)
+        self._U = self._D = self._W = self._s2 = self._woke = self._prior = EMPTY
+        self._reserve(0)
 
     @property
     def trials(self) -> int:
         """Rows learned."""
         return int(self._totals[T])
 
-    def _make_room(self, coordinates: int) -> None:
-        """Empty arrays for that many coordinates, rounded up to whole lanes."""
-        m = -(-coordinates // LANES) * LANES
-        self._U = np.eye(m).reshape(-1)
-        self._D = np.zeros(m)
-        self._W = np.zeros(self.classes * m)
-        self._s2 = np.zeros(m)
-        self._woke = np.zeros(m)
-        self._prior = np.zeros(m)
-
     @property
     def state(self) -> NewtonState:
         """The state; the arrays are not copies."""
         m = len(self._s2)
         U = self._U.reshape(m, m)
-        W = self._W.reshape(-1, m)
+        W = self._W.reshape(self.classes, m)
         return NewtonState(U, self._D, W, self._s2, self._woke, self._prior, self._totals)
 
     def _reserve(self, columns: int) -> None:
@@ -220,15 +205,16 @@ class Newton(Declared, Learner):
                 f"{MAX_COORDINATES}; use 'diagonal', or 'blend'"
             )
         self._columns = max(columns, self._columns)
-        old = self.state
-        m = len(old.s2)
-        if 1 + columns > m:
-            self._make_room(1 + columns)
-            new = self.state
-            new.U[:m, :m] = old.U
-            new.W[:, :m] = old.W
-            for name in ("D", "s2", "woke", "prior"):
-                getattr(new, name)[:m] = getattr(old, name)
+        m = len(self._s2)
+        more = -(-(1 + columns) // LANES) * LANES - m  # whole lanes
+        if more > 0:
+            old = self.state
+            U = np.eye(m + more)
+            U[:m, :m] = old.U
+            self._U = U.reshape(-1)
+            self._W = np.pad(old.W, ((0, 0), (0, more))).reshape(-1)
+            for name in ("_D", "_s2", "_woke", "_prior"):
+                setattr(self, name, np.pad(getattr(self, name), (0, more)))
 
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
         return self._learn(block, EMPTY, weights, scores)
