@@ -51,11 +51,12 @@ PATIENCE = 32
 
 
 class Blend(Learner):
-    """The default learner: an ensemble that is close to the best of its members.
+    """The default learner: an ensemble whose loss stays close to that of its best member.
 
     Parameters
     ----------
-    loss : name or Loss
+    loss : str or Loss
+        The loss to be small, such as "logistic" or "squared".
     views : "all", "smooth" or "linear"
         "smooth" leaves out the experts for steps and interactions, boosted trees and pairs of
         bins, as version 0.1.0 did: a row costs a fifth to a half. "linear" keeps to experts whose

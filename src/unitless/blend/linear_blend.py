@@ -7,11 +7,12 @@ from unitless.losses import Loss
 
 
 class LinearBlend(Blend):
-    """A Blend of experts whose scores are linear in x: `Blend(views="linear")`, by a name.
+    """`Blend(views="linear")`: the Blend of members whose scores are linear in the features.
 
     Parameters
     ----------
-    loss : name or Loss
+    loss : str or Loss
+        The loss to be small, such as "logistic" or "squared".
     intercept : bool
         Whether experts add a constant feature.
     classes : int

@@ -45,10 +45,10 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything, then learn the rows: in random order, or as given if not `shuffle`.
+        """Start from scratch and learn the rows, in random order unless `shuffle` is False.
 
-        Columns, levels and classes do not depend on the random order. With several columns in y
-        there is one learner per column; NaN is a target that is not known (multilabel: 0 or 1).
+        If y has several columns, there is one learner per column; NaN means that a target is not
+        known.
         """
         return self._learn(X, y, sample_weight, fit=True)
 
@@ -146,12 +146,12 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def learner_(self) -> Learner:
-        """The learner."""
+        """The learner inside the model."""
         return self._fitted().learner
 
     @property
     def feature_names_(self) -> list[str]:
-        """The features by column, after categories, dates and interactions were encoded."""
+        """Names of the features: columns, levels of categories, parts of dates, interactions."""
         return list(self._fitted().feature_names())
 
     def to_model(self) -> Model:
@@ -167,8 +167,9 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         return self._fitted().explain(x)
 
     def rescale(self, factors: Mapping[str, float]) -> Self:
-        """From now on these columns arrive multiplied by these factors: {"height": 1000} when
-        metres become millimetres. Columns of an array are x0, x1, ...
+        """Change units: from now on, values of these columns are multiplied by these factors.
+
+        {"height": 1000} if metres become millimetres. The columns of an array are x0, x1, ...
         """
         self._fitted().rescale(factors)
         return self
@@ -188,11 +189,10 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Float:
-        """How much one deviation of each feature moves the score, as shares that add up to 1.
+        """The effect of one standard deviation of each feature, as shares that add up to 1.
 
-        |weight| times the running standard deviation of the feature (for single learners: the root
-        of its mean square), summed over classes. Features that always move together share what
-        they explain; an importance says nothing about cause.
+        The effect is |weight| times the running standard deviation (for single learners: the root
+        mean square), summed over classes. Features that always move together share their effect.
         """
         _, moved, deviations = effects(self._fitted())
         if deviations is None:

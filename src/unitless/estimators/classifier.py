@@ -45,22 +45,22 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     shuffle : bool, default True
         Whether `fit` learns the rows in random order; `partial_fit` always keeps the order.
     random_state : int, RandomState or None, default 0
-        The random order; None is a new order with each call.
+        Seed of the random order; None gives a new order with each call.
     class_weight : dict, "balanced" or None, default None
-        {class: weight}, 1 for classes left out; "balanced" is n / n_c from the rows so far. It
-        multiplies the derivative of the loss, divided by the largest weight so far: the gradient of
-        a row becomes smaller, never larger. A sample weight instead counts a row several times.
+        {class: weight}, 1 for classes left out. "balanced" is n / n_c, for the n rows so far, n_c
+        of them of the class. The weight multiplies the derivative of the loss and is divided by the
+        largest weight so far, so that no gradient becomes larger.
 
     Attributes
     ----------
     progressive_ : array
-        For the rows of the last call, in the order given, the decision scores made before each
-        label was used. With `shuffle` other rows, later ones included, were learned before.
+        Scores of the rows of the last call, each made before its label was used. They are in the
+        order of the rows given; `fit` shuffles, so later rows may have been learned first.
     model_ : Model
         The model, which `unitless.save` saves.
     coef_, intercept_ : arrays
-        Of learners linear in x ("coordinate", "full", ...): the weights at x = 0 with the current
-        scales; one row per class, or one row for two classes.
+        The weights, for learners whose scores are linear in x ("coordinate", "full", ...); one row
+        per class, or one row for two classes.
 
     Examples
     --------
@@ -160,11 +160,11 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         return codes
 
     def decision_function(self, X: Any) -> Float:
-        """Scores: positive for the second of two classes, otherwise one column per class."""
+        """The score of each row: positive for the second class, or one column per class."""
         return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; multilabel: 1 or 0 for each label."""
+        """The most probable class of each row (multilabel: 1 or 0 for each label)."""
         scores = self._scores(X)
         if self.model_.task == "multilabel":
             return self.model_.answers(scores)
@@ -172,19 +172,19 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Float:
-        """Probabilities, one column per class, or per label; the hinge loss has none."""
+        """Probabilities, one column per class or label; not available with the hinge loss."""
         scores = self._scores(X)
         p: Any = self.model_.probabilities(scores)
         return p
 
     @property
     def coef_(self) -> Float:
-        """(1 or classes, columns)."""
+        """The weights by column: one row per class, or one row for two classes."""
         return np.atleast_2d(self._linear_weights().features.T)
 
     @property
     def intercept_(self) -> Float:
-        """(1 or classes,)."""
+        """The score at x = 0: one number per class, or one for two classes."""
         return np.atleast_1d(self._linear_weights().intercept)
 
     def __sklearn_tags__(self) -> Any:

@@ -32,18 +32,18 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     shuffle : bool, default True
         Whether `fit` learns the rows in random order; `partial_fit` always keeps the order.
     random_state : int, RandomState or None, default 0
-        The random order; None is a new order with each call.
+        Seed of the random order; None gives a new order with each call.
 
     Attributes
     ----------
     progressive_ : array
-        For the rows of the last call, in the order given, the predictions made before each target
-        was used. With `shuffle` other rows, later ones included, were learned before.
+        Predictions for the rows of the last call, each made before its target was used. They are in
+        the order of the rows given; after `fit`, which shuffles, later rows may have been learned
+        first.
     model_ : Model
         The model, which `unitless.save` saves.
     coef_, intercept_ : array, float (arrays, with several targets)
-        Of learners linear in x ("vaw", "ridge", "full", ...): the weights at x = 0 with the current
-        scales.
+        The weights, for learners whose scores are linear in x ("vaw", "ridge", "full", ...).
 
     Examples
     --------
@@ -90,7 +90,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
             ) from None
 
     def predict(self, X: Any) -> Float:
-        """The score of each row, in the unit of the target."""
+        """The prediction for each row, in the unit of the target."""
         return self._scores(X)
 
     @property

@@ -45,14 +45,14 @@ class _Online:
         return self._model
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
-        """Learn one row; w is its weight."""
+        """Learn one row; w is its sample weight."""
         try:
             self.to_model().learn_one(x, y, w)
         except WrongLabel as error:
             raise _in_words(error) from None
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn a frame of rows, of weights w: the same as one after another."""
+        """Learn the rows of a frame, in order; w are their sample weights."""
         try:
             self.to_model().learn(X, y, w)
         except WrongLabel as error:
@@ -97,8 +97,8 @@ def _shown(numbers: NDArray[Any], decimals: int) -> list[str]:
 class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     """A classifier for River pipelines, which needs no scaler and no learning rate.
 
-    Rows are dicts whose keys come and go; strings are categories. Labels are of any hashable kind.
-    `learn_many` does to the bit what `learn_one` does row by row.
+    Rows are dicts, whose keys may come and go. Strings are categories. Labels are any hashable
+    values. `learn_many` gives the same bits as `learn_one` row by row.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         return dict(zip(labels, p[0].tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
-        """The same for a frame: a frame with one column per class."""
+        """The probabilities of each row of a frame: a frame with one column per class."""
         p = self._probabilities(self.to_model().scores(X))
         columns = {label: p[:, c] for c, label in enumerate(self._labels())}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
@@ -188,7 +188,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
 
 
 class UnitlessRegressor(_Online, base.MiniBatchRegressor):
-    """A regressor for River pipelines; rows are as those of `UnitlessClassifier`.
+    """A regressor for River pipelines, which needs no scaler and no learning rate.
 
     Parameters
     ----------

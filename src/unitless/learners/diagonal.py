@@ -94,7 +94,7 @@ def run(task, parameters, block, targets, weights, scores, state):
 
 
 class Diagonal(Declared, Coordinatewise):
-    """Diagonal online Newton, moderated.
+    """Online Newton with one variance per feature; uncertain scores are drawn towards 0.
 
     >>> from unitless.testing import example_loss
     >>> print(example_loss(Diagonal()))

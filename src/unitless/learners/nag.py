@@ -203,7 +203,7 @@ class NormalisedGradient(Declared, Coordinatewise):
 
 
 class Nag(NormalisedGradient):
-    """NAG of Ross, Mineiro and Langford, with its explicit step.
+    """NAG, normalised adaptive gradient descent: the algorithm of Vowpal Wabbit.
 
     >>> from unitless.testing import example_loss
     >>> print(example_loss(Nag()))
@@ -217,7 +217,7 @@ class Nag(NormalisedGradient):
 
 
 class Inag(NormalisedGradient):
-    """NAG with an implicit step: large rates are safe.
+    """NAG with an implicit step: large learning rates are safe.
 
     The step goes along the gradient at the prediction p' that it leads to (Karampatziakis and
     Langford, "Online Importance Weight Aware Updates", 2011, integrate it instead; both agree to

@@ -65,7 +65,7 @@ def run(task, parameters, block, targets, weights, scores, state):
 
 
 class Bayes(Declared, Coordinatewise):
-    """Damped naive Bayes on the presence of features.
+    """Naive Bayes on which features are present, damped for features that go together.
 
     >>> from unitless.rows import as_rows
     >>> learner = Bayes()

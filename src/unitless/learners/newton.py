@@ -154,7 +154,7 @@ def run(block, targets, weights, scores, posterior, sizes, totals, settings):
 
 
 class Newton(Declared, Learner):
-    """Online Newton with the full covariance, moderated.
+    """Online Newton with a covariance matrix; uncertain scores are drawn towards 0.
 
     >>> from unitless.testing import example_loss
     >>> print(example_loss(Newton()))

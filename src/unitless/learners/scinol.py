@@ -123,7 +123,7 @@ class Scinol(Declared, Coordinatewise):
 
 
 class Scinol1(Scinol):
-    """ScInOL1, with exponential weights.
+    """ScInOL1: scale-invariant, without a learning rate, weights grow exponentially.
 
     w_i is 0 while M_i = 0, and beta_i starts at eps::
 
@@ -141,7 +141,7 @@ class Scinol1(Scinol):
 
 
 class Scinol2(Scinol):
-    """ScInOL2, by coin betting.
+    """ScInOL2: scale-invariant coin betting, without a learning rate.
 
     w_i is 0 while M_i = 0, and eta_i starts at eps::
 

@@ -30,7 +30,7 @@ LIMIT = 2.0**1000
 
 
 class Vaw(Full):
-    """The forecaster of Vovk, Azoury and Warmuth, for squared loss.
+    """The forecaster of Vovk, Azoury and Warmuth: least squares, for the squared loss.
 
     >>> from sklearn.datasets import load_diabetes
     >>> from unitless.rows import as_rows
