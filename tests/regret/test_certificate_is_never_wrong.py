@@ -126,6 +126,24 @@ def test_the_part_of_h_that_was_dropped_is_known():
         assert abs(h) <= (sums.lost[2] + rounding) * sums.s[2]
 
 
+def test_what_was_dropped_of_h_enters_every_bound(monkeypatch):
+    """By |u_i| s_i times `lost`; the allowance for rounding would hide that it is missing."""
+    X, y = nearly_equal(-52)
+    learner = get("full")("linear", intercept=False)
+    learner.learn(as_rows(X, y))
+    sums = learner.sums()
+    u = np.array([3.0, -2.0])
+    without = certificate(learner, u)
+    lost = np.array([0.0, 0.25, 0.5])
+    monkeypatch.setattr(learner, "sums", lambda: sums._replace(lost=sums.lost + lost))
+    made = certificate(learner, u)
+    more = float(np.sum(lost[1:] * np.abs(u) * sums.s[1:]))
+    assert made.given.certificate == pytest.approx(without.given.certificate + more, rel=1e-12)
+    assert made.box.certificate == pytest.approx(without.box.certificate + 0.75, rel=1e-12)
+    assert made.simplex.certificate == pytest.approx(without.simplex.certificate + 0.5, rel=1e-12)
+    assert made.ellipsoid.certificate > without.ellipsoid.certificate + 0.4
+
+
 @each_learner
 def test_balls_cover_their_worst_members(name):
     for seed, X in enumerate(streams()):

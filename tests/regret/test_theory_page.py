@@ -48,6 +48,59 @@ def test_every_file_named_exists():
         assert (ROOT / path).exists(), path
 
 
+def numbers_in_the_paper():
+    """{label: number} and {label: letter of the appendix that proves it}, as LaTeX counts."""
+    path = ROOT.parent / "shared" / "paper.tex"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    text = path.read_text()
+    # lemmas and theorems share one counter; align* and equation* have no numbers
+    counters = {"theorem": 0, "equation": 0}
+    numbers = {}
+    counted = None
+    for kind, label in re.findall(r"\\begin\{(theorem|lemma|equation)\}|\\label\{([^}]+)\}", text):
+        if kind:
+            counter = "equation" if kind == "equation" else "theorem"
+            counters[counter] += 1
+            counted = counters[counter]
+        else:
+            numbers[label] = counted
+    sections = re.findall(r"\\section\{([^\n]*)", text[text.index(r"\appendix") :])
+    appendices = {}
+    for letter, title in zip("ABCDEF", sections, strict=True):
+        for label in re.findall(r"\\ref\{([^}]+)\}", title):
+            appendices[label] = letter
+    return numbers, appendices
+
+
+def test_numbers_are_those_of_the_paper():
+    numbers, appendices = numbers_in_the_paper()
+    page = PAGE.read_text()
+    rows = re.findall(r"\| (?:Lemma|Theorem) (\d) \| (?:Lemma|Theorem) (\d+) \| `([^`]+)` \|", page)
+    assert len(rows) == 9
+    for _, printed, label in rows:
+        assert numbers[label] == int(printed), label
+    here = {label: number for number, _, label in rows}
+    equations = re.findall(r"^\| ((?:\(\d+\)(?:, )?)+) \| ((?:`eq:[^`]+`(?:, )?)+) \|", page, re.M)
+    assert len(equations) == 7
+    for printed, labels in equations:
+        found = [numbers[label] for label in re.findall("`([^`]+)`", labels)]
+        assert [int(number) for number in re.findall(r"\d+", printed)] == found
+    proofs = re.search(r"Appendix A proves .*", page)[0]
+    for label, letter in appendices.items():
+        if label != "alg:two":
+            kind = "Theorem" if label.startswith("thm") else "Lemma"
+            assert f"{letter} {'proves ' if letter == 'A' else ''}{kind} {here[label]}" in proofs
+
+
+def test_every_number_used_in_the_code_exists():
+    """Package numbers: Lemmas 1 to 7, Theorems 1 to 3, equations 1 to 14."""
+    for path in (ROOT / "src" / "unitless" / "regret").rglob("*.py"):
+        text = path.read_text()
+        assert all(int(n) <= 7 for n in re.findall(r"Lemma (\d+)", text)), path
+        assert all(int(n) <= 14 for n in re.findall(r"equation \((\d+)\)", text)), path
+
+
 def test_table_of_bounds_is_made_from_the_results_file():
     command = [sys.executable, ROOT / "benchmarks" / "bounds.py", "--markdown"]
     made = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -26,7 +26,7 @@ from unitless.blend.grouped_slopes import POWERS, BlendSlopes
 from unitless.blend.mixture import Guarantee
 from unitless.learners.base import Float, Learner, Sums, Weights
 from unitless.losses import HINGE, LOGISTIC, SOFTMAX
-from unitless.regret.certificate_types import TITLE, Certificate, RegretBounds, html_table
+from unitless.regret.certificate_types import TITLE, Certificate, RegretBounds, Table
 from unitless.regret.damped import LAMBDAS, ROUNDING, paid
 
 CLIPPED = {LOGISTIC: "", SOFTMAX: "", HINGE: "clipped to [-1, 1]"}
@@ -56,43 +56,26 @@ class BlendCertificate(NamedTuple):
     clipped: str
     """How the forecasts of the members are clipped before they are mixed; empty if they are not."""
 
-    @property
-    def _head(self) -> str:
-        return f"blend, {self.loss_name} loss: {self.trials} trials, total loss {self.loss:.5g}"
-
-    def _repr_html_(self) -> str:
+    def _tables(self) -> list[Table]:
         title = ("member", "its loss", "blend ahead by", "never behind by", "trials")
-        rows = [
-            (name, kept.member_loss, kept.member_loss - kept.loss, kept.overhead, str(kept.last))
-            for name, kept in self.members.items()
-        ]
-        tables = [html_table(self._head, title, rows)]
-        for made in self.by_member:
-            head = f"{made.theorem}, from {made.member} (trials 1 to {made.trials})"
-            tables.append(html_table(head, TITLE, made.bounds))
-        return "".join(tables)
-
-    def __str__(self) -> str:
-        lines = [
-            self._head,
-            f"{'member':<28}{'its loss':>12}{'blend ahead by':>16}{'never behind by':>17}"
-            f"{'trials':>9}",
-        ]
+        rows = []
         for name, kept in self.members.items():
             ahead = kept.member_loss - kept.loss
-            lines.append(
-                f"{name:<28}{kept.member_loss:>12.5g}{ahead:>16.5g}{kept.overhead:>17.4g}"
-                f"{kept.last:>9}"
-            )
+            rows.append((name, kept.member_loss, ahead, kept.overhead, str(kept.last)))
+        head = f"blend, {self.loss_name} loss: {self.trials} trials, total loss {self.loss:.5g}"
+        tables = [Table(head, title, rows)]
+        for made in self.by_member:
+            head = f"{made.theorem}, from {made.member} (trials 1 to {made.trials})"
+            tables.append(Table(head, TITLE, made.bounds))
+        return tables
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self._tables())
+
+    def __str__(self) -> str:
+        lines = [str(table) for table in self._tables()]
         if self.clipped:
             lines.append(f"losses of members are those of their forecasts {self.clipped}")
-        for made in self.by_member:
-            lines.append(f"{made.theorem}, from {made.member} (trials 1 to {made.trials})")
-            lines.append(f"{'regret against':<28}{'certified':>12}{'sharp':>16}{'theorem':>17}")
-            for line in made.bounds:
-                numbers = (line.certificate, line.sharp, line.theorem)
-                cells = ["-" if x is None else f"{x:.5g}" for x in numbers]
-                lines.append(f"{line.comparator:<28}{cells[0]:>12}{cells[1]:>16}{cells[2]:>17}")
         return "\n".join(lines)
 
 
@@ -109,19 +92,19 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     >>> print(f"{kept.loss:.1f} <= {kept.member_loss:.1f} + {kept.overhead:.1f}")
     75.6 <= 197.1 + 10.5
     """
-    kept = blend.guarantees()
+    guarantees = blend.guarantees()
     by_member = []
     for member, learner in zip(blend.ensemble.members, blend.ensemble.learners, strict=True):
         if member.role == "guarantee" and learner is not None:
             own = None if u is None else _by_feature(blend, learner, u)
-            made = _member_certificate(kept[member.name], learner, own, ball)
+            made = _member_certificate(guarantees[member.name], learner, own, ball)
             by_slopes = _by_slopes(blend, learner, made, own, ball)
             by_member.append(made._replace(bounds=by_slopes))
-    any_kept = next(iter(kept.values()))
-    trials = max(each.last for each in kept.values())
-    total = next((each.loss for each in kept.values() if each.last == trials), any_kept.loss)
+    longest = max(guarantees.values(), key=lambda kept: kept.last)
     clipped = CLIPPED.get(blend.loss.code, "clipped to the range of the targets seen before")
-    return BlendCertificate(blend.loss.name, trials, total, kept, by_member, clipped)
+    return BlendCertificate(
+        blend.loss.name, longest.last, longest.loss, guarantees, by_member, clipped
+    )
 
 
 def _member_certificate(
@@ -134,17 +117,18 @@ def _member_certificate(
     sums = learner.sums()
     assert sums is not None
     member_loss = paid(sums)
-    difference = kept.loss - (kept.member_loss if member_loss is None else member_loss)
-    difference += ROUNDING * kept.last * kept.loss
-    bounds = [
-        line._replace(
-            certificate=line.certificate + difference,
-            sharp=None if line.sharp is None else line.sharp + kept.overhead,
-            theorem=None if line.theorem is None else line.theorem + kept.overhead,
-        )
-        for line in made.bounds
-    ]
-    return MemberCertificate(kept.member, str(learner.theorem), kept.last, bounds)
+    if member_loss is None:
+        member_loss = kept.member_loss
+    rounding = ROUNDING * kept.last * kept.loss
+    difference = kept.loss - member_loss + rounding
+    lines = []
+    for line in made.bounds:
+        certified = line.certificate + difference
+        if line.sharp is not None and line.theorem is not None:
+            sharp = line.sharp + kept.overhead
+            line = line._replace(sharp=sharp, theorem=line.theorem + kept.overhead)
+        lines.append(line._replace(certificate=certified))
+    return MemberCertificate(kept.member, str(learner.theorem), kept.last, lines)
 
 
 def _by_slopes(
@@ -156,14 +140,15 @@ def _by_slopes(
     if sums is None or slopes is None or slopes.trials != made.trials:
         return made.bounds
     sure = SlopeBound(slopes, sums, blend.guarantees()[made.member].loss)
-    zero = np.zeros(len(sums.s))
-    asked = [zero] if u is None else [zero, np.append(u.intercept, u.features)]
-    least = [sure.against(w) for w in asked] + sure.balls(ball)
-    bounds = [
-        line._replace(certificate=min(line.certificate, own))
-        for line, own in zip(made.bounds, least, strict=False)  # an ellipsoid is the last line
-    ]
-    return bounds + made.bounds[len(bounds) :]
+    by_slopes = [sure.against(np.zeros(len(sums.s)))]
+    if u is not None:
+        by_slopes.append(sure.against(np.append(u.intercept, u.features)))
+    by_slopes += sure.balls(ball)
+    lines = list(made.bounds)
+    for k, bound in enumerate(by_slopes):  # beyond them is the ellipsoid
+        least = min(lines[k].certificate, bound)
+        lines[k] = lines[k]._replace(certificate=least)
+    return lines
 
 
 class SlopeBound:

@@ -1,9 +1,8 @@
 """Upper bounds on the regret, one function per theorem, evaluated on the data seen.
 
-Kotlowski, "Scale-Invariant Unconstrained Online Learning" (2017), with the errata of
-theory.md. All hold for a loss with Lipschitz constant 1; for constant L a learner works
-with loss / L, so multiply by L. Every horizon T counts the trials so far (weight > 0), and every
-bound holds at each T, not only at the last. With sample weights v read v x for x.
+Kotlowski (2017), with the errata of theory.md, whose numbers are used here: Theorems 1, 2 and 3 are
+4, 9 and 6 in print. All hold for losses with Lipschitz constant 1, otherwise multiply by it, and at
+each T, the number of trials so far. With sample weights v read v x for x.
 
 The comparator u enters only through numbers without a unit: a_i = |u_i| s_i with
 s_i^2 = sum x_i^2, or |u|_S = sqrt(sum (x.u)^2). Logarithms are taken of factors, never of
@@ -28,8 +27,10 @@ def kappa(alpha: float) -> float:
     >>> round(kappa(1.2), 1), round(kappa(2.0), 3)
     (785.8, 1.771)
     """
-    exponent = 0.5 / (alpha - 9 / 8) if alpha > 9 / 8 else math.inf
-    return math.exp(exponent) if exponent < 709 else math.inf
+    above = alpha - 9 / 8
+    if above < 1 / 1418:  # e^709 is near the largest float
+        return math.inf
+    return math.exp(0.5 / above)
 
 
 def additive(T: int, alpha: float, wealth: float = 1.0, *, growing: bool = False) -> float:
@@ -45,10 +46,12 @@ def additive(T: int, alpha: float, wealth: float = 1.0, *, growing: bool = False
     if T < 1:
         return 0.0
     harmonic = 1 + math.log(T)
-    c = math.exp(0.5 / alpha)
     if alpha < SHARP_ALPHA:
         return wealth * kappa(alpha) * harmonic
-    return wealth * (c * harmonic if growing else 1 + (c - 1) * harmonic)
+    c = math.exp(0.5 / alpha)
+    if growing:
+        return wealth * c * harmonic
+    return wealth * (1 + (c - 1) * harmonic)
 
 
 def theorem_1(a: ArrayLike, *, d: int, T: int, alpha: float, wealth: float = 1.0) -> float:
@@ -61,8 +64,10 @@ def theorem_1(a: ArrayLike, *, d: int, T: int, alpha: float, wealth: float = 1.0
     """
     if T < 1:
         return 0.0
-    f = penalty(a, alpha, math.log(d) + math.log(T) - math.log(wealth))
-    return float(np.sum(f)) + wealth * kappa(alpha) * (1 + math.log(T))
+    log_beta = math.log(d) + math.log(T) - math.log(wealth)
+    f = penalty(a, alpha, log_beta)
+    overhead = wealth * kappa(alpha) * (1 + math.log(T))
+    return float(np.sum(f)) + overhead
 
 
 def theorem_1_sharp(
@@ -77,8 +82,10 @@ def theorem_1_sharp(
     """
     if T < 1:
         return 0.0
-    f = lambert(a, alpha, math.log(d) + math.log(T) - math.log(wealth))
-    return float(np.sum(f)) + additive(T, alpha, wealth, growing=growing)
+    log_beta = math.log(d) + math.log(T) - math.log(wealth)
+    f = lambert(a, alpha, log_beta)
+    overhead = additive(T, alpha, wealth, growing=growing)
+    return float(np.sum(f)) + overhead
 
 
 def theorem_1_bounded(
@@ -86,13 +93,13 @@ def theorem_1_bounded(
 ) -> float:
     """Theorem 1 for |u| <= U and |x_t| <= X, for comparison with `gradient_descent` (section 3).
 
-    By Cauchy-Schwarz sum a_i <= U X sqrt(T), hence U X sqrt(alpha T log(1 + alpha d^2 U^2 X^2
-    T^3)) + kappa (1 + log T): the overhead is the root of a logarithm (erratum 6).
+    By Cauchy-Schwarz sum a_i <= U X sqrt(T); the overhead is the root of a logarithm (erratum 6).
 
     >>> round(theorem_1_bounded(1.0, 1.0, d=10, T=100, alpha=1.5), 1)
     74.4
     """
-    return theorem_1([gradient_descent(U, X, T)], d=d, T=T, alpha=alpha, wealth=wealth)
+    largest = gradient_descent(U, X, T)
+    return theorem_1([largest], d=d, T=T, alpha=alpha, wealth=wealth)
 
 
 def gradient_descent(U: float, X: float, T: int) -> float:
@@ -125,8 +132,10 @@ def theorem_2(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -
     >>> round(theorem_2(2.2704, gamma=5.0, alpha=9 / 8), 3)
     7.074
     """
-    log_square = math.log(alpha) + 2 * (float(log_of(norm)) - math.log(wealth))
-    return norm * math.sqrt(alpha * np.logaddexp(0.0, log_square) + gamma) + wealth
+    log_norm = float(log_of(norm)) - math.log(wealth)
+    log_square = math.log(alpha) + 2 * log_norm
+    logarithm = np.logaddexp(0.0, log_square)
+    return norm * math.sqrt(alpha * logarithm + gamma) + wealth
 
 
 def theorem_2_sharp(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
@@ -137,7 +146,8 @@ def theorem_2_sharp(norm: float, *, gamma: float, alpha: float, wealth: float = 
     >>> round(theorem_2_sharp(1.0, gamma=1e6, alpha=9 / 8), 3)
     1001.0
     """
-    return float(penalty(norm, alpha, gamma / (2 * alpha) - math.log(wealth))) + wealth
+    log_beta = gamma / (2 * alpha) - math.log(wealth)
+    return float(penalty(norm, alpha, log_beta)) + wealth
 
 
 def theorem_2_sharpest(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
@@ -146,7 +156,8 @@ def theorem_2_sharpest(norm: float, *, gamma: float, alpha: float, wealth: float
     >>> round(theorem_2_sharpest(2.2704, gamma=5.0, alpha=9 / 8), 3)
     5.085
     """
-    return float(lambert(norm, alpha, gamma / (2 * alpha) - math.log(wealth))) + wealth
+    log_beta = gamma / (2 * alpha) - math.log(wealth)
+    return float(lambert(norm, alpha, log_beta)) + wealth
 
 
 def theorem_2_per_coordinate(
@@ -168,16 +179,19 @@ def theorem_2_per_coordinate(
     >>> round(theorem_2_per_coordinate([1.0, 0.5], gammas=[2.0, 1.0], d=2, alpha=9 / 8), 2)
     1.96
     """
-    log_beta = math.log(d) + np.asarray(gammas, dtype=np.float64) / (2 * alpha) - math.log(wealth)
-    f = lambert(a, alpha, log_beta) if sharp else penalty(a, alpha, log_beta)
-    return float(np.sum(f)) + wealth * (1 + math.log(d) if growing else 1.0)
+    exponents = np.asarray(gammas, dtype=np.float64) / (2 * alpha)
+    log_beta = math.log(d) + exponents - math.log(wealth)
+    form = lambert if sharp else penalty
+    total = float(np.sum(form(a, alpha, log_beta)))
+    if growing:
+        return total + wealth * (1 + math.log(d))
+    return total + wealth
 
 
 def luo(rank: int, total: float, smallest: float) -> float:
     """Lemma 6 (Luo et al. 2016, Theorem 4): sum x'S_t^+x, hence Gamma_T, is at most this.
 
-    rank of S_T, total = sum |x_t|^2, smallest = the least non-zero eigenvalue of any S_t. Unlike
-    Gamma_T it depends on the units: total / smallest does.
+    rank of S_T, total = sum |x_t|^2, smallest = the least non-zero eigenvalue of any S_t.
 
     >>> round(luo(2, 300.0, 1.0), 2)
     15.85
@@ -185,8 +199,9 @@ def luo(rank: int, total: float, smallest: float) -> float:
     if rank < 1:
         return 0.0
     pairs = rank * (1 + rank) / 2
-    ratio = math.log(total) - math.log(pairs) - math.log(smallest)
-    return rank + pairs * float(np.logaddexp(0.0, ratio))
+    log_ratio = math.log(total) - math.log(pairs) - math.log(smallest)
+    logarithm = float(np.logaddexp(0.0, log_ratio))
+    return rank + pairs * logarithm
 
 
 def theorem_2_luo(
@@ -197,7 +212,8 @@ def theorem_2_luo(
     >>> round(theorem_2_luo(1.0, rank=2, total=300.0, smallest=1.0, alpha=9 / 8), 2)
     5.09
     """
-    return theorem_2(norm, gamma=luo(rank, total, smallest), alpha=alpha, wealth=wealth)
+    gamma = luo(rank, total, smallest)
+    return theorem_2(norm, gamma=gamma, alpha=alpha, wealth=wealth)
 
 
 def ridge_gamma(d: int, total: float, ridge: float) -> float:
@@ -226,18 +242,23 @@ def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:
     """
     values = np.asarray(X, dtype=np.float64)
     largest = np.abs(values).max(axis=0, initial=0.0)
-    scaled = values[:, largest > 0] / largest[largest > 0]
-    Z: Float = np.asarray(scaled / np.linalg.norm(scaled, axis=0), dtype=np.float64)
+    seen = largest > 0
+    scaled = values[:, seen] / largest[seen]
+    norms = np.linalg.norm(scaled, axis=0)
+    Z: Float = np.asarray(scaled / norms, dtype=np.float64)
+    noise = Z.shape[1] * 2**-50
     basis = np.zeros((0, Z.shape[1]))
     smallest = math.inf
     for t, x in enumerate(Z):
         rest = x - basis.T @ (basis @ x)
         rest -= basis.T @ (basis @ rest)
-        if np.linalg.norm(rest) > Z.shape[1] * 2**-50 * np.linalg.norm(x):
-            basis = np.vstack([basis, rest / np.linalg.norm(rest)])
+        size = np.linalg.norm(rest)
+        if size > noise * np.linalg.norm(x):
+            basis = np.vstack([basis, rest / size])
             singular = np.linalg.svd(Z[: t + 1], compute_uv=False)
-            smallest = min(smallest, float(singular[len(basis) - 1]) ** 2)
-    return len(basis), float(np.sum(Z * Z)), smallest
+            least = float(singular[len(basis) - 1])
+            smallest = min(smallest, least**2)
+    return len(basis), float(np.sum(Z**2)), smallest
 
 
 def zero(norm: float, T: int) -> float:

@@ -19,7 +19,6 @@ for the learner, its bound, known in advance, is listed beside them.
 
 import inspect
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +34,8 @@ from unitless.regret.comparator import best_comparator
 from unitless.regret.damped import damped
 from unitless.regret.design import predictions
 from unitless.rows import Rows
+
+THEOREMS = ("Theorem 1", "Theorem 2", "Theorem 2 per coordinate", "section 4.1")
 
 
 class Size(NamedTuple):
@@ -101,16 +102,23 @@ def certificate(
         raise ValueError(
             f"{learner.name} keeps no sums for a certificate; use coordinate, full or blend"
         )
-    asked: list[tuple[str, Weights]] = [("u = 0", Weights(0.0, np.zeros(len(sums.s) - 1)))]
+    zero = Weights(0.0, np.zeros(len(sums.s) - 1))
+    asked = {"u = 0": zero}
     hindsight = None
     paid = None
     if u is not None:
-        asked.append(("u given", u if isinstance(u, Weights) else Weights(0.0, np.asarray(u))))
+        asked["u given"] = u if isinstance(u, Weights) else Weights(0.0, np.asarray(u))
     if rows is not None:
         paid = _paid(learner, rows, scores, sums)
         hindsight = best_comparator(learner.loss, rows, intercept=learner.intercept)
-        asked.append(("u best in hindsight", hindsight.weights))
-    made = {name: _against(name, learner, sums, weights, rows, paid) for name, weights in asked}
+        asked["u best in hindsight"] = hindsight.weights
+    against = {}
+    for name, weights in asked.items():
+        line = _against(name, learner, sums, weights)
+        if rows is not None and paid is not None:
+            theirs = _total(learner, rows, predictions(rows, weights))
+            line = line._replace(regret=paid - theirs)
+        against[name] = line
     box, simplex, ellipsoid = _balls(learner, sums, ball)
     return Certificate(
         learner=learner.name,
@@ -119,9 +127,9 @@ def certificate(
         dimension=sums.dimension,
         theorem=learner.theorem,
         A=sums.A,
-        origin=made["u = 0"],
-        given=made.get("u given"),
-        best=made.get("u best in hindsight"),
+        origin=against["u = 0"],
+        given=against.get("u given"),
+        best=against.get("u best in hindsight"),
         box=box,
         simplex=simplex,
         ellipsoid=ellipsoid,
@@ -129,24 +137,22 @@ def certificate(
     )
 
 
-def _against(
-    name: str, learner: Learner, sums: Sums, u: Weights, rows: Rows | None, paid: float | None
-) -> RegretBounds:
+def _against(name: str, learner: Learner, sums: Sums, u: Weights) -> RegretBounds:
     """The bounds on the regret against u."""
-    if u.features.shape != (len(sums.s) - 1,):
+    columns = len(sums.s) - 1
+    if u.features.shape != (columns,):
         raise ValueError(
-            f"{name}: weights of shape {u.features.shape}, but the learner has seen "
-            f"{len(sums.s) - 1} columns: give one weight per column"
+            f"{name}: weights of shape {u.features.shape}, but the learner has seen {columns} "
+            "columns: give one weight per column"
         )
-    sizes = sums.s * np.append(u.intercept, u.features)
+    w = np.append(u.intercept, u.features)
+    sizes = sums.s * w
     product = float(np.sum(sums.z * sizes))
     bound = damped(learner.loss, sums)
-    certified = bound.least(product, float(np.sum(bound.errors * np.abs(sizes))))
-    regret = None
-    if rows is not None and paid is not None:
-        regret = paid - _total(learner, rows, predictions(rows, u))
-    by_theorem = _theorem_bounds(learner, sums, _size(u, learner, sums))
-    return RegretBounds(name, regret, certified, *by_theorem)
+    error = float(np.sum(bound.errors * np.abs(sizes)))
+    certified = bound.least(product, error)
+    by_theorem = _theorem_bounds(learner, sums, _size(w, learner, sums))
+    return RegretBounds(name, None, certified, *by_theorem)
 
 
 def _balls(
@@ -159,27 +165,29 @@ def _balls(
     bound = damped(learner.loss, sums)
     z = np.abs(sums.z[seen])
     errors = bound.errors[seen]
-    corner = Size(np.full(len(z), B), B * len(z))
-    # among the vertices the bound is largest where Gamma_i is
-    gammas = learner.gammas()[seen] if hasattr(learner, "gammas") else z
-    heaviest = int(np.argmax(gammas)) if len(z) else 0
-    vertex = Size(np.where(np.arange(len(z)) == heaviest, B, 0.0), B)
+    largest_error = float(np.max(errors, initial=0.0))
 
     def worst(name: str, largest: float, error: float, size: Size) -> RegretBounds:
         certified = bound.least(B * largest, B * error)
-        return RegretBounds(name, None, certified, *_theorem_bounds(learner, sums, size))
+        by_theorem = _theorem_bounds(learner, sums, size)
+        return RegretBounds(name, None, certified, *by_theorem)
 
-    total = float(np.sum(z))
+    corner = Size(np.full(len(z), B), B * len(z))
+    box = worst(f"any |u_i| s_i <= {B:g}", float(np.sum(z)), float(np.sum(errors)), corner)
+    # among the vertices the bound is largest where Gamma_i is
+    gammas = learner.gammas()[seen] if hasattr(learner, "gammas") else z
+    at_vertex = np.zeros(len(z))
+    at_vertex[np.argsort(gammas)[-1:]] = B
+    vertex = Size(at_vertex, B)
     largest = float(np.max(z, initial=0.0))
-    box = worst(f"any |u_i| s_i <= {B:g}", total, float(np.sum(errors)), corner)
-    simplex = worst(
-        f"any sum |u_i| s_i <= {B:g}", largest, float(np.max(errors, initial=0.0)), vertex
-    )
+    simplex = worst(f"any sum |u_i| s_i <= {B:g}", largest, largest_error, vertex)
     if not hasattr(learner, "norm_h"):
         return box, simplex, None
     sizes, dependent = _sizes_in_ellipsoid(learner.state)
-    name = f"any |u|_S <= {B:g}" + (f" (0 on {dependent} dependent)" if dependent else "")
-    error = float(np.max(errors, initial=0.0) * np.sum(sizes))
+    name = f"any |u|_S <= {B:g}"
+    if dependent:
+        name += f" (0 on {dependent} dependent)"
+    error = largest_error * float(np.sum(sizes))
     return box, simplex, worst(name, learner.norm_h(), error, vertex)
 
 
@@ -193,7 +201,8 @@ def _sizes_in_ellipsoid(state: Any) -> tuple[Float, int]:
 
     rank = int(state.totals[RANK])
     inverse = solve_triangular(state.R[:rank, :rank], np.eye(rank))
-    sizes = np.sqrt(state.squares[:rank]) * np.linalg.norm(inverse, axis=1)
+    norms = np.sqrt(state.squares[:rank])
+    sizes = norms * np.linalg.norm(inverse, axis=1)
     return sizes, int(state.totals[ACTIVE]) - rank
 
 
@@ -220,66 +229,48 @@ def _total(learner: Learner, rows: Rows, p: Float) -> float:
     return float(np.sum(each if rows.weights is None else rows.weights * each))
 
 
-def _size(u: Weights, learner: Learner, sums: Sums) -> Size:
-    """The size of u on the data this learner has seen."""
-    w = np.append(u.intercept, u.features)
+def _size(w: Float, learner: Learner, sums: Sums) -> Size:
+    """The size of weights w, the intercept first, on the data this learner has seen."""
     a = np.abs(w) * sums.s
     norm = float(np.sum(a))
     state = learner.state
     if hasattr(state, "R"):  # |u|_S = |R u|; R has the units and the order of the learner
         taken = state.coordinates[state.coordinates >= 0]
-        scaled = w[taken] / learner._units[taken] if len(learner._units) else w[taken]
+        scaled = w[taken]
+        if len(learner._units):
+            scaled = scaled / learner._units[taken]
         terms = np.sum(state.R[:, : len(taken)] * scaled, axis=1)
         norm = float(np.sqrt(np.sum(terms * terms)))
     return Size(a[sums.s > 0], norm)
 
 
-def _theorem_bounds(
-    learner: Learner, sums: Sums, size: Size
-) -> tuple[float, float] | tuple[None, None]:
+def _theorem_bounds(learner: Any, sums: Sums, size: Size) -> tuple[float | None, float | None]:
     """The bound of the learner's theorem, for comparators of that size: sharpest, and as printed.
 
     A theorem speaks of loss / L, so its bound is multiplied by L.
     """
-    theorem = THEOREMS.get(learner.theorem or "")
-    if theorem is None:
+    if learner.theorem not in THEOREMS:
         return None, None
-    sharp, printed = theorem(learner, sums, size)
+    if learner.theorem == "section 4.1":
+        sharp = printed = bounds.zero(size.norm, sums.trials)
+    else:
+        sharp, printed = _bounds_of_algorithm(learner, sums, size)
     lipschitz = learner.loss.lipschitz
     return lipschitz * sharp, lipschitz * printed
 
 
-def _theorem_1(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
-    data = {
-        "d": max(learner.d or sums.dimension, 1),
-        "T": sums.trials,
-        "alpha": learner.alpha,
-        "wealth": learner.wealth,
-    }
-    sharp = bounds.theorem_1_sharp(size.a, growing=learner.d is None, **data)
-    return sharp, bounds.theorem_1(size.a, **data)
-
-
-def _theorem_2(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
-    data = {"gamma": learner.gamma(), "alpha": learner.alpha, "wealth": learner.wealth}
-    return bounds.theorem_2_sharpest(size.norm, **data), bounds.theorem_2(size.norm, **data)
-
-
-def _theorem_2_per_coordinate(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
-    data = {
-        "gammas": learner.gammas()[sums.s > 0],
-        "d": max(learner.d or sums.dimension, 1),
-        "alpha": learner.alpha,
-        "wealth": learner.wealth,
-        "growing": learner.d is None,
-    }
+def _bounds_of_algorithm(learner: Any, sums: Sums, size: Size) -> tuple[float, float]:
+    data = {"alpha": learner.alpha, "wealth": learner.wealth}
+    if learner.theorem == "Theorem 2":
+        data["gamma"] = learner.gamma()
+        return bounds.theorem_2_sharpest(size.norm, **data), bounds.theorem_2(size.norm, **data)
+    growing = learner.d is None
+    data["d"] = max(learner.d or sums.dimension, 1)
+    if learner.theorem == "Theorem 1":
+        data["T"] = sums.trials
+        sharp = bounds.theorem_1_sharp(size.a, growing=growing, **data)
+        return sharp, bounds.theorem_1(size.a, **data)
+    data["gammas"] = learner.gammas()[sums.s > 0]
+    data["growing"] = growing
     sharp = bounds.theorem_2_per_coordinate(size.a, **data)
     return sharp, bounds.theorem_2_per_coordinate(size.a, sharp=False, **data)
-
-
-THEOREMS: dict[str, Callable[[Any, Sums, Size], tuple[float, float]]] = {
-    "Theorem 1": _theorem_1,
-    "Theorem 2": _theorem_2,
-    "Theorem 2 per coordinate": _theorem_2_per_coordinate,
-    "section 4.1": lambda learner, sums, size: (bounds.zero(size.norm, sums.trials),) * 2,
-}

@@ -1,6 +1,6 @@
-"""The numbers of a certificate, with their names, and the table they print as."""
+"""The numbers of a certificate, with their names, and the tables they print as."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -54,38 +54,50 @@ class Certificate(NamedTuple):
         lines = (self.origin, self.given, self.best, self.simplex, self.box, self.ellipsoid)
         return [line for line in lines if line is not None]
 
-    @property
-    def members(self) -> dict[str, Any]:
-        """None: only the certificate of a Blend has members (`BlendCertificate`)."""
-        return {}
-
-    @property
-    def _head(self) -> str:
+    def _table(self) -> "Table":
         theorem = self.theorem or "no theorem holds for this learner; its certificate does"
         counts = f"{self.trials} trials, {self.dimension} dimensions"
-        return f"{self.learner}, {self.loss} loss: {counts} ({theorem})"
+        caption = f"{self.learner}, {self.loss} loss: {counts} ({theorem})"
+        return Table(caption, TITLE, self.bounds)
 
     def _repr_html_(self) -> str:
-        return html_table(self._head, TITLE, self.bounds)
+        return self._table().html()
 
     def __str__(self) -> str:
-        width = max(len(line.comparator) for line in self.bounds)
-        table: list[tuple[str | float | None, ...]] = [TITLE, *self.bounds]
-        lines = [
-            f"{name:<{width}}" + "".join(f"  {_cell(number):>10}" for number in numbers)
-            for name, *numbers in table
-        ]
-        foot = [f"hindsight: {self.hindsight}"] if self.hindsight else []
-        return "\n".join([self._head, *lines, *foot])
+        table = str(self._table())
+        if self.hindsight is None:
+            return table
+        return f"{table}\nhindsight: {self.hindsight}"
 
 
-def html_table(caption: str, title: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as notebooks show it."""
-    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in title)}</tr>"]
-    for row in rows:
-        cells = "".join(f"<td>{escape(_cell(cell))}</td>" for cell in row)
-        lines.append(f"<tr>{cells}</tr>")
-    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
+class Table(NamedTuple):
+    """A table for the terminal (`str`) and for notebooks (`html`)."""
+
+    caption: str
+    title: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The title and the rows as text."""
+        return [[_cell(value) for value in row] for row in (self.title, *self.rows)]
+
+    def __str__(self) -> str:
+        lines = [self.caption]
+        first_width = max(len(row[0]) for row in self.cells)
+        widths = [max(12, len(name) + 2) for name in self.title[1:]]
+        for name, *numbers in self.cells:
+            columns = zip(numbers, widths, strict=True)
+            line = "".join(number.rjust(width) for number, width in columns)
+            lines.append(name.ljust(first_width) + line)
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        lines = [f"<caption>{escape(self.caption)}</caption>"]
+        for kind, row in zip(["th"] + ["td"] * len(self.rows), self.cells, strict=True):
+            columns = "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in row)
+            lines.append(f"<tr>{columns}</tr>")
+        return f"<table>{''.join(lines)}</table>"
 
 
 def _cell(number: float | str | None) -> str:

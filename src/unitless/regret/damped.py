@@ -62,7 +62,8 @@ def damped(loss: Loss, sums: Sums) -> Damped:
     slopes = sums.slopes
     terms = ROUNDING * (sums.trials + sums.dimension + 8)
     # sum |v g x_i| <= L sqrt(T) s_i
-    errors = np.full(len(sums.s), terms * loss.lipschitz * math.sqrt(sums.trials))
+    rounding = terms * loss.lipschitz * math.sqrt(sums.trials)
+    errors = np.full(len(sums.s), rounding)
     if sums.lost is not None:
         errors += sums.lost
     total = paid(sums)
@@ -70,7 +71,8 @@ def damped(loss: Loss, sums: Sums) -> Damped:
         size = abs(sums.A)
         if slopes is not None:
             size = max(size, slopes[SIZE]) if math.isfinite(slopes[SIZE]) else math.inf
-        return Damped(np.ones(1), np.array([sums.A + terms * size]), errors)
+        level = sums.A + terms * size
+        return Damped(np.ones(1), np.array([level]), errors)
     size = total + slopes[SIZE]
     if loss.code == losses.LOGISTIC:
         conjugates = _logistic(slopes[BINS:].reshape(2, COUNT))

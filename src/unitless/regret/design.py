@@ -38,13 +38,15 @@ class Design(NamedTuple):
 
         u = np.zeros(len(self.norms))
         u[self.order] = w if self.R is None else solve_triangular(self.R, w)
-        u = np.ldexp(np.divide(u, self.norms, out=u, where=self.norms > 0), -self.exponents)
+        u[self.order] /= self.norms[self.order]
+        u = np.ldexp(u, -self.exponents)
         return Weights(float(u[0]), u[1:])
 
     def size(self, weights: Weights) -> float:
         """sum |u_i| s_i, which has no unit."""
         u = np.append(weights.intercept, weights.features)
-        return float(np.sum(np.abs(np.ldexp(u, self.exponents)) * self.norms))
+        scaled = np.abs(np.ldexp(u, self.exponents))
+        return float(np.sum(scaled * self.norms))
 
 
 def predictions(rows: Rows, weights: Weights) -> Float:
@@ -76,17 +78,20 @@ def design(X: Matrix, *, intercept: bool) -> Design:
     scaled, exponents = _without_units(_with_constant(X, intercept))
     if not isinstance(scaled, np.ndarray) and np.prod(scaled.shape) <= LARGEST_DENSE:
         scaled = scaled.toarray()
-    norms = np.sqrt(np.asarray((scaled * scaled).sum(axis=0)).ravel())
+    squares = (scaled * scaled).sum(axis=0)
+    norms = np.sqrt(np.asarray(squares).ravel())
     seen = np.flatnonzero(norms)
     columns = scaled[:, seen] * (1 / norms[seen])
     if not isinstance(columns, np.ndarray):
-        return Design(columns.tocsr(), None, seen, exponents, norms, columns.tocsr())
+        columns = columns.tocsr()
+        return Design(columns, None, seen, exponents, norms, columns)
     from scipy.linalg import qr  # slow to import, and certificates do not need it
 
     Q, R, pivots = qr(columns, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))  # decreasing; rounding errors as in NumPy's matrix_rank
     noise = max(columns.shape) * np.finfo(np.float64).eps
-    rank = int(np.sum(diagonal > noise * diagonal.max(initial=0.0)))
+    largest = diagonal.max(initial=0.0)
+    rank = int(np.sum(diagonal > noise * largest))
     order = seen[pivots[:rank]]
     return Design(Q[:, :rank], R[:rank, :rank], order, exponents, norms, columns)
 
@@ -102,9 +107,11 @@ def _without_units(X: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
     """Every column divided by the power of two that brings its largest entry into [1/2, 1)."""
     if isinstance(X, np.ndarray):
         largest = np.max(np.abs(X), axis=0, initial=0.0)
-        exponents = np.frexp(largest)[1].astype(np.int64)
+    else:
+        largest = abs(X).max(axis=0).toarray().ravel()
+    _, powers = np.frexp(largest)
+    exponents = powers.astype(np.int64)
+    if isinstance(X, np.ndarray):
         return np.ldexp(X, -exponents), exponents
-    largest = abs(X).max(axis=0).toarray().ravel()
-    exponents = np.frexp(largest)[1].astype(np.int64)
     X.data = np.ldexp(X.data, -exponents[X.indices])
     return X, exponents

@@ -34,11 +34,11 @@ def domain(loss: Loss, y: Float) -> tuple[Float, Float]:
         return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
     if loss.targets == "slopes":
         return y, y
-    low = -loss.lipschitz
     high = loss.lipschitz
+    low = -high
     if loss.code == losses.QUANTILE:
         low = -loss.parameter
-        high = 1 - loss.parameter
+        high = 1 + low
     return np.full_like(y, low), np.full_like(y, high)
 
 
@@ -53,7 +53,8 @@ def conjugate(loss: Loss, y: Float, g: Float) -> Float:
         return np.asarray(xlogy(q, q) + xlogy(1 - q, 1 - q))
     if loss.code == losses.LINEAR:
         return np.zeros_like(y)
-    return g * y + CURVATURE.get(loss.code, 0.0) * g * g
+    curvature = CURVATURE.get(loss.code, 0.0)
+    return g * y + curvature * g * g
 
 
 def lower_bound(loss: Loss, Z: Any, C: Any, y: Float, v: Float, g: Float, radius: float) -> float:
@@ -70,7 +71,8 @@ def lower_bound(loss: Loss, Z: Any, C: Any, y: Float, v: Float, g: Float, radius
         slopes = v * g
         residual = np.max(np.abs(C.T @ slopes), initial=0.0)
         residual += rounding * np.linalg.norm(slopes)
-        return float(-np.sum(terms) - rounding * np.sum(np.abs(terms)) - radius * residual)
+        error = rounding * np.sum(np.abs(terms))
+        return float(-np.sum(terms) - error - radius * residual)
 
     g = np.clip(g, low, high)
     best = bound(g)
@@ -82,15 +84,21 @@ def lower_bound(loss: Loss, Z: Any, C: Any, y: Float, v: Float, g: Float, radius
 
 def _balanced(Z: Any, v: Float, g: Float, low: Float, high: Float) -> Float:
     """g moved towards Z'(v g) = 0, each entry in proportion to the room it has in its domain."""
-    room = np.ones_like(g) if math.isinf(high.max(initial=0.0)) else (g - low) * (high - g)
+    room = (g - low) * (high - g)
+    if math.isinf(high.max(initial=0.0)):
+        room = np.ones_like(g)
+    weights = v * room
     residual = Z.T @ (v * g)
     if isinstance(Z, np.ndarray):
-        step = np.linalg.lstsq((Z.T * (v * room)) @ Z, residual, rcond=None)[0]
+        hessian = (Z.T * weights) @ Z
+        step = np.linalg.lstsq(hessian, residual, rcond=None)[0]
     else:
         from scipy.sparse.linalg import LinearOperator, minres
 
-        hessian = LinearOperator(
-            (Z.shape[1],) * 2, matvec=lambda w: Z.T @ (v * room * (Z @ w)), dtype=np.float64
-        )
-        step = minres(hessian, residual, rtol=1e-14, maxiter=300)[0]
+        def product(w: Float) -> Float:
+            return np.asarray(Z.T @ (weights * (Z @ w)))
+
+        k = Z.shape[1]
+        operator = LinearOperator((k, k), matvec=product, dtype=np.float64)
+        step = minres(operator, residual, rtol=1e-14, maxiter=300)[0]
     return np.clip(g - room * (Z @ step), low, high)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
+from scipy.special import bdtr
 
 from unitless.learners.base import Float
 
@@ -49,17 +49,15 @@ def streeter_mcmahan(u: ArrayLike, T: int, wealth: float = 1.0) -> Float:
     array([  0.  ,  10.05, 194.58])
     """
     size = np.abs(np.asarray(u, dtype=np.float64))
-    heads = np.arange(T + 1.0)
-    log_arrangements = gammaln(T + 1) - gammaln(heads + 1) - gammaln(T - heads + 1)
-    log_chance = log_arrangements - T * math.log(2)
-    tail = np.cumsum(np.exp(log_chance[::-1]))  # P(h >= T - 2k)
+    moves = size > 0
+    tails = np.arange(T + 1.0)
+    at_least = bdtr(tails, T, 0.5)  # the chance that h >= T - 2 tails
     # E max(0, h - m) is linear between the values m = T, T - 2, .. of h; below -T it is -m.
-    excess = np.concatenate([[0.0], 2 * np.cumsum(tail)[:-1]])
-    need = np.divide(wealth, size, out=np.full(size.shape, np.inf), where=size > 0)
-    inside = np.interp(need, excess, T - 2 * heads)
+    excess = np.append(0.0, 2 * np.cumsum(at_least)[:-1])
+    need = np.divide(wealth, size, out=np.zeros_like(size), where=moves)
+    inside = np.interp(need, excess, T - 2 * tails)
     m = np.where(need < T, inside, -need)
-    m[size == 0] = 0.0
-    return np.where(size > 0, wealth + size * m, 0.0)
+    return np.where(moves, wealth + size * m, 0.0)
 
 
 def streeter_mcmahan_shape(u: ArrayLike, T: int) -> Float:

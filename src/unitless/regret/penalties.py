@@ -26,8 +26,9 @@ def penalty(a: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
     [0.00000000e+000 9.72701821e-001 3.32484531e+201]
     """
     log_product = np.asarray(log_beta) + log_of(a)
-    inside = np.logaddexp(0.0, math.log(alpha) + 2 * log_product)
-    return np.asarray(np.abs(a) * np.sqrt(alpha * inside))
+    log_square = math.log(alpha) + 2 * log_product
+    logarithm = np.logaddexp(0.0, log_square)
+    return np.asarray(np.abs(a) * np.sqrt(alpha * logarithm))
 
 
 def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
@@ -38,7 +39,8 @@ def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -
     >>> conjugate_bound([0.0, 2.0], alpha=1.2).round(4)
     array([1.    , 5.2945])
     """
-    return np.exp(np.square(theta) / (2 * alpha) - np.asarray(log_beta))
+    exponent = np.square(theta) / (2 * alpha)
+    return np.exp(exponent - np.asarray(log_beta))
 
 
 def lambert(a: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
@@ -52,8 +54,8 @@ def lambert(a: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
     """
     a = np.abs(np.asarray(a, dtype=np.float64))
     log_beta = np.asarray(log_beta)
-    log_product = log_beta + log_of(a)
-    w = wrightomega(math.log(alpha) + 2 * log_product)
+    log_square = math.log(alpha) + 2 * (log_beta + log_of(a))
+    w = wrightomega(log_square)
     # a sqrt(alpha / W) = e^(W/2) / beta: the right side is exact where W has underflowed.
     small = np.exp(np.minimum(w, 1.0) / 2 - log_beta)
     large = a * np.sqrt(alpha / np.maximum(w, 1.0))

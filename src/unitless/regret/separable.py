@@ -32,7 +32,8 @@ def separation(Z: Any, y: Float, w: Float, slopes: Float) -> Separation:
     margins = y * (Z @ w)
     least = np.min(margins, initial=np.inf)
     if least > SURE * np.max(margins, initial=0.0):  # w itself is the direction
-        return Separation(np.ones(len(y), dtype=bool), w / least)
+        every = np.ones(len(y), dtype=bool)
+        return Separation(every, w / least)
     none = Separation(np.zeros(len(y), dtype=bool), np.zeros(Z.shape[1]))
     # A direction is 0 on rows that are not separable: there is none if they span everything.
     inseparable = Z[np.abs(slopes) > SURE]
@@ -50,9 +51,12 @@ def _by_linear_programme(Z: Any, y: Float) -> Separation:
     from scipy.optimize import linprog  # slow to import, and rarely needed
 
     n, k = Z.shape
-    signed = (Z.T * y) if isinstance(Z, np.ndarray) else Z.T.multiply(y).tocsr()
-    both = np.hstack([signed, signed]) if isinstance(Z, np.ndarray) else hstack([signed, signed])
-    none = Separation(np.zeros(n, dtype=bool), np.zeros(k))
+    if isinstance(Z, np.ndarray):
+        signed = Z.T * y
+        both = np.hstack([signed, signed])
+    else:
+        signed = Z.T.multiply(y).tocsr()
+        both = hstack([signed, signed])
     for method in ("highs", "highs-ipm"):
         solved = linprog(
             np.repeat([-1.0, 0.0], n),
@@ -62,13 +66,16 @@ def _by_linear_programme(Z: Any, y: Float) -> Separation:
             method=method,
         )
         if solved.x is not None:
-            rows = solved.x[:n] + solved.x[n:] < 0.5
-            return Separation(rows, -np.asarray(solved.eqlin.marginals))
-    return none  # undecided: the gap says how much better other weights could be
+            c = solved.x[:n] + solved.x[n:]
+            return Separation(c < 0.5, -np.asarray(solved.eqlin.marginals))
+    # undecided: the gap says how much better other weights could be
+    return Separation(np.zeros(n, dtype=bool), np.zeros(k))
 
 
 def _holds(found: Separation, Z: Any, y: Float) -> bool:
     """Whether the direction separates these rows and no others, checked without the solver."""
     margins = y * (Z @ found.direction)
     noise = 1e-9 * np.max(np.abs(margins), initial=1.0)
-    return bool(np.all(margins[found.rows] > 0.5) and np.all(np.abs(margins[~found.rows]) < noise))
+    separated = margins[found.rows] > 0.5
+    flat = np.abs(margins[~found.rows]) < noise
+    return bool(separated.all() and flat.all())

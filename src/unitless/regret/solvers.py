@@ -38,10 +38,12 @@ def minimised(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float, Float]:
 def _least_squares(Z: Any, y: Float, v: Float) -> Float:
     root = np.sqrt(v)
     if isinstance(Z, np.ndarray):
-        return np.asarray(np.linalg.lstsq(root[:, None] * Z, root * y, rcond=None)[0])
+        weighted = root[:, None] * Z
+        return np.asarray(np.linalg.lstsq(weighted, root * y, rcond=None)[0])
     from scipy.sparse.linalg import lsmr
 
-    return np.asarray(lsmr(Z.multiply(root[:, None]).tocsr(), root * y, atol=1e-14, btol=1e-14)[0])
+    weighted = Z.multiply(root[:, None]).tocsr()
+    return np.asarray(lsmr(weighted, root * y, atol=1e-14, btol=1e-14)[0])
 
 
 def _by_newton(loss: Loss, Z: Any, y: Float, v: Float, start: Float) -> Float:
@@ -52,13 +54,17 @@ def _by_newton(loss: Loss, Z: Any, y: Float, v: Float, start: Float) -> Float:
     worth = float(np.sum(v * loss.value(y, Z @ start))) or 1.0
 
     def value(w: Float) -> float:
-        return float(np.sum(v * loss.value(y, Z @ (size * w)))) / worth
+        p = Z @ (size * w)
+        return float(np.sum(v * loss.value(y, p))) / worth
 
     def gradient(w: Float) -> Float:
-        return np.asarray(Z.T @ (v * loss.derivative(y, Z @ (size * w)))) * (size / worth)
+        p = Z @ (size * w)
+        slopes = v * loss.derivative(y, p)
+        return np.asarray(Z.T @ slopes) * (size / worth)
 
     def curvature(w: Float) -> Float:
-        return v * _curvature(loss, y, Z @ (size * w)) * (size * size / worth)
+        p = Z @ (size * w)
+        return v * _curvature(loss, y, p) * (size * size / worth)
 
     how: dict[str, Any] = {
         "method": "trust-ncg",
@@ -67,16 +73,19 @@ def _by_newton(loss: Loss, Z: Any, y: Float, v: Float, start: Float) -> Float:
     if isinstance(Z, np.ndarray) and Z.shape[1] <= LARGEST_HESSIAN:
         how = {"method": "trust-exact", "hess": lambda w: (Z.T * curvature(w)) @ Z}
     options = {"gtol": 1e-11, "maxiter": 500, "max_trust_radius": 1e9}
-    return size * np.asarray(minimize(value, start / size, jac=gradient, options=options, **how).x)
+    found = minimize(value, start / size, jac=gradient, options=options, **how)
+    return size * np.asarray(found.x)
 
 
 def _curvature(loss: Loss, y: Float, p: Float) -> Float:
     """The second derivative; that of the curved piece where there are pieces."""
     g = loss.derivative(y, p)
     if loss.code == losses.LOGISTIC:
-        return np.abs(g) * (1 - np.abs(g))
+        q = np.abs(g)
+        return q * (1 - q)
     low, high = domain(loss, y)
-    return np.asarray((g > low) & (g < high), dtype=np.float64)
+    curved = (g > low) & (g < high)
+    return curved.astype(np.float64)
 
 
 def _by_linear_programme(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float, Float]:
@@ -87,45 +96,40 @@ def _by_linear_programme(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float,
     rows can lie below the tolerance of the solver: then rows and columns are scaled first. Where
     the solver gives up, w = 0 is returned, and duality says how good that is.
     """
-    w = np.zeros(Z.shape[1])
-    best = (w, loss.derivative(y, Z @ w))
-    least = float(np.sum(v * loss.value(y, Z @ w)))
+    zero = np.zeros(Z.shape[1])
+    found = [(zero, loss.derivative(y, Z @ zero))]
     rows, columns = _equilibrated(Z)
-    scalings = [(np.ones(len(y)), np.ones(Z.shape[1]))]
+    found += _solve_dual(loss, Z, y, v, np.ones(len(y)), np.ones(Z.shape[1]))
     if np.max(rows, initial=1.0) > UNEVEN * np.min(rows, initial=1.0):
-        scalings.append((rows, columns))
-    for factors in scalings:
-        found = _solve_dual(loss, Z, y, v, factors)
-        if found is None:
-            continue
-        paid = float(np.sum(v * loss.value(y, Z @ found[0])))
-        if paid <= least:
-            least = paid
-            best = found
-    return best
+        found += _solve_dual(loss, Z, y, v, rows, columns)
+    paid = np.array([np.sum(v * loss.value(y, Z @ w)) for w, _ in found])
+    best = np.flatnonzero(paid == np.nanmin(paid))
+    return found[best[-1]]
 
 
 def _solve_dual(
-    loss: Loss, Z: Any, y: Float, v: Float, factors: tuple[Float, Float]
-) -> tuple[Float, Float] | None:
-    """(w, g) by HiGHS, with rows and columns multiplied by factors; None if it gives up."""
+    loss: Loss, Z: Any, y: Float, v: Float, rows: Float, columns: Float
+) -> list[tuple[Float, Float]]:
+    """[(w, g)] by HiGHS, with rows and columns multiplied by factors; [] if it gives up."""
     from scipy.optimize import linprog
 
-    rows, columns = factors
     scale = np.max(np.abs(y), initial=0.0) or 1.0
     low, high = domain(loss, y)
     A = Z * rows[:, None] * columns if isinstance(Z, np.ndarray) else Z
+    lowest = v * low / rows
+    highest = v * high / rows
     solved = linprog(
         y * rows / scale,
         A_eq=A.T,
         b_eq=np.zeros(Z.shape[1]),
-        bounds=np.column_stack([v * low / rows, v * high / rows]),
+        bounds=np.column_stack([lowest, highest]),
         method="highs",
     )
     if solved.x is None:
-        return None
+        return []
     w = np.asarray(solved.eqlin.marginals * scale * columns)
-    return w, np.asarray(solved.x) * rows / v
+    g = np.asarray(solved.x) * rows / v
+    return [(w, g)]
 
 
 def _equilibrated(Z: Any) -> tuple[Float, Float]:
@@ -138,9 +142,10 @@ def _equilibrated(Z: Any) -> tuple[Float, Float]:
     for _ in range(3):
         scaled = sizes * rows[:, None] * columns
         logs = np.log2(scaled, out=np.zeros_like(scaled), where=scaled > 0)
-        counts = np.maximum(np.count_nonzero(scaled, axis=0), 1)
-        columns /= np.exp2(np.round(logs.sum(axis=0) / counts))
-        largest = (sizes * rows[:, None] * columns).max(axis=1, initial=0.0)
-        exponents = np.frexp(largest)[1]
-        rows = np.ldexp(rows, -np.where(largest > 0, exponents, 0))
+        counts = np.count_nonzero(scaled, axis=0)
+        mean_logs = logs.sum(axis=0) / np.maximum(counts, 1)
+        columns /= np.exp2(np.round(mean_logs))
+        scaled = sizes * rows[:, None] * columns
+        _, exponents = np.frexp(scaled.max(axis=1, initial=0.0))  # that of 0 is 0
+        rows = np.ldexp(rows, -exponents)
     return rows, columns

@@ -30,22 +30,26 @@ def greedy(
     g = np.empty(len(X))
     p = np.empty(len(X))
     for t in range(len(X)):
-        shown = X[: t + 1]
+        so_far = slice(t + 1)
         gains = []
         for g[t] in (1.0, -1.0):
-            gains.append(-g[: t + 1] @ shown @ worst(shown, g[: t + 1]))
+            u = worst(X[so_far], g[so_far])
+            gains.append(-g[so_far] @ X[so_far] @ u)
         indifferent = B * (gains[1] - gains[0]) / 2  # there p + B up = -p + B down
         p[t], g[t] = trial(learner, X[t : t + 1], 1.0, indifferent)
-    return Game(learner.name, X, g, p, B * worst(X, g), None)
+    u = B * worst(X, g)
+    return Game(learner.name, X, g, p, u, None)
 
 
 def _worst_in_box(X: Float, g: Float) -> Float:
     """The u with |u_i| s_i <= 1 and the largest h.u: sign(h_i) / s_i."""
     s = np.linalg.norm(X, axis=0)
-    return np.sign(-g @ X) * np.divide(1.0, s, out=np.zeros_like(s), where=s > 0)
+    h = -g @ X
+    return np.divide(np.sign(h), s, out=np.zeros_like(s), where=s > 0)
 
 
 def _worst_in_ellipsoid(X: Float, g: Float) -> Float:
     """The u with |u|_S <= 1 and the largest h.u: S^+ h, scaled."""
     u = np.linalg.lstsq(X, -g, rcond=None)[0]
-    return np.asarray(u / (np.linalg.norm(X @ u) or 1.0))
+    norm = np.linalg.norm(X @ u)
+    return np.asarray(u / (norm or 1.0))

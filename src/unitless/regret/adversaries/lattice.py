@@ -31,8 +31,8 @@ class Lattice(NamedTuple):
 
     def regret(self, u: ArrayLike) -> Float:
         """The largest regret against u, for each u."""
-        size = np.asarray(u, dtype=np.float64)
-        return np.asarray(np.max(self.F + np.multiply.outer(size, self.h), axis=-1))
+        gains = np.multiply.outer(np.asarray(u, dtype=np.float64), self.h)
+        return np.asarray(np.max(self.F + gains, axis=-1))
 
 
 class WorstCaseCurve(NamedTuple):
@@ -51,7 +51,8 @@ class WorstCaseCurve(NamedTuple):
 @kernel
 def _largest_losses(T, alpha, wealth):
     """F_T at h = -T, -T + 2, .., T."""
-    F, old = np.zeros(T + 1), np.zeros(T + 1)
+    F = np.zeros(T + 1)
+    old = np.zeros(T + 1)
     for t in range(1, T + 1):
         F, old = old, F
         factor = wealth / (alpha * t)
@@ -86,11 +87,12 @@ def curve(u: ArrayLike, T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> W
     worst = lattice(T, alpha=alpha, wealth=wealth)
     at_zero = float(worst.regret(0.0))
     data: dict[str, Any] = {"d": 1, "T": T, "alpha": alpha, "wealth": wealth}
+    sizes = np.abs(u) * math.sqrt(T)
     return WorstCaseCurve(
         u,
-        streeter_mcmahan_shape(u, T),
-        streeter_mcmahan(u, T, at_zero),
-        worst.regret(u),
-        np.array([theorem_1_sharp([a], **data) for a in np.abs(u) * math.sqrt(T)]),
-        np.array([theorem_1([a], **data) for a in np.abs(u) * math.sqrt(T)]),
+        shape=streeter_mcmahan_shape(u, T),
+        lower=streeter_mcmahan(u, T, at_zero),
+        worst=worst.regret(u),
+        sharp=np.array([theorem_1_sharp([a], **data) for a in sizes]),
+        theorem_1=np.array([theorem_1([a], **data) for a in sizes]),
     )

@@ -30,7 +30,8 @@ def longest(d: int, c: float = 1.0) -> int:
     >>> longest(2), longest(5), longest(5, c=3.0)
     (35, 140, 70)
     """
-    return max(d, int(DOUBLINGS * (d - 1) / math.log2(1 + c)))
+    doublings = DOUBLINGS * (d - 1)
+    return max(d, int(doublings / math.log2(1 + c)))
 
 
 def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float = 1.0) -> Game:
@@ -44,18 +45,20 @@ def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float =
     _refuse(d, T, c, norm)
     R = np.zeros((0, d))  # S = R'R = sum x x'
     q = np.zeros(0)  # h = R'q = -sum g x, so that |q| = |h|_{S^+}
-    shown = []
+    X = np.eye(T, d)
+    p = np.empty(T)
+    g = np.empty(T)
     for t in range(T):
-        x = np.eye(d)[t] if t < d else _instance(R, q, c)
-        size = math.sqrt(c / (1 + c)) if t < d else 1.0
-        p, g = trial(learner, x[None], size)
-        Q, R = np.linalg.qr(np.vstack([R, x]))  # h = [R; x]'[q; -g]
-        q = Q.T @ np.append(q, -g)
-        shown.append((x, p, g))
-    X, predictions, gradients = (np.array(column) for column in zip(*shown, strict=True))
+        size = math.sqrt(c / (1 + c))
+        if t >= d:
+            size = 1.0
+            X[t] = _instance(R, q, c)
+        p[t], g[t] = trial(learner, X[t : t + 1], size)
+        Q, R = np.linalg.qr(np.vstack([R, X[t]]))  # h = [R; x]'[q; -g]
+        q = Q.T @ np.append(q, -g[t])
     along = np.linalg.lstsq(R, q, rcond=None)[0]  # S^+ h, where h.u is largest
-    u = np.asarray(along * (norm / np.linalg.norm(R @ along)), dtype=np.float64)
-    return Game(learner.name, X, gradients, predictions, u, lower_bound(norm, T, c))
+    u = along * (norm / np.linalg.norm(R @ along))
+    return Game(learner.name, X, g, p, u, lower_bound(norm, T, c))
 
 
 def _instance(R: Float, q: Float, c: float) -> Float:
@@ -77,7 +80,8 @@ def _refuse(d: int, T: int, c: float, norm: float) -> None:
         raise ValueError(f"T = {T}, c = {c}, norm = {norm}: all three must be positive and finite")
     limit = longest(d, c)
     if limit < T:
-        enough = min(T, 1 + math.ceil(T * math.log2(1 + c) / DOUBLINGS))
+        doublings = T * math.log2(1 + c)
+        enough = min(T, 1 + math.ceil(doublings / DOUBLINGS))
         raise ValueError(
             f"T = {T} is beyond {limit}, the most in {d} dimensions: each trial multiplies det S "
             f"by 1 + c = {1 + c:g}, and past {DOUBLINGS} doublings in each of d - 1 directions x "
@@ -96,6 +100,10 @@ def no_growth(learner: Learner, T: int, *, norm: float = 1.0) -> Game:
     """
     if T < 1 or not 0 < norm < math.inf:
         raise ValueError(f"T = {T}, norm = {norm}: both must be positive and finite")
-    rows = (csr_array(([1.0], [t], [0, 1]), shape=(1, T)) for t in range(T))
-    p, g = np.array([trial(learner, x) for x in rows]).T
-    return Game(learner.name, np.eye(T), g, p, -g * norm / math.sqrt(T), norm * math.sqrt(T))
+    p = np.empty(T)
+    g = np.empty(T)
+    for t in range(T):
+        x = csr_array(([1.0], [t], [0, 1]), shape=(1, T))
+        p[t], g[t] = trial(learner, x)
+    u = -g * norm / math.sqrt(T)
+    return Game(learner.name, np.eye(T), g, p, u, norm * math.sqrt(T))
