@@ -1,6 +1,7 @@
 """What a run says about the order of its rows, about its target, and about rows never learned."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,8 @@ from sklearn.datasets import load_diabetes, load_iris
 from cli.material import command
 from unitless import losses
 from unitless.evaluation.baselines import LAST_LOSS, PAIRS, SAME, Previous, last_label
-from unitless.evaluation.metrics import RunningMetrics
+from unitless.evaluation.metrics import LOSS, RunningMetrics
+from unitless.evaluation.noticed import information
 from unitless.evaluation.progressive import is_held_out
 
 
@@ -247,3 +249,14 @@ def test_guarantees_above_the_loss_are_not_shown(unitless, tmp_path, monkeypatch
     shown = unitless(*words).out
     assert "at most that of its member full plus 1.5: 3 <= 2.9 + 1.5" in shown
     assert "at least 2 less than a model whose weights are all 0" in shown
+
+
+@pytest.mark.parametrize(("loss", "told"), [(0.5, False), (0.7, True)])
+def test_a_model_that_predicts_well_is_not_said_to_lack_information(loss, told):
+    """The test of information may find nothing where the model finds a lot."""
+    run = SimpleNamespace(
+        information=SimpleNamespace(result=SimpleNamespace(p_value=0.5, pairs=200)),
+        constant=lambda: SimpleNamespace(loss=0.6),
+        tally=SimpleNamespace(totals={LOSS: loss}),
+    )
+    assert (information(run) is not None) == told

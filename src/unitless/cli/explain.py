@@ -24,9 +24,8 @@ def explain(options: CommandOptions) -> None:
     import json
 
     from unitless.cli.reading import load_model
-    from unitless.cli.screen import console_of, number, prediction_of, show_audit
-    from unitless.labels import text_of
-    from unitless.model.explanations import contributions, what_scores_are
+    from unitless.cli.screen import console_of, number, prediction_of, score_meaning, show_audit
+    from unitless.model.explanations import contributions
 
     if options.row is None:
         found = load_model(options.model)
@@ -40,14 +39,11 @@ def explain(options: CommandOptions) -> None:
         print(json.dumps({"score": score, "parts": parts}, ensure_ascii=False))
         return
     console = console_of(options.no_color)
-    facts = {
-        "task": found.task,
-        "target": found.target,
-        "loss": found.learner.loss.name,
-        "labels": [text_of(label) for label in found.labels],
-    }
-    shown = number(score) if isinstance(score, float) else " ".join(map(number, score))
-    console.print(f"score {shown} ({what_scores_are(facts)}): {prediction_of(found, score)}")
+    shown = prediction_of(found, score)
+    if found.task != "regression":
+        numbers = [score] if isinstance(score, float) else score
+        shown = f"{' '.join(map(number, numbers))} ({shown})"
+    console.print(f"{score_meaning(found)}: {shown}")
     show_audit(console, parts)
 
 

@@ -18,10 +18,10 @@ def inspect(options: CommandOptions) -> None:
     from unitless import persistence
     from unitless.blend.blend import Blend
     from unitless.cli.reading import load_model
-    from unitless.cli.screen import console_of, show_certificate, show_weights
+    from unitless.cli.screen import console_of, score_meaning, show_certificate, show_weights
     from unitless.evaluation.certified import certified
     from unitless.labels import text_of
-    from unitless.model.explanations import weights_by_feature, what_scores_are
+    from unitless.model.explanations import weights_by_feature
 
     found = load_model(options.model)
     header = persistence.header(options.model)
@@ -57,8 +57,7 @@ def inspect(options: CommandOptions) -> None:
         if share >= 0.001:
             console.print(f"{'member':<12}{member} {share:.1%}")
     show_certificate(console, certificate)
-    scores = what_scores_are(facts | {"loss": found.learner.loss.name})
-    show_weights(console, weights, scores)
+    show_weights(console, weights, score_meaning(found))
 
 
 def _text(value: object) -> str:

@@ -12,14 +12,8 @@ def check_outputs(
 ) -> None:
     """Refuse outputs that would destroy an input or each other, or that cannot be written.
 
-    Parameters
-    ----------
-    outputs
-        Files to be written, by the option that names them; None and "-" are skipped.
-    inputs
-        Files that the command reads; "-" is standard input.
-    may_be
-        An input that the first output may replace: `--resume m --save m`.
+    Outputs are named by their options. The first one may replace the input `may_be`, as in
+    `--resume m --save m`.
     """
     taken: dict[str, str] = {}
     for name, path in outputs.items():

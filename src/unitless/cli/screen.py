@@ -153,6 +153,13 @@ def prediction_of(model: Model, score: Any) -> str:
     return answer if p is None else f"{answer} {p[0].max():.0%}"
 
 
+def score_meaning(model: Model) -> str:
+    """Return what the score of a model is, in words."""
+    labels = [text_of(label) for label in model.labels]
+    facts = {"task": model.task, "loss": model.learner.loss.name, "target": model.target}
+    return what_scores_are({**facts, "labels": labels})
+
+
 def plain(label: Any, width: int) -> str:
     """Return a label without quotes, shortened."""
     text = text_of(label)

@@ -8,7 +8,7 @@ import numpy as np
 
 from unitless.evaluation.baselines import DIFFERENCE
 from unitless.evaluation.evaluation import Evaluation
-from unitless.evaluation.metrics import RIGHT, ROWS, SQUARE
+from unitless.evaluation.metrics import LOSS, RIGHT, ROWS, SQUARE
 from unitless.labels import text_of
 
 MIN_DEVIATIONS = 6
@@ -77,9 +77,15 @@ def _few_numbers(run: Evaluation) -> str | None:
 
 
 def information(run: Evaluation) -> str | None:
-    """Return what the test of information found; after a few pairs of rows it is nothing yet."""
+    """Return what the test of information found.
+
+    That it found nothing is not worth saying after a few pairs of rows, or if the model predicts
+    better than the best constant: the test compares few rows, and can miss what the model uses.
+    """
     found = run.information.result
-    if found.p_value > 0.05 and found.pairs < MIN_PAIRS:
+    constant = run.constant()
+    is_better = constant is not None and run.tally.totals[LOSS] < constant.loss
+    if found.p_value > 0.05 and (found.pairs < MIN_PAIRS or is_better):
         return None
     return f"{found} (from 20 on, chance is an unlikely explanation)"
 
