@@ -27,14 +27,11 @@ from unitless.regret.design import matrix, predictions
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]
-LARGEST = float(np.finfo(np.float64).max)
-"""Losses beyond it count as this much."""
-TUNED = ", best rate"
-"""End of the names of lines with a tuned learning rate."""
+LARGEST = float(np.finfo(np.float64).max)  # losses beyond it count as this much
+TUNED = ", best rate"  # end of the names of lines with a tuned learning rate
 RATES = tuple(float(f"1e{k}") * m for k in range(-10, 3) for m in (1, 3))
 """The learning rates that are tried to find the best in hindsight."""
-MAX_EXPONENT = 12
-"""Random units are powers of two from 2^-12 to 2^12."""
+MAX_EXPONENT = 12  # random units are powers of two from 2^-12 to 2^12
 
 
 class Line(NamedTuple):
@@ -71,6 +68,7 @@ class Stream:
         self.classes = int(rows.targets.max()) + 1 if loss.code == SOFTMAX else 0
         losses.check_targets(loss, rows.targets, self.classes)
         self.weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+        self.scale = 1.0 if math.isinf(loss.lipschitz) else loss.lipschitz  # of its slopes
         self.patience = math.inf  # the seconds after which a rival stops
 
     def in_units(self, factors: Float) -> "Stream":
@@ -103,8 +101,7 @@ class Stream:
 
     def trajectory(self, scores: Float, u: Comparator) -> Trajectory:
         """Return the run, for a regret bound."""
-        scale = 1.0 if math.isinf(self.loss.lipschitz) else self.loss.lipschitz
-        g = self.weights * self.loss.derivative(self.targets, scores) / scale
+        g = self.weights * self.loss.derivative(self.targets, scores) / self.scale
         comparator = np.append(u.weights.intercept, u.weights.features)
         return Trajectory(self.X, g[self.weights > 0], comparator)
 
@@ -251,6 +248,7 @@ def _run(line: Line, stream: Stream, other: Stream | None) -> Run:
         bound = None if learner is None else _bound(learner, scores, stream, stream.best)
         entry = entry._replace(regret=regret, bound=bound)
     if other is not None:
+        other.patience = stream.patience
         there = _best_pass(line, other)
         moved = math.nan
         if scores is not None and there.scores is not None:
@@ -332,8 +330,7 @@ def _bound(learner: Any, scores: Float, stream: Stream, best: Comparator) -> flo
             promise = _theorem(learner, best, stream.X.shape[0])
         elif hasattr(learner, "regret_bound"):
             promise = learner.regret_bound(stream.trajectory(scores, best))
-            if promise is not None and not math.isinf(stream.loss.lipschitz):
-                promise *= stream.loss.lipschitz
+            promise = None if promise is None else promise * stream.scale
     if promise is None or not math.isfinite(promise):
         return None
     # The infimum of the loss may not be attained; the regret is against the infimum.

@@ -47,8 +47,7 @@ RIVER_MODELS = {
     "softmax": "SoftmaxRegression",
     "squared": "LinearRegression",
 }
-TINY = 1e-12
-"""The smallest probability of a class."""
+TINY = 1e-12  # the smallest probability of a class
 
 
 def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
