@@ -82,7 +82,7 @@ class Alarm(NamedTuple):
 
     def __str__(self) -> str:
         ratio = self.now / self.before if self.before else math.inf
-        known = KNOWN.get(max(self.factor, 1 / self.factor))
+        known = KNOWN.get(self.factor if self.factor >= 1 else 1 / (self.factor or 1))
         units = f" ({self.factor:.10g}: {known})" if known else ""
         return (
             f"feature {self.feature!r}: from about row {self.row} on, its values are {ratio:.3g} "

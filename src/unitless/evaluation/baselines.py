@@ -38,8 +38,7 @@ class Sample:
 
     def __init__(self, columns: int = 2, most: int = MOST) -> None:
         self.kept = np.zeros((0, columns))
-        self.places = np.array([0, 1])
-        """Rows so far, and k."""
+        self.places = np.array([0, 1])  # rows so far, and k
         self.most = most
 
     def add(self, rows: Float) -> None:
@@ -64,7 +63,7 @@ def best_constant(tally: RunningMetrics, sample: Sample) -> Constant | None:
     shares = tally.classes / tally.classes.sum()
     with np.errstate(divide="ignore"):
         logs = np.maximum(np.log(shares), -FARTHEST)
-    entropy = -float(np.sum(shares * logs))
+    entropy = abs(float(np.sum(shares * logs)))
     if tally.task == "multiclass":
         return Constant(logs.tolist(), entropy)
     if tally.loss.name == "logistic":

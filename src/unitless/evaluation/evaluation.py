@@ -30,20 +30,10 @@ from unitless.readers.blocks import FileBlock
 from unitless.regret import InformationTest
 from unitless.rows import Rows
 
-STEP_ROWS = 4096
-"""Most rows of a step."""
-NOTES = (
-    "rows",
-    "unlabelled",
-    "held_out",
-    "passes",
-    "lines",
-    "holdouts",
-    "alarms",
-    "examples.worst",
-)
+STEP_ROWS = 4096  # most rows of a step
+KEPT = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms", "since", "held")
 PARTS = ("tally", "curve", "sample", "examples", "examples.sample", "previous", "watch")
-"""What a model file keeps of an evaluation: numbers and lists, and all arrays of its parts."""
+"""What a model file keeps of an evaluation, and the parts of which it keeps arrays and lists."""
 
 
 @dataclass
@@ -210,18 +200,21 @@ class Evaluation:
     def save(self, file: str | os.PathLike[str]) -> None:
         """Save the model with its metrics so far, so that the run can be resumed."""
         self.watch.forget_unseen()
-        notes = {path: attrgetter(path)(self) for path in NOTES}
-        arrays = {path: attrgetter(path)(self) for path in _arrays(self)}
+        notes: dict[str, Any] = {}
+        arrays: dict[str, Any] = {}
+        for path in _state(self):
+            value = attrgetter(path)(self)
+            kind = arrays if isinstance(value, np.ndarray) else notes
+            kind[path] = value
         persistence.save(self.model, file, notes=notes, extra=arrays)
 
 
-def _arrays(run: Evaluation) -> list[str]:
-    """The arrays of an evaluation, as paths of attributes."""
-    found = ["since", "held"]
+def _state(run: Evaluation) -> list[str]:
+    """What a model file keeps, as paths of attributes."""
+    found = [*KEPT]
     for part in PARTS:
-        for name, value in vars(attrgetter(part)(run)).items():
-            if isinstance(value, np.ndarray):
-                found.append(f"{part}.{name}")
+        values = vars(attrgetter(part)(run))
+        found += [f"{part}.{k}" for k, v in values.items() if isinstance(v, np.ndarray | list)]
     return found
 
 
@@ -242,14 +235,15 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
 
 
 def _restore(run: Evaluation, saved: dict[str, Any]) -> None:
-    for path in (*NOTES, *_arrays(run)):
+    for path in _state(run):
         owner, _, name = path.rpartition(".")
         place = attrgetter(owner)(run) if owner else run
         fresh = getattr(place, name)
         found = saved.get(path, fresh)  # older files lack some
         if type(found) is not type(fresh):
             raise TypeError(f"{path} is {found!r}")
-        if path not in NOTES and (found.dtype, found.shape[1:]) != (fresh.dtype, fresh.shape[1:]):
+        is_array = isinstance(fresh, np.ndarray)
+        if is_array and (found.dtype, found.shape[1:]) != (fresh.dtype, fresh.shape[1:]):
             raise ValueError(f"{path} is an array of {found.dtype} of the shape {found.shape}")
         setattr(place, name, found)
 

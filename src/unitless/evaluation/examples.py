@@ -13,8 +13,7 @@ from unitless.rows import Rows
 Names = Callable[[int], Sequence[str]]
 SAMPLED = 1024
 WORST = 20
-VALUES = 12
-"""Nonzero values that are kept of each of the worst rows."""
+VALUES = 12  # nonzero values that are kept of each of the worst rows
 
 
 class Examples:
@@ -23,10 +22,8 @@ class Examples:
     def __init__(self) -> None:
         self.sample = Sample(3, SAMPLED)
         """Number of the row from 1, target, and the score or the code of the predicted class."""
-        self.worst: list[dict[str, Any]] = []
-        """Largest loss first, with some of their features."""
-        self.missing = np.zeros(0, dtype=np.int64)
-        """Missing values by column."""
+        self.worst: list[dict[str, Any]] = []  # largest loss first, with some of their features
+        self.missing = np.zeros(0, dtype=np.int64)  # missing values by column
 
     def add(self, before: int, rows: Rows, scores: Float, losses: Float, names: Names) -> None:
         """Take in rows of which `before` were seen; the losses are those of labelled rows.

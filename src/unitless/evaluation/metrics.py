@@ -15,20 +15,15 @@ from unitless.kernels.arithmetic import grown
 from unitless.losses import Loss
 
 Float = NDArray[np.float64]
-BINS = 2048
-"""Bins of scores for the ROC curve."""
-SHARES = 20
-"""Bins of probabilities for the calibration."""
+BINS = 2048  # bins of scores for the ROC curve
+SHARES = 20  # bins of probabilities for the calibration
 ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE = range(6)
 SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(6, 12)
 """The fields of `RunningMetrics.totals`: rows, their weight, means, and from M2_Y on sums."""
-MAX_CLASSES = 32
-"""Classes of a confusion matrix; later ones are counted in its last row and column."""
+MAX_CLASSES = 32  # classes of a confusion matrix; later ones are counted in its last row and column
 MAX_THRESHOLDS = 200
-FARTHEST = 1e3
-"""A score of (almost) certainty, used where a finite number is needed."""
-MAX_WINDOWS = 512
-"""Windows of the learning curve, however long the stream."""
+FARTHEST = 1e3  # a score of (almost) certainty, used where a finite number is needed
+MAX_WINDOWS = 512  # windows of the learning curve, however long the stream
 LABELS = {
     "loss": "average loss",
     "auc": "area under ROC curve",
@@ -75,15 +70,11 @@ class RunningMetrics:
         self.task = task
         self.loss = loss
         self.totals = np.zeros(12)
-        self.classes = np.zeros(2 if task == "binary" else 0)
-        """Weight of each class."""
-        self.ranks = np.zeros((2, BINS if task == "binary" else 0))
-        """Weight of the rows of each class by score."""
-        self.calibration = np.zeros((SHARES, 3))
-        """Weight, sum of probabilities and sum of outcomes, by probability."""
+        self.classes = np.zeros(2 if task == "binary" else 0)  # weight of each class
+        self.ranks = np.zeros((2, BINS if task == "binary" else 0))  # weight by class and score
+        self.calibration = np.zeros((SHARES, 3))  # by probability: weight, its sum, outcomes
         side = MAX_CLASSES if task == "multiclass" else 0
-        self.confusion = np.zeros((side, side))
-        """Several classes: weight by actual and predicted class."""
+        self.confusion = np.zeros((side, side))  # weight by actual and predicted class
 
     def add(self, targets: Float, scores: Float, weights: Float) -> Float:
         """Add rows that have a target; returns their losses."""
@@ -190,10 +181,8 @@ class LearningCurve:
     """Losses summed over windows of equal numbers of rows, which double when there are too many."""
 
     def __init__(self) -> None:
-        self.sums = np.zeros((MAX_WINDOWS, 2))
-        """Weight and loss of each window."""
-        self.places = np.array([0, 1])
-        """Rows so far, and rows in a window."""
+        self.sums = np.zeros((MAX_WINDOWS, 2))  # weight and loss of each window
+        self.places = np.array([0, 1])  # rows so far, and rows in a window
 
     def add(self, losses: Float, weights: Float) -> None:
         """Count rows."""

@@ -13,14 +13,11 @@ from unitless.labels import text_of
 
 MIN_DEVIATIONS = 6
 """By how many standard deviations consecutive labels are more alike than in random order."""
-MIN_EFFECT = 0.25
-"""And by how much: the correlation of numbers, Cohen's kappa of classes."""
-FEW = 20
-"""Most distinct whole numbers that may be classes."""
+MIN_EFFECT = 0.25  # and by how much: the correlation of numbers, Cohen's kappa of classes
+FEW = 20  # most distinct whole numbers that may be classes
 MIN_PAIRS = 30
 """Pairs of rows after which it is worth saying that the features showed no information."""
-ROWS_PER_CLASS = 5
-"""Rows that it takes for each of them."""
+ROWS_PER_CLASS = 5  # rows that it takes for each of them
 
 
 def notes(run: Evaluation, task: str = "auto") -> list[str]:

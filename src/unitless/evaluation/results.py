@@ -24,10 +24,8 @@ from unitless.model.explanations import weights_by_feature
 from unitless.persistence.container import replace
 
 FORMAT = 1
-TOP = 100
-"""Features whose weights are kept."""
-MAX_COLUMNS = 200
-"""Columns that are described."""
+TOP = 100  # features whose weights are kept
+MAX_COLUMNS = 200  # columns that are described
 
 
 def _each(kind: Any, names: str) -> dict[str, Any]:
@@ -83,7 +81,7 @@ RESULTS = {
     "calibration": [[MAYBE, MAYBE, MAYBE]],
     "weights": [WEIGHT],
     "blend": (None, {"*": MAYBE}),
-    "alarms": [{"feature": (str, int), "row": int, **_each(MAYBE, "before now factor")}],
+    "alarms": [{"feature": (str, int), "row": int, **_each(NUMBER, "before now factor")}],
     "classes?": [NUMBER],
     "confusion?": [[NUMBER]],
     "thresholds?": [[NUMBER, NUMBER, NUMBER]],
