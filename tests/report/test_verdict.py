@@ -21,13 +21,13 @@ def test_a_little_better_than_the_last_value_is_not_called_far_better():
     assert first.startswith(
         "Predictions of price are slightly better than repeating the last value"
     )
-    assert "5.6 instead of 6 (7 % less)" in first
+    assert "5.6 instead of 6 (6.7 % less)" in first
     assert second.startswith("Against the best constant, a loss of 100, this is certain")
 
 
 def test_worse_than_the_last_value_is_said_first():
     first, second, _ = sentences(6.0, 5.0)
-    assert "not better than repeating the last value" in first
+    assert "worse than repeating the last value" in first
     assert "20 % more" in first
     assert second == "The rows come in an order that the features do not explain."
 
@@ -37,3 +37,11 @@ def test_a_last_value_that_says_little_is_mentioned():
     assert "far better than the best constant" in first
     assert second.startswith("This is certain")
     assert third == "Repeating the last value has a loss of 150."
+
+
+def test_a_baseline_without_loss_has_no_share():
+    (first, *_) = sentences(0.2, 0.0)
+    assert "worse than repeating the last value: the squared loss is 0.2 instead of 0." in first
+    (first, *_) = sentences(100.1, 150.0)
+    assert "no better than the best constant" in first
+    assert "(0.1 % more)" in first

@@ -14,14 +14,11 @@ Spec = dict[str, Any]
 
 COLOURS = [f"var(--c{k})" for k in range(8)]
 WINDOWS = 64
-HEIGHT = 320
-"""Of a chart with its legend, so that charts beside each other end at the same place."""
+HEIGHT = 320  # of a chart with its legend, so that charts beside each other end at the same place
 LEGEND_LINE = 22
 LEGEND = {"orient": "bottom", "columns": 2}
-LOG_RATIO = 30
-"""If losses differ by a larger factor, their axis is logarithmic."""
-WHOLE = {"domain": [0, 1]}
-"""The scale of a share."""
+LOG_RATIO = 30  # if losses differ by a larger factor, their axis is logarithmic
+WHOLE = {"domain": [0, 1]}  # the scale of a share
 
 
 class Figure(NamedTuple):

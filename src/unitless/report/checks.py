@@ -16,8 +16,7 @@ from unitless.rows import Rows
 Float = NDArray[np.float64]
 OTHERS = ("sklearn", "coordinate", "ogd")
 """SGD with a scaler, Algorithm 1, and plain gradient descent."""
-EXPONENTS = range(-10, 11, 2)
-"""Of the slider: a feature is multiplied by these powers of two."""
+EXPONENTS = range(-10, 11, 2)  # of the slider: a feature is multiplied by these powers of two
 SLIDER_ROWS = 400
 SHOWN_ROWS = 80
 

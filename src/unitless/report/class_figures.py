@@ -15,8 +15,7 @@ from unitless.report.charts import (
 )
 
 LINE = {"type": "line", "color": "var(--c0)", "point": {"size": 12}}
-MAX_COUNTS = 12
-"""With more classes, the cells of the confusion matrix have no numbers."""
+MAX_COUNTS = 12  # with more classes, the cells of the confusion matrix have no numbers
 
 
 def confusion(results: Results) -> Figure:
@@ -77,8 +76,10 @@ def rates(results: Results) -> list[Record]:
     return records
 
 
-def _positive(results: Results) -> str:
-    return results["labels"][-1] if results["labels"] else "the second class"
+def positive(results: Results) -> str:
+    """Return the name of the second class."""
+    labels = results["labels"]
+    return labels[1] if len(labels) == 2 else "the second class"
 
 
 def roc(results: Results) -> Figure:
@@ -89,7 +90,7 @@ def roc(results: Results) -> Figure:
     x = axis("false positive rate", scale=WHOLE)
     y = axis("recall", "recall (true positive rate)", scale=WHOLE)
     spec = chart(records, LINE, x=x, y=y, order=axis("false positive rate"))
-    what = _positive(results)
+    what = positive(results)
     text = (
         f"The share of the rows of {what} that are found, against the share of the other rows that "
         f"are taken for {what}. The diagonal is guessing."
@@ -104,7 +105,7 @@ def precision_recall(results: Results) -> Figure:
     x = axis("recall", scale=WHOLE)
     y = axis("precision", scale=WHOLE)
     spec = chart(rates(results), LINE, x=x, y=y, order=axis("recall"))
-    what = _positive(results)
+    what = positive(results)
     text = (
         f"Precision is the share of the rows predicted as {what} that are {what}. Recall is the "
         f"share of the rows of {what} that are found."
@@ -123,7 +124,7 @@ def calibration(results: Results) -> Figure:
     y = axis("observed frequency", scale=WHOLE)
     size = axis("rows", legend=None, scale={"range": [30, 400]})
     is_binary = results["task"] == "binary"
-    what = f"a row is {_positive(results)}" if is_binary else "the predicted class is right"
+    what = f"a row is {positive(results)}" if is_binary else "the predicted class is right"
     text = (
         f"How often {what}, by the predicted probability. Larger dots stand for more rows. On the "
         "diagonal, the probabilities are right."

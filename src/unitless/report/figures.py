@@ -16,12 +16,11 @@ from unitless.report.charts import (
     wider,
     with_diagonal,
 )
-from unitless.report.class_figures import calibration, confusion, precision_recall, roc
+from unitless.report.class_figures import calibration, confusion, positive, precision_recall, roc
 
 NAMES = TITLES | {"coordinate": "Algorithm 1", "ogd": "gradient descent"}
 """What learners of a comparison are called in its figure."""
-MIN_ROWS = 8
-"""Averages over fewer rows are not shown: they would hide the others."""
+MIN_ROWS = 8  # averages over fewer rows are not shown: they would hide the others
 SHOWN_MEMBERS = 7
 DOTS = {"type": "circle", "color": "var(--c0)", "opacity": 0.5, "size": 22}
 
@@ -65,7 +64,8 @@ def weights(results: Results) -> Figure:
     names = axis("feature", " ", "nominal", sort=None, axis={"labelLimit": 190})
     sign = colour("sign", ["up", "down"]) | {"legend": None}
     effect = axis("effect", f"change of {what}")
-    spec = chart(records, {"type": "bar"}, False, x=effect, y=names, color=sign)
+    bars = {"type": "bar", "height": {"band": min(0.85, 0.2 * len(records))}}
+    spec = chart(records, bars, False, x=effect, y=names, color=sign)
     return Figure("Weights by feature", text, spec)
 
 
@@ -190,7 +190,7 @@ def _what_is_predicted(results: Results) -> str:
         return f"predicted {results['target'] or 'value'}"
     if results["task"] == "multiclass":
         return "probability of the actual class"
-    return f"probability of {results['labels'][-1] if results['labels'] else 'the second class'}"
+    return f"probability of {positive(results)}"
 
 
 # Figures of numbers

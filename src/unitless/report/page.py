@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 from unitless.evaluation import LABELS
+from unitless.evaluation.alarms import Alarm
 from unitless.persistence.container import replace
 from unitless.report.charts import Figure, Results, shown
 from unitless.report.class_figures import rates
@@ -18,8 +19,7 @@ from unitless.report.verdict import verdict
 
 FOLDER = Path(__file__).parent
 LIBRARIES = ("vega", "vega-lite", "vega-embed")
-THRESHOLDS = [k / 10 for k in range(1, 10)]
-"""Probabilities of the table of thresholds."""
+THRESHOLDS = [k / 10 for k in range(1, 10)]  # probabilities of the table of thresholds
 LOG = '<label><input type="checkbox" name="log"> logarithmic</label> '
 BUTTONS = '<button name="svg">SVG</button> <button name="csv">CSV</button>'
 LINK = ' <a href="#glossary">Glossary</a>'
@@ -157,12 +157,7 @@ def _noticed(results: Results) -> str:
     for key, what in (("skipped", "invalid lines were skipped"), ("coerced", "cells did not fit")):
         if results[key]:
             texts.append(f"{results[key]:,} {what}")
-    for alarm in results["alarms"]:
-        texts.append(
-            f"alarm: from row {alarm['row']:,} on, the unit of {alarm['feature']!r} may have "
-            f"changed: its values are typically {shown(alarm['now'])} instead of "
-            f"{shown(alarm['before'])}, a factor of {shown(alarm['factor'])}"
-        )
+    texts += [f"alarm: {Alarm(**alarm)}" for alarm in results["alarms"]]
     return section("What was noticed", listed(texts))
 
 
@@ -198,7 +193,7 @@ def _label(results: Results, code: float | None) -> Any:
         return code
     place = int(code >= 0) if results["task"] == "binary" else int(code)
     labels = results["labels"]
-    return labels[place] if 0 <= place < len(labels) else code
+    return labels[place] if 0 <= place < len(labels) else "another class"
 
 
 def _columns(results: Results) -> str:

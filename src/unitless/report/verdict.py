@@ -5,14 +5,18 @@ import statistics
 
 from unitless.report.charts import Results, shown
 
-MIN_WINDOWS = 8
-"""With fewer windows of the learning curve, nothing is called certain."""
-CERTAIN = 3
-"""Standard errors that make a difference certain."""
-GRADES = ((0.9, "far better"), (0.5, "much better"), (0.1, "better"), (0.01, "slightly better"))
-"""By the share of a baseline's loss that the model saves."""
-SCALED = "sklearn"
-"""Name of SGD with a scaler in a comparison."""
+MIN_WINDOWS = 8  # with fewer windows of the learning curve, nothing is called certain
+CERTAIN = 3  # standard errors that make a difference certain
+GRADES = {
+    0.9: "far better",
+    0.5: "much better",
+    0.1: "better",
+    0.01: "slightly better",
+    -0.01: "no better",
+    -math.inf: "worse",
+}
+"""By the share of a baseline's loss that the model saves at least."""
+SCALED = "sklearn"  # name of SGD with a scaler in a comparison
 
 
 def verdict(results: Results) -> list[str]:
@@ -33,14 +37,17 @@ def verdict(results: Results) -> list[str]:
     last = (results.get("last") or {}).get("loss", math.inf)
     repeating = f"repeating the last {'value' if results['task'] == 'regression' else 'class'}"
     baseline, name = min((constant, "the best constant"), (last, repeating))
-    saved = 1 - loss / baseline if baseline else 0.0
-    grade = next((word for least, word in GRADES if saved >= least), "not better")
+    saved = (baseline - loss) / baseline if baseline else -loss
+    grade = next(word for least, word in GRADES.items() if saved >= least)
     what = f" of {results['target']}" if results["target"] else ""
-    change = f"{abs(saved):.0%} {'less' if saved >= 0 else 'more'}".replace("%", " %")
+    change = ""
+    if baseline:
+        digits = 0 if abs(saved) >= 0.1 else 1
+        change = f" ({100 * abs(saved):.{digits}f} % {'less' if saved >= 0 else 'more'})"
     certain = certainty([loss for _, loss in results["curve"]], loss - constant)
     sentences = [
         f"Predictions{what} are {grade} than {name}: the {results['loss']} loss is {shown(loss)} "
-        f"instead of {shown(baseline)} ({change}){_in_other_words(results)}."
+        f"instead of {shown(baseline)}{change}{_in_other_words(results)}."
     ]
     if baseline == constant:
         sentences.append(f"This is {certain}")
