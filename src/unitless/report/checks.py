@@ -55,13 +55,15 @@ def unit_slider(learner: Learner, rows: Rows, column: int, name: str) -> dict[st
     """Return predictions for rows in which a column is multiplied by powers of two.
 
     Those of a fresh learner of the same kind, and those of gradient descent with rate 0.1, made
-    before each label was used: probabilities of the second (or actual) class, or numbers.
-    Numbers beyond the range of the targets are moved to its ends.
+    before each label was used: probabilities of the second (or actual) class, or scores. Scores
+    beyond the range of the targets are moved to its ends.
     """
     stream = Stream(rows[:SLIDER_ROWS], learner.loss, intercept=True)
+    if stream.classes:  # these rows may lack some
+        stream.classes = learner.classes
     shown = np.unique(np.linspace(0, len(stream.rows) - 1, SHOWN_ROWS).astype(np.int64))
     low, high = 0.0, 1.0
-    if learner.loss.targets == "reals":
+    if learner.loss.name not in ("logistic", "softmax"):
         low = float(stream.targets.min())
         high = float(stream.targets.max())
     kinds = {"ours": _untrained(learner), "gradient descent": new_learner("ogd", stream)}

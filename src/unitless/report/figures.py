@@ -190,7 +190,7 @@ def _what_is_predicted(results: Results) -> str:
         return f"predicted {results['target'] or 'value'}"
     if results["task"] == "multiclass":
         return "probability of the actual class"
-    return f"probability of {positive(results)}"
+    return f"probability of {positive(results)}" if results["loss"] == "logistic" else "score"
 
 
 # Figures of numbers
