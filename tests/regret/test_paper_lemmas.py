@@ -130,6 +130,22 @@ def test_luo(seed, d, rank, T):
     assert sum(leverages) <= bounds.luo(r, total, smallest) * (1 + 1e-6)
 
 
+def test_gamma_is_at_most_the_trials_and_can_be_all_of_them():
+    """Each trial adds g^2 x'S^+x <= 1; a new direction adds all of it (after Theorem 2's proof)."""
+    rng = np.random.default_rng(0)
+    for X in (rng.standard_normal((50, 3)), np.eye(20), np.diag(2.0 ** np.arange(-300, 300, 30))):
+        learner = get("full")("linear", intercept=False)
+        gamma = 0.0
+        for x in X:
+            learner.learn(as_rows(x[None], [float(rng.choice([-1, 1]))]))
+            assert gamma <= learner.gamma() * (1 + 1e-12) <= (gamma + 1) * (1 + 2e-12)
+            gamma = learner.gamma()
+        if len(X) == X.shape[1]:
+            assert gamma == pytest.approx(len(X), rel=1e-12)
+        else:
+            assert gamma < 3 * (1 + math.log(len(X)))
+
+
 def test_luo_s_smallest_eigenvalue_is_over_all_times():
     """Where the rank grows later, an early S_t has the smallest one, and the last S_T does not."""
     X = np.array([[1.0, 0.0], [0.0, 0.01], [0.0, 10.0]])

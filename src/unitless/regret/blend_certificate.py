@@ -162,17 +162,21 @@ class SlopeBound:
         self.error = float(terms * np.sqrt(sums.trials))
         self.paid = float(loss * (1 + terms))
         self.levels = _conjugates(slopes._slopes)
-        self.levels[..., 1:] += terms * (slopes._slopes[..., 1:2] - slopes._slopes[..., :1])
+        entropy = slopes._slopes[..., :1]
+        first = slopes._slopes[..., 1:2]
+        self.levels[..., 1:] += terms * (first - entropy)
 
     def against(self, w: Float) -> float:
         """The bound against the weights w."""
         products = self.h @ w
-        error = self.error * float(np.sum(self.s * np.abs(w)))
-        if not (np.isfinite(products).all() and np.isfinite(error)):
+        size = float(np.sum(self.s * np.abs(w)))
+        error = self.error * size
+        if not np.isfinite([*products.ravel(), error]).all():
             return self.paid
         by_factor = LAMBDAS * products[..., None]
         least = np.min(self.levels + by_factor, axis=(1, 2))
-        return min(self.paid + float(least.sum()) + error, self.paid)
+        gained = float(least.sum()) + error
+        return self.paid + min(gained, 0.0)
 
     def balls(self, B: float) -> list[float]:
         """The bounds for the worst u in the simplex and in the box: one lambda for all groups."""
@@ -216,9 +220,12 @@ def _by_feature(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weigh
     given = u if isinstance(u, Weights) else Weights(0.0, np.asarray(u, dtype=np.float64))
     ids = blend.ensemble.features.ids
     columns = np.flatnonzero(ids >= 0)
+    weights = given.features[columns]
+    if len(blend._units):
+        units = blend._units[1:][columns]
+        weights = weights / np.where(units > 0, units, 1.0)
     sums = learner.sums()
     assert sums is not None  # a member with a theorem keeps sums
     features = np.zeros(len(sums.s) - 1)
-    units = blend._units[1:][columns] if len(blend._units) else np.ones(len(columns))
-    features[ids[columns]] = given.features[columns] / np.where(units > 0, units, 1.0)
+    features[ids[columns]] = weights
     return Weights(given.intercept, features)

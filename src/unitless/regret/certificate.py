@@ -3,18 +3,10 @@
 By convexity regret(u) <= A + h.u for every u, with A = sum v g p and h = -sum v g x, which the
 learner keeps anyway; and for every lambda in [0, 1] it is at most level(lambda) + lambda h.u
 (`damped`, docs/explanation/theory.md). The smallest of these is certified; it never exceeds the
-loss paid. The largest h.u of a ball is known in closed form:
+loss paid. The largest h.u is B sum |h_i| / s_i in the box |u_i| s_i <= B, B max |h_i| / s_i in the
+simplex sum |u_i| s_i <= B, and B |h|_{S^+} in the ellipsoid |u|_S <= B (Full only).
 
-    ============ ======================= ==========================
-    ball         comparators             largest h.u
-    ============ ======================= ==========================
-    box          |u_i| s_i <= B          B sum |h_i| / s_i
-    simplex      sum |u_i| s_i <= B      B max |h_i| / s_i
-    ellipsoid    |u|_S <= B              B |h|_{S^+} (Full only)
-    ============ ======================= ==========================
-
-All numbers are rounded up, by more than all roundings together can amount to. If a theorem holds
-for the learner, its bound, known in advance, is listed beside them.
+All numbers are rounded up. If a theorem holds for the learner, its bound is listed beside them.
 """
 
 import inspect
@@ -226,7 +218,9 @@ def _total(learner: Learner, rows: Rows, p: Float) -> float:
     """sum v loss(y, p)."""
     assert rows.targets is not None
     each = learner.loss.value(rows.targets, p)
-    return float(np.sum(each if rows.weights is None else rows.weights * each))
+    if rows.weights is not None:
+        each = rows.weights * each
+    return float(np.sum(each))
 
 
 def _size(w: Float, learner: Learner, sums: Sums) -> Size:

@@ -75,7 +75,9 @@ def best_comparator(loss: str | Loss, rows: Rows, *, intercept: bool = True) -> 
     losses.check_targets(loss, rows.targets)
     v = np.ones(len(rows)) if rows.weights is None else rows.weights
     kept = v > 0
-    X, y, v = matrix(rows)[kept], rows.targets[kept], v[kept]
+    X = matrix(rows)[kept]
+    y = rows.targets[kept]
+    v = v[kept]
     made = design(X, intercept=intercept)
     if loss.code == losses.LINEAR:
         return _linear(made, y, v)
@@ -84,8 +86,10 @@ def best_comparator(loss: str | Loss, rows: Rows, *, intercept: bool = True) -> 
 
 def _best(loss: Loss, X: Matrix, made: Design, y: Float, v: Float) -> Comparator:
     Z = made.Z
-    unit = float(np.ldexp(1.0, -np.frexp(np.max(v, initial=0.0))[1]))  # the largest v near 1
-    w, g = minimised(loss, Z, y, v * unit)
+    _, exponent = np.frexp(np.max(v, initial=0.0))
+    unit = float(np.ldexp(1.0, -exponent))
+    near_one = v * unit
+    w, g = minimised(loss, Z, y, near_one)
     separated = np.zeros(len(y), dtype=bool)
     direction = None
     if loss.code == losses.LOGISTIC:
@@ -94,20 +98,22 @@ def _best(loss: Loss, X: Matrix, made: Design, y: Float, v: Float) -> Comparator
             separated = found.rows
             direction = made.weights(found.direction)
             # w moves along the direction until the separated rows have their margin
-            signs = y[separated]
-            Zs = Z[separated]
-            steps = (MARGIN - signs * (Zs @ w)) / (signs * (Zs @ found.direction))
-            w = w + max(float(np.max(steps)), 0.0) * found.direction
+            margins = y * (Z @ w)
+            growth = y * (Z @ found.direction)
+            steps = (MARGIN - margins[separated]) / growth[separated]
+            longest = float(np.max(steps))
+            w = w + max(longest, 0.0) * found.direction
             g = np.where(separated, 0.0, g)
     weights = made.weights(w)
-    radius = RADIUS * max(made.size(weights), float(np.linalg.norm(y)))
-    lower = max(lower_bound(loss, Z, made.columns, y, v * unit, g, radius) / unit, 0.0)
+    size = max(made.size(weights), float(np.linalg.norm(y)))
+    radius = RADIUS * size
+    lower = lower_bound(loss, Z, made.columns, y, near_one, g, radius) / unit
     each = v * loss.value(y, X @ weights.features + weights.intercept)
     return Comparator(
         weights=weights,
         loss=float(np.sum(each)),
         infimum=float(np.sum(each[~separated])),
-        lower=lower,
+        lower=max(lower, 0.0),
         radius=radius,
         attained=not separated.any(),
         separated=int(np.sum(separated)),

@@ -87,15 +87,19 @@ class InformationTest:
             width = max(X.shape[1], len(x))
             X = np.vstack([_widened(x[None], width), _widened(X, width)])
             y = np.append(target, y)
-        even = len(y) // 2 * 2
-        self._waiting = (X[even], float(y[even])) if even < len(y) else None
-        halves = X / 2  # the difference of two large values may exceed the largest float
-        self._bet(halves[0:even:2] - halves[1:even:2], np.sign(y[0:even:2] / 2 - y[1:even:2] / 2))
+        self._waiting = None
+        if len(y) % 2:
+            self._waiting = (X[-1], float(y[-1]))
+            X = X[:-1]
+            y = y[:-1]
+        # of halves: the difference of two large values may exceed the largest float
+        rises = y[::2] / 2 - y[1::2] / 2
+        moves = X[::2] / 2 - X[1::2] / 2
+        differs = rises != 0
+        self._bet(moves[differs], -np.sign(rises[differs]))
 
-    def _bet(self, X: Float, signs: Float) -> None:
-        differs = signs != 0
-        slopes = -signs[differs]
-        p = self._learner.learn(as_rows(X[differs], slopes))
+    def _bet(self, X: Float, slopes: Float) -> None:
+        p = self._learner.learn(as_rows(X, slopes))
         for gain in (slopes * p).tolist():
             self._pairs += 1
             self._wealth -= gain
@@ -110,7 +114,8 @@ class InformationTest:
 
 
 def _widened(X: Float, width: int) -> Float:
-    return np.pad(X, ((0, 0), (0, width - X.shape[1])))
+    missing = width - X.shape[1]
+    return np.pad(X, ((0, 0), (0, missing)))
 
 
 def information_test(rows: Rows) -> Information:

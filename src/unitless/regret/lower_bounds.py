@@ -66,5 +66,7 @@ def streeter_mcmahan_shape(u: ArrayLike, T: int) -> Float:
     >>> streeter_mcmahan_shape([0.1, 1.0, 10.0], T=100).round(2)
     array([  0.  ,  15.17, 214.6 ])
     """
-    a = np.abs(np.asarray(u, dtype=np.float64)) * math.sqrt(T)
-    return np.asarray(a * np.sqrt(np.log(np.maximum(a, 1.0))))
+    size = np.abs(np.asarray(u, dtype=np.float64))
+    a = size * math.sqrt(T)
+    logarithm = np.log(np.maximum(a, 1.0))
+    return np.asarray(a * np.sqrt(logarithm))

@@ -50,8 +50,9 @@ def snag(u: ArrayLike, X: ArrayLike, g: ArrayLike, *, C: float, rate: float = 0.
     t = np.arange(1.0, len(X) + 1)[:, None]
     V = np.cumsum(X**2, axis=0)
     shares = t * _ratio(X**2, V)
-    N = np.cumsum(np.sum(shares, axis=1, keepdims=True), axis=0)
-    roots = np.sqrt(N) * np.sqrt(V) * np.sqrt(_squares(X, g))  # the product could overflow
+    N = np.cumsum(shares.sum(axis=1))[:, None]
+    G = _squares(X, g)
+    roots = np.sqrt(N) * np.sqrt(V) * np.sqrt(G)  # the product could overflow
     inverse_rates = roots / (t * rate)
     return _descent(u, X, g, inverse_rates, np.ones_like(X), C)
 
@@ -83,14 +84,20 @@ def _descent(
     seen = np.where(_before(b) > 0, C, 0.0)  # weights are 0 until a feature is first seen
     farthest = u + _ratio(seen, b)
     from_rises = np.sum(rises * farthest**2)
-    from_shrinking = np.sum(before * (1 - shrinkage) / (1 + shrinkage) * u**2)
+    lost = (1 - shrinkage) / (1 + shrinkage)
+    from_shrinking = np.sum(before * lost * u**2)
     return float(from_rises + from_shrinking + _steps(X, g, inverse_rates)) / 2
 
 
 def _steps(X: Float, g: ArrayLike, inverse_rates: Float) -> float:
     """The sum of (g x_i)^2 times the rate of coordinate i."""
-    gradients = np.reshape(g, (-1, 1)) * X
-    return float(np.sum(_ratio(gradients**2, inverse_rates)))
+    squares = _gradients(X, g) ** 2
+    return float(np.sum(_ratio(squares, inverse_rates)))
+
+
+def _gradients(X: Float, g: ArrayLike) -> Float:
+    """g x_i, one row per trial."""
+    return np.reshape(g, (-1, 1)) * X
 
 
 def _largest(X: Float) -> Float:
@@ -100,13 +107,16 @@ def _largest(X: Float) -> Float:
 
 def _squares(X: Float, g: ArrayLike) -> Float:
     """G_i = sum (g x_i)^2 so far."""
-    return np.cumsum((np.reshape(g, (-1, 1)) * X) ** 2, axis=0)
+    squares = _gradients(X, g) ** 2
+    return np.cumsum(squares, axis=0)
 
 
 def _mean_size(X: Float, b: Float) -> Float:
     """N / t: the mean of sum (x_i / b_i)^2 so far."""
     sizes = np.sum(_ratio(X, b) ** 2, axis=1)
-    return (np.cumsum(sizes) / np.arange(1, len(X) + 1))[:, None]
+    trials = np.arange(1, len(X) + 1)
+    means = np.cumsum(sizes) / trials
+    return means[:, None]
 
 
 def _shrinkage(b: Float) -> Float:
@@ -116,7 +126,9 @@ def _shrinkage(b: Float) -> Float:
 
 def _before(values: Float) -> Float:
     """The values one trial earlier; 0 at first."""
-    return np.vstack([np.zeros((1, values.shape[1])), values[:-1]])
+    earlier = np.zeros_like(values)
+    earlier[1:] = values[:-1]
+    return earlier
 
 
 def _ratio(x: Float, y: Float) -> Float:

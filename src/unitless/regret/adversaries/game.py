@@ -36,7 +36,8 @@ class Game(NamedTuple):
     @property
     def regret(self) -> float:
         """sum g (p - x.u)."""
-        return float(np.sum(self.g * (self.p - self.X @ self.u)))
+        better = self.p - self.X @ self.u
+        return float(self.g @ better)
 
 
 def opponent(name: str, **parameters: Any) -> Learner:
@@ -59,7 +60,9 @@ def trial(learner: Learner, x: Any, size: float = 1.0, limit: float = 0.0) -> tu
     """
     slopes = learner.loss.targets == "slopes"
     weights = None if slopes else [size]
-    p = float(learner.predict(as_rows(x, weights=weights))[0])
-    sign = 1.0 if p >= limit else -1.0
-    learner.learn(as_rows(x, [size * sign if slopes else -sign], weights))
-    return p, size * sign
+    shown = as_rows(x, weights=weights)
+    p = float(learner.predict(shown)[0])
+    g = size if p >= limit else -size
+    target = g if slopes else -np.sign(g)
+    learner.learn(as_rows(x, [target], weights))
+    return p, g
