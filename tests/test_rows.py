@@ -274,7 +274,7 @@ def test_one_target_and_one_weight_a_row(name, given, make):
 
 @pytest.mark.parametrize("bad", [-1.0, -5e-324, math.nan, math.inf, -math.inf])
 def test_bad_weights_name_their_row(bad):
-    with pytest.raises(ValueError, match=r"^row 2: weight .* >= 0"):
+    with pytest.raises(ValueError, match=r"^row 2: weight .* is neither 0 nor between"):
         as_rows(DENSE, weights=[1.0, 0.0, bad, bad])
     assert as_rows(DENSE, weights=[0.0, -0.0, 5e-324, 1e308]).weights[3] == 1e308
 

@@ -6,6 +6,7 @@ entry not stored) is zero. Learners refuse infinite values, which `extent` finds
 """
 
 import math
+import sys
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -24,8 +25,12 @@ def __dir__() -> list[str]:
 
 
 Float = NDArray[np.float64]
+EMPTY = np.empty(0)
 NO_INDICES = np.empty(0, dtype=np.int32)
 NO_STARTS = np.empty(0, dtype=np.int64)
+MIN_WEIGHT = 2.0**-200
+MAX_WEIGHT = 2.0**200
+"""Sample weights between these leave every square and product within float64."""
 
 
 class Block(NamedTuple):
@@ -198,7 +203,10 @@ def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None 
     values, indices, starts, columns = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
     n = len(values) if starts is None else len(starts) - 1
     y = _per_row("targets", targets, n)
-    rows = Rows(values, indices, starts, columns, y, _weights(weights, n))
+    v = _per_row("weights", weights, n)
+    if v is not None:
+        check_weights(v, math.ulp(0.0), sys.float_info.max)
+    rows = Rows(values, indices, starts, columns, y, v)
     if starts is not None:
         rows.refuse_infinity()
     return rows
@@ -288,14 +296,20 @@ def _per_row(name: str, given: ArrayLike | None, n: int) -> Float | None:
     return array
 
 
-def _weights(given: ArrayLike | None, n: int) -> Float | None:
-    weights = _per_row("weights", given, n)
-    if weights is not None:
-        good = (weights >= 0) & (weights < np.inf)
-        if not good.all():
-            row = int(np.argmin(good))
-            raise ValueError(
-                f"row {row}: weight {weights[row]:g} is not a finite number >= 0; "
-                "use 0 to leave a row out"
-            )
+def checked_weights(rows: Rows) -> Float:
+    """The sample weights of a block, empty if all are 1."""
+    if not isinstance(rows, Rows):
+        raise TypeError(f"expected Rows, got {type(rows).__name__}: use as_rows(X, targets)")
+    return EMPTY if rows.weights is None else check_weights(rows.weights)
+
+
+def check_weights(weights: Float, least: float = MIN_WEIGHT, most: float = MAX_WEIGHT) -> Float:
+    """The weights; refuse those that are neither 0 nor within bounds."""
+    good = (weights == 0) | ((weights >= least) & (weights <= most))
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(
+            f"row {row}: weight {weights[row]:g} is neither 0 nor between {least:.0e} and "
+            f"{most:.0e}; use 0 to leave a row out"
+        )
     return weights

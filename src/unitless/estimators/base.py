@@ -17,13 +17,12 @@ from unitless.encoders import FrameEncoder
 from unitless.encoders.dataframes import opened
 from unitless.learners.base import Learner, Weights
 from unitless.learners.learner_group import MultiOutput
-from unitless.learners.parameter_checks import checked_weights
 from unitless.model import Model
 from unitless.model.explanations import effects
 from unitless.model.file_blocks import column_of
 from unitless.model.input_rows import Commit, is_dicts, is_frame, rows_of
 from unitless.model.learner_choice import make_learner
-from unitless.rows import Rows, as_rows
+from unitless.rows import Rows, as_rows, checked_weights
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate

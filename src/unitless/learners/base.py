@@ -23,13 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 from unitless import losses, units
 from unitless.encoders import DictEncoder
 from unitless.learners.declared import parameters_of
-from unitless.learners.parameter_checks import EMPTY as EMPTY
-from unitless.learners.parameter_checks import checked_classes, checked_weights, weight_of_one
 from unitless.losses import SOFTMAX, Loss
+from unitless.rows import EMPTY as EMPTY
 from unitless.rows import NO_INDICES as NO_INDICES
 from unitless.rows import NO_STARTS as NO_STARTS
 from unitless.rows import Block as Block
-from unitless.rows import Rows, extent
+from unitless.rows import Rows, check_weights, checked_weights, extent
 from unitless.state import LARGEST as LARGEST
 from unitless.state import UNITS, Stateful
 from unitless.state import Field as Field
@@ -107,7 +106,12 @@ class Learner(Stateful, ABC):
     ) -> None:
         self.loss = losses.get(loss)
         self.intercept = bool(intercept)
-        self.classes = checked_classes(self.loss, classes)
+        self.classes = classes or 1
+        if (self.loss.code == SOFTMAX) != (classes > 0):
+            raise ValueError(
+                f"classes = {classes} with the {self.loss.name} loss: the softmax loss needs the "
+                "number of classes, and no other loss has classes"
+            )
         self.names = DictEncoder()
         self._units = EMPTY
         self._one_target = np.empty(1)
@@ -196,7 +200,7 @@ class Learner(Stateful, ABC):
 
     def predict_one(self, x: Mapping[Hashable, Any], weight: float = 1.0) -> Any:
         """Score one dict row. Absent is 0, None and NaN are missing, new names are fine."""
-        weights = EMPTY if weight == 1 else weight_of_one(weight)
+        weights = EMPTY if weight == 1 else check_weights(np.array([float(weight)]))
         names = self.names
         names.load(x)
         scores = self._score_of_one()
@@ -208,7 +212,7 @@ class Learner(Stateful, ABC):
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, weight: float = 1.0) -> Any:
         """Score one dict row, then learn from its target; returns the score."""
-        weights = EMPTY if weight == 1 else weight_of_one(weight)
+        weights = EMPTY if weight == 1 else check_weights(np.array([float(weight)]))
         if not (type(y) in (int, float) and y * y == 1 and self.loss.targets == "signs"):
             losses.check_target(self.loss, y, 0, self.classes)
         if weight == 0:

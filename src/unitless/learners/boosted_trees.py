@@ -17,7 +17,7 @@ leaf may use the last target or the running mean of targets, and leaves forget: 
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,39 +44,22 @@ from unitless.learners.split_candidates import (
     V,
     sums_of,
 )
-from unitless.learners.tree_growth import CHILD, COLUMN, LEAF, THRESHOLD, run
+from unitless.learners.tree_growth import (
+    CHILD,
+    COLUMN,
+    LEAF,
+    THRESHOLD,
+    Leaves,
+    Memory,
+    Nodes,
+    run,
+)
 from unitless.losses import SOFTMAX, SQUARED
 from unitless.rows import Rows
 from unitless.state import Field, checked_count, need
 
 RECORD = "G, H, P; rows, draws, open candidates, columns, thresholds; totals; sums to their left"
 RARE = "first values of candidates, totals before they were ready"
-
-
-class Nodes(NamedTuple):
-    """The nodes of all trees; tree t has its root at t."""
-
-    node: Float
-    value: Float
-    leaves: NDArray[np.int64]
-
-
-class Leaves(NamedTuple):
-    """What each leaf has learned, and its candidates for a split."""
-
-    record: Float
-    rare: Float
-
-
-class Memory(NamedTuple):
-    """What the trees share."""
-
-    order: NDArray[np.int64]
-    place: NDArray[np.int64]
-    sign: Float
-    history: NDArray[np.int64]
-    residual: Float
-    numbers: Float
 
 
 def _empty_nodes(n: int, trees: int, classes: int) -> Nodes:
@@ -180,7 +163,9 @@ class BoostedTrees(Nonlinear):
 
     def _loaded(self) -> None:
         """Refuse a state with which a kernel would leave its arrays or never end."""
-        (node, _, _), leaves, memory = self.state
+        node = self._nodes.node
+        leaves = self._leaves
+        memory = self._memory
         own = leaves.record[:, 3 * self.classes :]
         leaves_used = checked_count(memory.numbers[LEAVES], len(leaves.record), "leaves")
         seen = checked_count(memory.numbers[SEEN], self._columns, "columns seen")
@@ -276,14 +261,17 @@ class BoostedTrees(Nonlinear):
 
     def parts_of_row(self, block: Block) -> Float:
         """What each column adds to the score of the only row: at its splits, child less node."""
-        (nodes, inner_value, _), leaves, memory = self.state
+        nodes, inner_value, _ = self._nodes
+        memory = self._memory
         x = np.zeros(PAST + self._columns)
         x[:PAST] = memory.numbers[[LAST_TARGET, MEAN_TARGET]]
         _, columns = block.positions()
         known = columns < self._columns
         x[PAST + columns[known]] = block.values[known] * memory.sign[columns[known]]
         parts = np.zeros((len(x), self.classes))
-        G, H, P = leaves.record[:, : 3 * self.classes].reshape(-1, 3, self.classes).swapaxes(0, 1)
+        G, H, P = (
+            self._leaves.record[:, : 3 * self.classes].reshape(-1, 3, self.classes).swapaxes(0, 1)
+        )
         leaf_values = (G + self._strength * P) / (H + self._strength)
         for k in range(self.trees):
             while nodes[k, CHILD] != k:

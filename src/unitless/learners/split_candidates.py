@@ -75,8 +75,7 @@ def count_row(x, amounts, own, goes_left):
 @inlined
 def prepare(tree, node, x, own, rare, memory, past_pays):
     """Candidates that are not ready choose a threshold or, without a second value, draw again."""
-    order, _, _, history, _, numbers = memory
-    splits = np.int64(numbers[SPLITS])
+    splits = np.int64(memory.numbers[SPLITS])
     sums = rare.size // CANDIDATES - 1
     for slot in range(CANDIDATES):
         if own[POINTS + slot] == own[POINTS + slot]:
@@ -97,11 +96,11 @@ def prepare(tree, node, x, own, rare, memory, past_pays):
         own[DRAWS] += 1
         h = hashed(tree * CANDIDATES + slot, node, 1000 + np.int64(own[DRAWS]))
         if slot < FROM_HISTORY and splits > 0:
-            j = history[np.int64(h % np.uint64(min(splits, HISTORY)))]
+            j = memory.history[np.int64(h % np.uint64(min(splits, HISTORY)))]
         elif past_pays and slot == CANDIDATES - 1:
             j = np.int64(h % np.uint64(PAST))
         else:
-            j = PAST + order[np.int64(h % np.uint64(numbers[SEEN]))]
+            j = PAST + memory.order[np.int64(h % np.uint64(memory.numbers[SEEN]))]
         own[COLUMNS + slot] = j
         rare[FIRST + slot] = x[j]
 

@@ -1,13 +1,12 @@
 """How the boosted trees walk, learn and grow; `split_candidates` chooses the splits.
 
-Kernels take the state as tuples of arrays; `boosted_trees` has the table of their meaning::
-
-    nodes  = node (column, threshold, child, leaf), value, leaves by tree
-    leaves = record (what every row changes, side by side), rare (what few rows do)
-    memory = order, place, sign, history, residual, numbers
+`boosted_trees` has the table of what the arrays of the state mean.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, prefetch
@@ -43,6 +42,7 @@ from unitless.learners.split_candidates import (
 )
 from unitless.losses import SOFTMAX, SQUARED, sigmoid
 from unitless.rows import row_span
+from unitless.state import Float
 
 FIRST_LOOK, LOOK_EVERY = 16, 8
 FORGET = 0.9  # per row of a leaf, while neighbouring residuals resemble each other
@@ -53,13 +53,53 @@ COLUMN, THRESHOLD, CHILD, LEAF = range(4)  # of a node; the right child follows 
 LAST, MEAN = range(PAST)
 
 
+class Nodes(NamedTuple):
+    """The nodes of all trees; tree t has its root at t."""
+
+    node: Float
+    value: Float
+    leaves: NDArray[np.int64]
+
+
+class Leaves(NamedTuple):
+    """What each leaf has learned, and its candidates for a split."""
+
+    record: Float
+    """What every row changes, side by side."""
+    rare: Float
+    """What few rows change."""
+
+
+class Memory(NamedTuple):
+    """What the trees share."""
+
+    order: NDArray[np.int64]
+    place: NDArray[np.int64]
+    sign: Float
+    history: NDArray[np.int64]
+    residual: Float
+    numbers: Float
+
+
+class Settings(NamedTuple):
+    """What the kernel needs beside the state."""
+
+    loss: int
+    classes: int
+    trees: int
+    leaves: int
+    rate: float
+    strength: float
+    gain: float
+
+
 @inlined
 def load_row(block, r, x, memory, learns):
     """Row r in x; a row that is learned adds its new columns to `order`."""
     values, indices, _, _ = block
-    order, place, sign, _, _, numbers = memory
-    for k in range(x.size):
-        x[k] = 0.0
+    place = memory.place
+    numbers = memory.numbers
+    x[:] = 0.0
     x[LAST] = numbers[LAST_TARGET]
     x[MEAN] = numbers[MEAN_TARGET]
     start, stop = row_span(block, r)
@@ -67,11 +107,11 @@ def load_row(block, r, x, memory, learns):
         j = np.int64(indices[k]) if indices.size else k - start
         if j >= place.size or values[k] == 0.0:
             continue
-        x[PAST + j] = values[k] * sign[j]
+        x[PAST + j] = values[k] * memory.sign[j]
         if learns and place[j] < 0 and values[k] == values[k]:
             seen = np.int64(numbers[SEEN])
             place[j] = seen
-            order[seen] = j
+            memory.order[seen] = j
             numbers[SEEN] += 1
 
 
@@ -100,20 +140,21 @@ def fetch(record):
 
 
 @inlined
-def leaf_value(own, c, classes, strength):
+def leaf_value(own, c, settings):
     """(G + s P) / (H + s), from the sums of a leaf."""
-    return (own[c] + strength * own[2 * classes + c]) / (own[classes + c] + strength)
+    classes = settings.classes
+    s = settings.strength
+    return (own[c] + s * own[2 * classes + c]) / (own[classes + c] + s)
 
 
 @inlined
-def scores_so_far(rate, strength, classes, node, record, found, z):
+def scores_so_far(settings, nodes, leaves, found, z):
     """z[tree] = the score of the trees before it; z has one line more, for all of them."""
-    for c in range(classes):
-        z[0, c] = 0.0
+    z[0] = 0.0
     for tree in range(found.size):
-        own = record[np.int64(node[found[tree], LEAF])]
-        for c in range(classes):
-            z[tree + 1, c] = z[tree, c] + rate * leaf_value(own, c, classes, strength)
+        own = leaves.record[np.int64(nodes.node[found[tree], LEAF])]
+        for c in range(settings.classes):
+            z[tree + 1, c] = z[tree, c] + settings.rate * leaf_value(own, c, settings)
 
 
 @inlined
@@ -134,36 +175,36 @@ def slopes(loss, y, z, e):
 
 
 @inlined
-def split(loss, classes, strength, tree, at, slot, nodes, leaves, memory):
+def split(settings, tree, at, slot, nodes, leaves, memory):
     """Two leaves in place of the one at a node, which the left one takes over."""
-    node, value, by_tree = nodes
+    classes = settings.classes
+    node = nodes.node
     record, rare = leaves
-    history, numbers = memory[3], memory[5]
+    numbers = memory.numbers
     leaf = np.int64(node[at, LEAF])
     other = np.int64(numbers[LEAVES])
-    child = 2 * other - by_tree.size
+    child = 2 * other - nodes.leaves.size
     own = record[leaf, 3 * classes :]
-    history[np.int64(numbers[SPLITS]) % HISTORY] = np.int64(own[COLUMNS + slot])
+    memory.history[np.int64(numbers[SPLITS]) % HISTORY] = np.int64(own[COLUMNS + slot])
     numbers[SPLITS] += 1
     numbers[LEAVES] += 1
-    by_tree[tree] += 1
+    nodes.leaves[tree] += 1
     node[at, COLUMN] = own[COLUMNS + slot]
     node[at, THRESHOLD] = own[POINTS + slot]
     node[at, CHILD] = child
     node[child, LEAF] = leaf
     node[child + 1, LEAF] = other
     for c in range(classes):
-        value[at, c] = leaf_value(record[leaf], c, classes, strength)
+        nodes.value[at, c] = leaf_value(record[leaf], c, settings)
     # the candidate's sums go on as those of the children; classes are not counted one by one
     g = sides(slot, SLOPES, own, rare[leaf])
     h = sides(slot, COUNT, own, rare[leaf])
     for side in range(2):
         each = leaf if side == 0 else other
-        for k in range(record.shape[1]):
-            record[each, k] = 0.0
+        record[each] = 0.0
         for c in range(classes):
-            record[each, 2 * classes + c] = value[at, c]
-        if loss != SOFTMAX:
+            record[each, 2 * classes + c] = nodes.value[at, c]
+        if settings.loss != SOFTMAX:
             record[each, 0] = g[side]
             record[each, 1] = max(h[side], 0.0)
         empty(record[each, 3 * classes :], rare[each])
@@ -172,11 +213,11 @@ def split(loss, classes, strength, tree, at, slot, nodes, leaves, memory):
 @inlined
 def remember(y, e, memory):
     """The target for the next row, and how alike neighbouring residuals are."""
-    residual, numbers = memory[4], memory[5]
+    numbers = memory.numbers
     product = 0.0
     for c in range(e.size):
-        product += e[c] * residual[c]
-        residual[c] = e[c]
+        product += e[c] * memory.residual[c]
+        memory.residual[c] = e[c]
     if numbers[TRIALS] > 1:
         numbers[A] += product
         numbers[V] += product * product
@@ -194,12 +235,17 @@ def run(block, targets, weights, scores, nodes, leaves, memory, settings):
 
     Returns the number of rows done: fewer than there are when the arrays have to grow first.
     """
-    loss, classes, trees, max_leaves, rate, strength, least = settings
-    node, _, by_tree = nodes
+    nodes = Nodes(*nodes)
+    leaves = Leaves(*leaves)
+    memory = Memory(*memory)
+    settings = Settings(*settings)
+    loss, classes, trees, max_leaves, _, _, least = settings
+    node = nodes.node
     record, rare = leaves
-    numbers = memory[5]
-    x = np.empty(PAST + memory[1].size)
-    z, e = np.empty((trees + 1, classes)), np.empty((trees + 1, classes))
+    numbers = memory.numbers
+    x = np.empty(PAST + memory.place.size)
+    z = np.empty((trees + 1, classes))
+    e = np.empty((trees + 1, classes))
     amounts = np.zeros(rare.shape[1] // CANDIDATES - 1)
     goes_left = np.empty(CANDIDATES)
     found = np.empty(trees, np.int64)
@@ -214,7 +260,7 @@ def run(block, targets, weights, scores, nodes, leaves, memory, settings):
         if learns:
             for tree in range(trees):
                 fetch(record[np.int64(node[found[tree], LEAF])])
-        scores_so_far(rate, strength, classes, node, record, found, z)
+        scores_so_far(settings, nodes, leaves, found, z)
         for c in range(classes):
             score = z[trees, c]
             if loss == SQUARED:
@@ -234,7 +280,7 @@ def run(block, targets, weights, scores, nodes, leaves, memory, settings):
                 h = 1.0 if loss == SQUARED else curvature(e[tree, c])
                 sums[c] = kept * sums[c] + v * e[tree, c]
                 sums[classes + c] = kept * sums[classes + c] + v * h
-            if by_tree[tree] == max_leaves:
+            if nodes.leaves[tree] == max_leaves:
                 continue
             own = sums[3 * classes :]
             own[ROWS] += 1
@@ -246,6 +292,6 @@ def run(block, targets, weights, scores, nodes, leaves, memory, settings):
             if looks and may_gain(loss, own, least):
                 best = best_candidate(loss, own, rare[leaf], least)
                 if best >= 0:
-                    split(loss, classes, strength, tree, at, best, nodes, leaves, memory)
+                    split(settings, tree, at, best, nodes, leaves, memory)
         remember(y, e[trees], memory)
     return rows
