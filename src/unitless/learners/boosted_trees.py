@@ -17,7 +17,7 @@ leaf may use the last target or the running mean of targets, and leaves forget: 
 """
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,9 +110,9 @@ class BoostedTrees(Nonlinear):
         3.0, "the nats that a split must gain; smaller values lose more on noise", "number > 0"
     )
 
-    name: ClassVar[str] = "boosted_trees"
-    invariance: ClassVar[Any] = "unit"
-    saved: ClassVar[tuple[Any, ...]] = (
+    name = "boosted_trees"
+    invariance = "unit"
+    saved = (
         *Nonlinear.saved,
         Field("_nodes.node", "x_j", "column, threshold, child, leaf", ("nodes", 4), True),
         Field("_nodes.value", "z", "value of a node when it was split", ("nodes", "classes")),

@@ -100,7 +100,7 @@ class Coordinate(Declared, Coordinatewise):
 
     name = "coordinate"
     has_classes = False
-    invariance: ClassVar[Any] = "unit"
+    invariance = "unit"
     theorem = "Theorem 1"
     fields: ClassVar[Any] = (Field("h", "x", "-sum g x_i"), Field("s2", "x^2", "sum x_i^2"))
     totals = (

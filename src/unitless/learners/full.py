@@ -106,7 +106,7 @@ class Full(Declared, Learner):
     has_classes = False
     invariance = "linear"
     theorem: ClassVar[str | None] = "Theorem 2"
-    saved: ClassVar[tuple[Any, ...]] = (
+    saved = (
         *Learner.saved,
         Field("state.U", "x_n/x_k", "S = U'DU: row k, position n; 1 on the diagonal", ("n", "n")),
         Field("state.D", "x^2", "squares of R's diagonal, R = D^(1/2) U", ("n",)),

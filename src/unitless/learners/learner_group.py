@@ -1,6 +1,6 @@
 """Learners that see the same rows side by side: one per class, or one per target."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from unitless.state import COLUMNS, Component, need
 class LearnerGroup(Learner):
     """Base of learners that consist of others of one kind, with one score per row from each."""
 
-    saved: ClassVar[tuple[Any, ...]] = (*Learner.saved, COLUMNS, Component("learners"))
-    needs_lipschitz: ClassVar[bool] = False
+    saved = (*Learner.saved, COLUMNS, Component("learners"))
+    needs_lipschitz = False
     learners: list[Learner]
     _columns: Any = 0
 

@@ -14,7 +14,7 @@ oldest. There is room for 1024 rows and 2^15 numbers, for several classes 4096 r
 """
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,9 +180,9 @@ class Neighbours(Nonlinear):
     0.98
     """
 
-    name: ClassVar[str] = "neighbours"
-    invariance: ClassVar[Any] = "affine"
-    saved: ClassVar[tuple[Any, ...]] = (
+    name = "neighbours"
+    invariance = "affine"
+    saved = (
         *Nonlinear.saved,
         Field("_mean", "x", "running mean", ("columns",)),
         Field("_m2", "x^2", "sum of squared deviations", ("columns",)),

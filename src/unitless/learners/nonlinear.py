@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from unitless.state import COLUMNS
 class Nonlinear(Declared, Learner):
     """Base of learners without weights, whose kernel returns before a row that has no room."""
 
-    symmetric: ClassVar[bool] = False
-    linear: ClassVar[bool] = False
-    needs_lipschitz: ClassVar[bool] = False
-    takes_losses: ClassVar[Any] = CURVED
-    saved: ClassVar[tuple[Any, ...]] = (*Learner.saved, COLUMNS)
+    symmetric = False
+    linear = False
+    needs_lipschitz = False
+    takes_losses = CURVED
+    saved = (*Learner.saved, COLUMNS)
     _columns: Any = 0
 
     @abstractmethod

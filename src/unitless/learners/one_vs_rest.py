@@ -5,7 +5,7 @@ each learner faces linear losses, as in the paper, and its theorem holds for eac
 """
 
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class OneVsRest(LearnerGroup):
     array([0, 0, 1, 0])
     """
 
-    name: ClassVar[str] = "one_vs_rest"
+    name = "one_vs_rest"
     _weighs_gradients = False
 
     def __init__(

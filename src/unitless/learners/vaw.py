@@ -41,13 +41,13 @@ class Vaw(Full):
     0.559
     """
 
-    name: ClassVar[str] = "vaw"
-    target_invariance: ClassVar[Any] = "affine"
-    needs_lipschitz: ClassVar[bool] = False
+    name = "vaw"
+    target_invariance = "affine"
+    needs_lipschitz = False
     default_loss = "squared"
     takes_losses = ("squared",)
-    theorem: ClassVar[str | None] = None
-    saved: ClassVar[tuple[Any, ...]] = (
+    theorem = None
+    saved = (
         *Full.saved,
         Field("_targets", "y", "number, first, power of two near 1/size, lowest, highest", (5,)),
     )
