@@ -177,11 +177,24 @@ def on_post_build(config):
     """Write the Markdown twins beside the pages, and llms.txt, which lists them."""
     site = Path(config["site_dir"])
     lines = ["# Unitless", "", f"> {config['site_description']}", ""]
-    for name, text in sorted(twins.items()):
+    for entry in config["nav"]:
+        for door, pages in entry.items():
+            lines += [f"## {door}", ""]
+            lines += map(listed, [pages] if isinstance(pages, str) else pages)
+            lines.append("")
+    for name, text in twins.items():
         (site / name).write_text(text, encoding="utf-8")
-        title = re.search(r"^# (.+)$", text, re.MULTILINE)
-        lines.append(f"- [{title[1] if title else name}]({name})")
-    (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (site / "llms.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+def listed(name):
+    """Return the line of a page in llms.txt: its title and its first sentence."""
+    title, _, text = twins[name].partition("\n")
+    paragraphs = [part for part in text.split("\n\n") if re.match(r"\s*[A-Z*`]", part)]
+    first = " ".join(paragraphs[0].split()) if paragraphs else ""
+    first = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", first)  # links are relative to their page
+    sentence = re.split(r"(?<=[.?:]) (?=[A-Z`*])", first)[0].rstrip(":")
+    return f"- [{title.lstrip('# ')}]({name}): {sentence}"
 
 
 if __name__ == "__main__":

@@ -144,6 +144,16 @@ def test_a_twin_describes_what_the_site_makes_from_docstrings():
     assert text.endswith("after\n")
 
 
+def test_llms_txt_lists_every_page_by_its_first_sentence(tmp_path):
+    hooks = site()
+    hooks.twins["a.md"] = "# Late labels\n\nPredict [now](b.md). Learn later.\n"
+    nav = [{"Home": "a.md"}, {"How-to": ["a.md"]}]
+    hooks.on_post_build({"site_dir": tmp_path, "site_description": "Learning", "nav": nav})
+    line = "- [Late labels](a.md): Predict now.\n"
+    assert (tmp_path / "llms.txt").read_text().endswith(f"## How-to\n\n{line}")
+    assert (tmp_path / "a.md").read_text() == hooks.twins["a.md"]
+
+
 def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml")
     hooks = site()
