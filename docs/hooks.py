@@ -61,7 +61,10 @@ def commands():
         text=True,
         check=True,
     )
-    return done.stdout
+    sections = r"^## `unitless (\w+)`\n\n(.+)$"
+    summaries = dict(re.findall(sections, done.stdout, re.MULTILINE))
+    cut = re.compile(r"^\* `(\w+)`: .+\.\.\.$", re.MULTILINE)  # made to fit into a terminal
+    return cut.sub(lambda found: f"* `{found[1]}`: {summaries[found[1]]}", done.stdout)
 
 
 def learners():

@@ -133,6 +133,14 @@ def test_the_page_of_learners_has_all_of_them():
     assert "| s2 | x^2 | sum x_i^2 |" in page
 
 
+def test_the_page_of_commands_has_whole_sentences():
+    pages = site().commands()
+    assert (
+        "* `evaluate`: Learn from a file in one pass, and measure how well it was predicted.\n"
+        in pages
+    )
+
+
 def test_a_twin_describes_what_the_site_makes_from_docstrings():
     hooks = site()
     page = "::: unitless.load\n    options:\n      x: 1\n\n::: unitless.Model\n\nafter\n"

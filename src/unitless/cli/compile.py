@@ -31,7 +31,7 @@ def compile(everything: All = False) -> None:
     """Compile in advance what `evaluate`, `fit` and `predict` need with the default learner.
 
     Use it in a container image, or before the first run. The compiled code goes to NUMBA_CACHE_DIR
-    if it is set, otherwise to the user's cache folder. What is there already takes no time.
+    if it is set, otherwise to the user's cache folder. Code that is there already takes no time.
 
     Example:
 

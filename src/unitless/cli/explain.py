@@ -13,7 +13,7 @@ MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 def explain(options: CommandOptions) -> None:
     """Show what each feature of a row adds to its score.
 
-    The parts add up to the score. Give the row in words, or a file and the number of a row.
+    The parts add up to the score. Give the row itself, or a file and the number of a row.
 
     Examples:
 

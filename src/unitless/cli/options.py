@@ -72,7 +72,7 @@ Learning
   shuffle: Read the whole file into memory and learn its rows in random order.
   test FILE: After learning, also score the rows of this file, which are not learned.
   test_share SHARE = 0: Hold out this share of the rows, for example 0.2, and score them at the end.
-  units random: Repeat with columns in other units, times powers of two.
+  units random: Repeat with each column multiplied by a random power of two.
   tune: Add the best learning rate in hindsight for methods that have one.
   seed N = 0: Seed of the random units.
   regret --regret/--no-regret: Compute the best fixed weights in hindsight and the regret against

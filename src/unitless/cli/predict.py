@@ -13,7 +13,7 @@ OUTPUT = """Output
 
 @takes(f"model data {READING} predictions quiet", OUTPUT, predictions="-")
 def predict(options: CommandOptions) -> None:
-    """Predict the rows of a file, in their order and in constant memory; nothing is learned.
+    """Predict the rows of a file, in order and in constant memory; nothing is learned.
 
     The output has one line per row: its number, the prediction, and the probability of each class.
     If the file has a target column, it is ignored.
