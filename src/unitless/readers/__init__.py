@@ -198,7 +198,9 @@ def _blocks(
     start = {**BEGINNING, **{key: value for key, value in start.items() if key != "skip"}}
     try:
         if known == "jsonl":
-            module.open_array(source)
+            from unitless.readers.json_array import open_array
+
+            open_array(source)
         source.skip_to(start.get("offset", 0))
         for block in module.blocks(source, options, start):
             skipped = min(skip, len(block))

@@ -21,7 +21,7 @@ from unitless.readers import cells, tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, ReadError, Why, decoded
 from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
 from unitless.readers.source import Source, whole_lines
-from unitless.readers.tables import REFUSED, Int, Table, is_finite, too_large
+from unitless.readers.tables import REFUSED, Int, OddCell, Table, is_finite, too_large
 from unitless.suggestions import no_such_column
 
 SAMPLE_BYTES = 1 << 16
@@ -121,8 +121,8 @@ class Reader:
         if not len(lines):
             kinds = {name: kind or "number" for name, kind in self.columns.items()}
             return Table(tables.typed(text, kinds)[0], lines, bad)
-        table = self._typed(self.missing.without_tokens(text), lines + line)
-        return table._replace(bad=[*bad, *table.bad])
+        frame, odd = self._typed(self.missing.without_tokens(text))
+        return Table(frame, lines + line, bad, odd)
 
     def _guessed(self, data: bytes) -> list[str]:
         """The columns of plain numbers; new ones are guessed by their first cells."""
@@ -214,23 +214,24 @@ class Reader:
         frame = pl.DataFrame(rows, schema=schema, orient="row")
         return frame, np.array(lines, dtype=np.int64), bad
 
-    def _typed(self, text: pl.DataFrame, lines: Int) -> Table:
-        """Columns of their kinds, without the rows that do not fit; settles new kinds."""
+    def _typed(self, text: pl.DataFrame) -> tuple[pl.DataFrame, list[OddCell]]:
+        """Columns of their kinds, and the cells that do not fit; settles new kinds."""
         kinds = self._kinds(text)
-        frame, wrong = tables.typed(text, kinds)
+        frame, odd = tables.typed(text, kinds)
         for name, form in self.options.types.items():
             is_new = self.columns[name] is None and form.startswith("date")
-            if is_new and wrong[name].any() and frame[name].null_count() == len(frame):
-                odd = text[name].filter(wrong[name])[0]
-                why = f"no cell is a date of the form {form[5:] or 'YYYY-MM-DD'}"
-                raise ReadError(why, file=self.file, column=name, text=odd)
+            if is_new and frame[name].null_count() == len(frame):
+                for cell in odd:
+                    if cell.column == name:
+                        why = f"no cell is a date of the form {form[5:] or 'YYYY-MM-DD'}"
+                        raise ReadError(why, file=self.file, column=name, text=cell.text)
         self.columns = kinds
         frame = self.missing.without_values(frame)
         for name in too_large(frame) if self.options.exact else ():
             whole = text[name].str.strip_chars().cast(pl.Int64, strict=False)
             if whole.null_count() == frame[name].null_count():
                 frame = frame.with_columns(whole)
-        return tables.without_wrong_cells(frame, lines, wrong, text, self.options.strict)
+        return frame, odd
 
 
 def _names(fields: list[str], header: bool) -> list[str]:

@@ -24,11 +24,8 @@ import polars as pl
 
 from unitless.readers import cells, tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, decoded
-from unitless.readers.json_array import open_array
 from unitless.readers.source import Source
-from unitless.readers.tables import REFUSED, TYPES, OddCells, Table, too_large
-
-__all__ = ["blocks", "open_array"]
+from unitless.readers.tables import REFUSED, OddCell, Table, too_large
 
 DEEPEST = 64
 """Most levels of nested objects."""
@@ -41,18 +38,30 @@ KINDS = {
     list: "list",
     NoneType: "null",
 }
+TYPES: dict[str, Any] = {
+    "number": pl.Float64,
+    "string": pl.String,
+    "boolean": pl.Boolean,
+    "list": pl.List(pl.String),
+}
 ZEROS = {"number": 0, "boolean": False, "string": None, "list": None}
+"""What an absent value of each kind is."""
 NESTED = {dict, list}
 GAPS = {*cells.MISSING, *cells.MISSING_NUMBERS}
 """Texts that are missing in a column of numbers."""
 TOO_DEEP = f"objects are nested more than {DEEPEST} deep"
 NO_MEMBERS = "an object with members was expected"
+NOT_UNICODE = "its text is not Unicode: half of a surrogate pair is alone"
 DEEP_LIST = (
     "a list may hold strings or numbers, and no lists or objects; to leave it out, use --ignore, "
     "or types={'%s': 'string'}"
 )
 
 Row = dict[str, Any]
+
+
+class _Problem(ValueError):
+    """What is wrong with a line (column, text, why), a member (column, why), a cell (text, why)."""
 
 
 def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBlock]:
@@ -81,43 +90,27 @@ def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Optio
             except _Problem as problem:
                 bad.append(Bad(line, *problem.args))
     known = {*kinds}
-    labels = options.target, options.weight, *options.labels
+    labels = {options.target, options.weight, *options.labels}
     _add_kinds(kinds, rows, labels)
-    columns = {}
-    wrong: list[tuple[int, Bad]] = []
+    columns: list[pl.Series] = []
+    odd: list[OddCell] = []
     for name, own in kinds.items():
         kind = own if own in ZEROS else "string"
         absent = None if name in labels else ZEROS[kind]
         values = [row.get(name, absent) for row in rows]
-        exact = options.exact and {*map(type, values)} <= {int, NoneType}
-        column, odd = _column(values, kind)
-        if exact and too_large(column.to_frame()):
+        column, odd_values = _column(name, values, kind)
+        odd += odd_values
+        if options.exact and kind == "number" and too_large(column.to_frame()):
             column = _integers(values, column)
-        if own == "string" and name not in known and name not in labels:
-            kind = cells.date_kind(column)
-            own = kind if cells.fits(column, kind) else own
-            kinds[name] = own
-        if own.startswith("date"):
-            spelled = column
-            column, is_odd = cells.converted(spelled, own)
-            odd += [(row, spelled[row], Why.DATE) for row in is_odd.arg_true()]
-        wrong += [(row, Bad(lines[row], name, cell, why)) for row, cell, why in odd]
-        columns[name] = column
-    frame = pl.DataFrame(columns)
-    where = np.array(lines, dtype=np.int64)
-    if not options.strict:
-        counted: dict[str, OddCells] = {}
-        for _, one in wrong:
-            count, line, shown = counted.get(str(one.column), (0, one.line, str(one.text)))
-            counted[str(one.column)] = count + 1, line, shown
-        return Table(frame, where, bad, counted)
-    refused = dict(reversed(wrong))  # of several bad cells of a row, the first is reported
-    kept = np.ones(len(rows), dtype=bool)
-    kept[list(refused)] = False
-    return Table(frame.filter(kept), where[kept], [*bad, *refused.values()])
+        if own == "string" and name not in known | labels:
+            date = cells.date_kind(column)
+            kinds[name] = date if cells.fits(column, date) else own
+        columns.append(column)
+    frame, odd_dates = tables.typed(pl.DataFrame({each.name: each for each in columns}), kinds)
+    return Table(frame, np.array(lines, dtype=np.int64), bad, [*odd, *odd_dates])
 
 
-def _add_kinds(kinds: dict[str, str], rows: list[Row], labels: tuple[Any, ...]) -> None:
+def _add_kinds(kinds: dict[str, str], rows: list[Row], labels: set[str | None]) -> None:
     """Give a kind to each name that has none: a label is never a list."""
     names = dict.fromkeys(itertools.chain.from_iterable(rows))
     outer = {name[:at] for name in (*kinds, *names) for at in _dots(name)}
@@ -151,8 +144,8 @@ def _dots(name: str) -> Iterator[int]:
     return (at for at, char in enumerate(name) if char == ".")
 
 
-def _column(values: list[Any], kind: str) -> tuple[pl.Series, list[tuple[int, str, str]]]:
-    """The values as a column of that kind; and (row, text, why) of those that do not fit."""
+def _column(name: str, values: list[Any], kind: str) -> tuple[pl.Series, list[OddCell]]:
+    """The values as a column of that kind, and those that do not fit."""
     fitting = []
     odd = []
     for row, value in enumerate(values):
@@ -160,20 +153,18 @@ def _column(values: list[Any], kind: str) -> tuple[pl.Series, list[tuple[int, st
             fitting.append(_fit(value, kind))
         except _Problem as problem:
             fitting.append(None)
-            odd.append((row, *problem.args))
-    return pl.Series(fitting, dtype=TYPES[kind]), odd
+            odd.append(OddCell(row, name, *problem.args))
+    return pl.Series(name, fitting, dtype=TYPES[kind]), odd
 
 
 def _integers(values: list[Any], column: pl.Series) -> pl.Series:
-    """The column as integers, if they are not too large for that."""
+    """The column as integers, if all of its values are and are not too large for that."""
+    if not {*map(type, values)} <= {int, NoneType}:
+        return column
     try:
-        return pl.Series(values, dtype=pl.Int64)
+        return pl.Series(column.name, values, dtype=pl.Int64)
     except (OverflowError, TypeError, *REFUSED):
         return column
-
-
-class _Problem(ValueError):
-    """What is wrong with a line (column, text, why), a member (column, why), a cell (text, why)."""
 
 
 def _parsed(text: bytes, as_text: set[str]) -> Row:
@@ -251,19 +242,11 @@ def _add(row: Row, name: str, value: Any) -> None:
         raise _Problem(name, "the name comes twice")
     if tables.is_pattern(name):
         raise _Problem(name, Why.PATTERN)
-    texts = value if isinstance(value, list) else [value]
-    if not all(map(_is_unicode, texts)):
-        raise _Problem(name, "its text is not Unicode: half of a surrogate pair is alone")
-    row[name] = value
-
-
-def _is_unicode(value: Any) -> bool:
-    """Whether it is no text in which half of a surrogate pair is alone."""
     try:
-        str(value).encode()
+        json.dumps([name, value], ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        raise _Problem(name, NOT_UNICODE) from None
+    row[name] = value
 
 
 def _fit(value: Any, kind: str) -> Any:

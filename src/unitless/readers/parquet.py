@@ -23,12 +23,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from polars import selectors
 
 from unitless.readers import tables
 from unitless.readers.blocks import FileBlock, Options, Position, ReadError, Why
 from unitless.readers.source import Source
-from unitless.readers.tables import REFUSED, TYPES, flat, is_finite, is_pattern, kind_of
+from unitless.readers.tables import REFUSED, Table, is_pattern
 
 EPOCH = date(1970, 1, 1)
 FIRST_DAY = (date.min - EPOCH).days
@@ -50,12 +49,9 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
         for batch in batches:
             text = plain_frame(batch, source.name, options)
             lines = place["line"] + 1 + np.arange(text.height)
-            frame, wrong = tables.typed(text, options.types)
-            if not is_finite(frame):
-                infinite = frame.select(selectors.float().is_infinite().fill_null(False))
-                wrong = infinite.with_columns(wrong)
-            table = tables.without_wrong_cells(frame, lines, wrong, text, options.strict)
+            frame, odd = tables.typed(text, options.types)
             end = {"line": place["line"] + frame.height, "columns": {**options.types}}
+            table = Table(frame, lines, [], odd)
             block = tables.block(table, place, end, source, options)
             place = block.position
             yield replace(block, done=place["line"] / total)
@@ -158,23 +154,45 @@ def plain_frame(batch: pl.DataFrame, file: str, options: Options) -> pl.DataFram
     return pl.DataFrame(columns)  # of a list, polars would rename a column without a name
 
 
+def flat(frame: pl.DataFrame, file: str) -> pl.DataFrame:
+    """The frame with the members of structs as columns of their own; a ReadError if names clash.
+
+    >>> flat(pl.DataFrame({"a": [{"b": 1, "c": {"d": 2}}]}), "x.parquet").columns
+    ['a.b', 'a.c.d']
+    """
+    while structs := {name: kind for name, kind in frame.schema.items() if kind == pl.Struct}:
+        names = [name for name in frame.columns if name not in structs]
+        for name, kind in structs.items():
+            if is_pattern(name):
+                raise ReadError(Why.PATTERN, file=file, column=name)
+            names += [f"{name}.{field.name}" for field in kind.fields]  # type: ignore[attr-defined]
+        for name in names:
+            if names.count(name) > 1:
+                why = f"two columns would be called {name!r}: rename one"
+                raise ReadError(why, file=file, column=name)
+        frame = frame.unnest(*structs, separator=".")
+    return frame
+
+
 def _plain(column: pl.Series, options: Options) -> pl.Series:
+    """The column as Float64, String, Boolean, Date or Datetime; a ValueError if it cannot be."""
     if is_pattern(column.name):
         raise ValueError(Why.PATTERN)
-    kind = kind_of(column.dtype)
+    dtype = column.dtype
+    is_date = dtype in (pl.Date, pl.Datetime)
+    is_text = dtype in (pl.String, pl.Categorical, pl.Enum, pl.Duration)
+    is_other = not dtype.is_numeric() and dtype not in (pl.Boolean, pl.Null)
     # polars reads times of day that are not between 0 and 24 h as missing, or as other times.
-    if kind == "other" or column.dtype == pl.Time:
-        raise ValueError(f"columns of {column.dtype} cannot be read")
+    if is_other and not is_date and not is_text:
+        raise ValueError(f"columns of {dtype} cannot be read")
     if not _has_calendar_days(column):
         raise ValueError(OUT_OF_RANGE)
-    is_label = kind == "date" and column.name == options.target
-    if is_label or options.types.get(column.name) in ("string", "category"):
+    is_label = is_date and column.name == options.target
+    if is_label or is_text or options.types.get(column.name) in ("string", "category"):
         return column.cast(pl.String)
-    if options.exact and column.dtype.is_integer():
+    if dtype in (pl.Boolean, pl.Date) or (options.exact and dtype.is_integer()):
         return column
-    if kind == "date":
-        return column if column.dtype == pl.Date else _local(column)
-    return column.cast(TYPES.get(kind, pl.Float64))
+    return _local(column) if is_date else column.cast(pl.Float64)
 
 
 def _local(stamps: pl.Series) -> pl.Series:
