@@ -15,7 +15,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -25,15 +25,6 @@ from unitless.rows import Rows
 
 if TYPE_CHECKING:
     import polars
-
-__all__ = [
-    "Sparse",
-    "opened",
-    "write_frames",
-    "write_objects",
-    "write_svmlight",
-    "write_vw",
-]
 
 LARGEST_WHOLE = 2.0**53
 """Up to here, float64 has every whole number."""
@@ -79,25 +70,28 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         raise
 
 
-@contextmanager
-def _packed(path: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
+def _packed(path: str, file: IO[bytes]) -> Any:
     """The file, compressed as the ending of its name says."""
     name, _, ending = path.rpartition(".")
-    with ExitStack() as stack:
-        made: Any = file
-        if ending == "gz":
-            made = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
-        elif ending in ("bz2", "xz"):
-            made = stack.enter_context((bz2 if ending == "bz2" else lzma).open(file, "wb"))
-        elif ending == "zip":
-            archive = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
-            member = os.path.basename(name)
-            made = stack.enter_context(archive.open(member, "w", force_zip64=True))
-        elif ending == "zst":
-            import zstandard
+    if ending == "gz":
+        return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+    if ending == "bz2":
+        return bz2.open(file, "wb")
+    if ending == "xz":
+        return lzma.open(file, "wb")
+    if ending == "zip":
+        return _zipped(file, os.path.basename(name))
+    if ending == "zst":
+        import zstandard
 
-            compressor = zstandard.ZstdCompressor()
-            made = stack.enter_context(compressor.stream_writer(file, closefd=False))
+        return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+    return nullcontext(file)
+
+
+@contextmanager
+def _zipped(file: IO[bytes], member: str) -> Iterator[IO[bytes]]:
+    archive = ZipFile(file, "w", ZIP_DEFLATED)
+    with archive, archive.open(member, "w", force_zip64=True) as made:
         yield made
 
 
@@ -168,13 +162,13 @@ class _Kept(io.RawIOBase):
 def write_objects(blocks: Iterable[Sparse], file: IO[bytes], label: str, weight: str) -> None:
     """Sparse rows as JSON lines: names that a row does not have are absent."""
     for block in blocks:
-        for number, columns, values, target, importance, tag in _rows(block):
+        for number, (features, target, importance, tag) in enumerate(_rows(block)):
             row: dict[str, Any] = {label: _json(target)}
             if importance != 1:
                 row[weight] = importance
             if tag:
                 row["tag"] = tag
-            for column, value in zip(columns, values, strict=True):
+            for column, value in features:
                 name = _name(block, column)
                 if name in row:
                     raise ValueError(
@@ -199,15 +193,15 @@ def write_vw(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
     -1 | h:2
     """
     for block in blocks:
-        for _, columns, values, label, weight, tag in _rows(block):
-            head = [] if math.isnan(label) else [_text(label)]
-            head += [_text(weight)] if head and weight != 1 else []
-            head += [f"'{tag}|" if tag else "|"]
-            features = (
-                quoted(_name(block, column)) + ("" if value == 1 else f":{_text(value)}")
-                for column, value in zip(columns, values, strict=True)
-            )
-            file.write(" ".join([*head, *features]).encode() + b"\n")
+        for features, label, weight, tag in _rows(block):
+            words = [] if math.isnan(label) else [_text(label)]
+            if words and weight != 1:
+                words.append(_text(weight))
+            words.append(f"'{tag}|" if tag else "|")
+            for column, value in features:
+                name = quoted(_name(block, column))
+                words.append(name if value == 1 else f"{name}:{_text(value)}")
+            file.write(" ".join(words).encode() + b"\n")
 
 
 def write_svmlight(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
@@ -221,29 +215,22 @@ def write_svmlight(blocks: Iterable[Sparse], file: IO[bytes]) -> None:
         for column in range(written, len(names)):
             file.write(f"# {column + 1} {quoted(names[column])}\n".encode())
         written = len(names)
-        for _, columns, values, label, _, _ in _rows(block):
-            pairs = zip(columns, values, strict=True)
-            cells = (f"{column + first}:{_text(value)}" for column, value in pairs)
-            file.write(" ".join([_text(label), *cells]).encode() + b"\n")
+        for features, label, _, _ in _rows(block):
+            words = [_text(label)]
+            words += [f"{column + first}:{_text(value)}" for column, value in features]
+            file.write(" ".join(words).encode() + b"\n")
 
 
-def _rows(
-    block: Sparse,
-) -> Iterator[tuple[int, list[int], list[float], float, float, str]]:
-    """(number, columns, values, label, importance, tag) of each row."""
-    rows = block.rows
-    assert rows.indices is not None
-    assert rows.starts is not None
-    assert rows.targets is not None
+def _rows(block: Sparse) -> Iterator[tuple[list[tuple[int, float]], float, float, str]]:
+    """The columns and values, label, importance and tag of each row."""
+    rows: Any = block.rows
     starts = rows.starts.tolist()
+    features = list(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
     labels = rows.targets.tolist()
     weights = [1.0] * len(rows) if rows.weights is None else rows.weights.tolist()
     tags = block.tags or [""] * len(rows)
     for i in range(len(rows)):
-        run = slice(starts[i], starts[i + 1])
-        columns = rows.indices[run].tolist()
-        values = rows.values[run].tolist()
-        yield i, columns, values, labels[i], weights[i], tags[i]
+        yield features[starts[i] : starts[i + 1]], labels[i], weights[i], tags[i]
 
 
 def _name(block: Sparse, column: int) -> str:
