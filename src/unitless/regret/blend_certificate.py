@@ -9,10 +9,9 @@ Blend is at most
     the loss of the Blend + sum over groups of trials of the least of
         sum v loss*(y, lambda g) + lambda h.u, over lambda and two forecasters  at any time
 
-The last line has the slopes g of the Blend itself and of its linear Newton expert, kept for
-groups of trials (`unitless.blend.grouped_slopes`). The smaller of the last two is certified.
-Algorithm 2 leaves the Blend when there are too many features for it; its bounds then hold for the
-trials until it left.
+The last line has the slopes g of the Blend itself and of its linear Newton expert
+(`unitless.blend.grouped_slopes`). The smaller of the last two is certified. When a member leaves
+the Blend, its bounds hold for the trials until then.
 """
 
 from typing import NamedTuple

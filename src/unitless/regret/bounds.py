@@ -36,9 +36,8 @@ def kappa(alpha: float) -> float:
 def additive(T: int, alpha: float, wealth: float = 1.0, *, growing: bool = False) -> float:
     """The additive term of Theorem 1, sharp: the largest regret of Algorithm 1 against u = 0.
 
-    With d fixed in advance wealth (1 + (c - 1)(1 + log T)), c = e^(1 / (2 alpha)); with d counted
-    as features appear (`growing`) wealth c (1 + log T). Below `SHARP_ALPHA` it is the paper's
-    wealth kappa (1 + log T).
+    wealth (1 + (c - 1)(1 + log T)), c = e^(1 / (2 alpha)), or wealth c (1 + log T) with d counted
+    as features appear (`growing`). Below `SHARP_ALPHA` it is wealth kappa (1 + log T).
 
     >>> round(additive(10**4, 1.2), 2), round(additive(10**4, 1.15), -5)
     (6.28, 4953700000.0)
@@ -125,9 +124,8 @@ def ross(a: ArrayLike) -> float:
 def theorem_2(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
     """Theorem 2, corrected: Algorithm 2 against any u, norm = |u|_S, gamma = Gamma_T.
 
-    |u|_S sqrt(alpha log(1 + alpha |u|_S^2) + Gamma_T) + 1. The paper prints log(alpha) Gamma_T,
-    which is false (erratum 1). Gamma_T = sum g^2 x'S^+x <= T. With `wealth` eps the |u|_S inside
-    the logarithm is divided by eps and the 1 is eps.
+    |u|_S sqrt(alpha log(1 + alpha |u|_S^2) + Gamma_T) + 1, Gamma_T = sum g^2 x'S^+x (erratum 1).
+    With `wealth` eps the |u|_S inside the logarithm is divided by eps and the 1 is eps.
 
     >>> round(theorem_2(2.2704, gamma=5.0, alpha=9 / 8), 3)
     7.074
@@ -219,9 +217,8 @@ def theorem_2_luo(
 def ridge_gamma(d: int, total: float, ridge: float) -> float:
     """The footnote after Theorem 2: Algorithm 2 with ridge I + S has Gamma_T of at most this.
 
-    d log(1 + total / (d ridge)) with total = sum |x_t|^2 (Cesa-Bianchi and Lugosi 2006, Theorem
-    11.7): linear in d where `luo` is quadratic, and no longer scale-invariant. That variant is
-    Algorithm 2 after d rows sqrt(ridge) e_i of slope 0.
+    total = sum |x_t|^2 (Cesa-Bianchi and Lugosi 2006, Theorem 11.7): linear in d where `luo` is
+    quadratic. That variant is Algorithm 2 after d rows sqrt(ridge) e_i of slope 0.
 
     >>> round(ridge_gamma(2, 300.0, 1.0), 2)
     10.03
@@ -232,9 +229,8 @@ def ridge_gamma(d: int, total: float, ridge: float) -> float:
 def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:
     """(rank, total, smallest) of `luo` for the rows of X, each column divided by its norm.
 
-    Gamma_T does not depend on units but `luo` does; columns of norm 1 avoid the worst. While the
-    range of S_t does not change, its eigenvalues only grow, so that S_t is examined only where the
-    rank grows.
+    Gamma_T does not depend on units but `luo` does; columns of norm 1 avoid the worst. Eigenvalues
+    grow while the rank stays, so that S_t is examined only where the rank grows.
 
     >>> rank, total, smallest = luo_quantities([[3e-60, 0.0], [4e-60, 0.0], [0.0, 7.0]])
     >>> print(rank, round(total, 12), round(smallest, 12))

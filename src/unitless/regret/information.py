@@ -5,8 +5,7 @@ Null hypothesis: given the features, the targets are exchangeable. Then in a pai
 2 bets on these signs: with instance x - x', gradient g = -sign(y - y'), linear loss and wealth 1,
 its wealth 1 - sum g p never falls below 0 (Lemma 5) and is a martingale under the null hypothesis.
 By Ville's inequality it ever reaches 1/a with a probability of at most a, so you may look at it
-after every row and stop when you like. Disjoint pairs of consecutive rows are used; ties are
-skipped. The test does not depend on the units of the features.
+after every row. Disjoint pairs of consecutive rows are used; ties are skipped.
 """
 
 from typing import Any, NamedTuple

@@ -16,7 +16,7 @@ from unitless.learners.base import Float
 def ng(u: ArrayLike, X: ArrayLike, g: ArrayLike, *, C: float, rate: float = 0.5) -> float:
     """NG: gradient descent with rates eta t / (N b_i^2), N = sum (x_i / b_i)^2 over all trials.
 
-    If N / t is constant, C does not matter, and the bound is attained.
+    Where N / t and b are constant, C does not matter, and the bound is attained.
 
     >>> ng([0.0], np.ones((100, 1)), np.ones(100), C=50.0)
     25.0

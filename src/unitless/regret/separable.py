@@ -1,11 +1,9 @@
 """Separability: directions along which the logistic loss of some rows tends to 0.
 
-A direction r separates if y z.r >= 0 on every row and > 0 on some. Then no finite weights are
-best. The sum of two separating directions separates the rows of both, so one direction separates
-all separable rows. The infimum of the loss is its minimum over the other rows, which is attained.
-
-By duality, there are multipliers c >= 0 with sum c y z = 0 that are positive exactly on the rows
-that no direction separates: the two linear programmes prove each other's answer.
+A direction r separates if y z.r >= 0 on every row and > 0 on some. One direction separates all
+separable rows, because the sum of two separates the rows of both. The infimum of the loss is its
+minimum over the other rows, which is attained. By duality, there are multipliers c >= 0 with
+sum c y z = 0 that are positive exactly on those.
 """
 
 from typing import Any, NamedTuple

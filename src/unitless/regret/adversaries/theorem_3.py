@@ -64,8 +64,7 @@ def theorem_3(learner: Learner, d: int, T: int, *, c: float = 1.0, norm: float =
 def _instance(R: Float, q: Float, c: float) -> Float:
     """x = sqrt(c) R'b with |b| = 1 and b orthogonal to q: of these, the shortest.
 
-    The shortest makes S grow where it is smallest. With any other choice one direction grows faster
-    than the others, and precision is lost by T = 50 in every dimension.
+    It makes S grow where it is smallest; otherwise precision is lost by T = 50 in any dimension.
     """
     complement = np.linalg.qr(q[:, None], mode="complete")[0][:, 1:]
     candidates = R.T @ complement
