@@ -36,6 +36,7 @@ def test_exponential_lemma_at_nine_eighths(x):
 
 
 @given(st.floats(-1e3, 1e3))
+@example(-0.64)
 def test_exponential_lemma_at_the_smallest_alpha(x):
     assert left_of_right(x, ALPHA_0) <= 0
 
