@@ -13,6 +13,7 @@ from unitless.encoders.typed_column import (
     coded,
     object_column,
     refuse_infinity,
+    wall_clock,
 )
 
 
@@ -95,9 +96,8 @@ def _wall_clock(series: Any) -> NDArray[np.datetime64]:
     zone = getattr(series.dtype, "time_zone", None)
     if series.implementation.is_pandas_like() and "pyarrow" in str(series.to_native().dtype):
         # pandas has these dates as objects, and before version 3 drops a zone by going to UTC.
-        clock = [day.replace(tzinfo=None) if zone else day for day in series.drop_nulls().to_list()]
         stamps = np.full(len(series), "NaT", dtype="datetime64[us]")
-        stamps[~series.is_null().to_numpy()] = clock
+        stamps[~series.is_null().to_numpy()] = [*map(wall_clock, series.drop_nulls().to_list())]
         return stamps
     local = series.dt.replace_time_zone(None) if zone else series
     return local.to_numpy().astype("datetime64[us]")

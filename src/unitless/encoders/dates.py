@@ -5,6 +5,7 @@ are categories: the hour (of a date that has a time), the weekday and the month.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,10 @@ def days(stamps: Stamps) -> NDArray[np.float64]:
     array([ 1.5, -1. ,  nan])
     """
     since = stamps.view(np.int64) / DAY
-    since[np.isnat(stamps)] = np.nan
-    return since
+    return np.where(np.isnat(stamps), np.nan, since)
 
 
-def cycles(
-    stamps: Stamps, timed: NDArray[np.bool_] | None
-) -> Iterator[tuple[str, NDArray[np.int64], list[str]]]:
+def cycles(stamps: Stamps, timed: Any) -> Iterator[tuple[str, Any, list[str]]]:
     """(what, code of each row, label of each code) of hour, weekday and month; -1 is none.
 
     >>> when = np.array(["1969-12-31T23:59"], dtype="datetime64[us]")
@@ -40,10 +38,9 @@ def cycles(
     [('hour', '23'), ('weekday', 'Wed'), ('month', '12')]
     """
     there = ~np.isnat(stamps)
-    micros = stamps.view(np.int64)
+    hours, days, months = (stamps.astype(f"datetime64[{unit}]").view(np.int64) for unit in "hDM")
     if timed is not None and timed.any():
-        yield "hour", np.where(there & timed, micros // (DAY // 24) % 24, -1), HOURS
+        yield "hour", np.where(there & timed, hours % 24, -1), HOURS
     # Day 0 was a Thursday.
-    yield "weekday", np.where(there, (micros // DAY + 3) % 7, -1), WEEKDAYS
-    months = stamps.astype("datetime64[M]").view(np.int64)
+    yield "weekday", np.where(there, (days + 3) % 7, -1), WEEKDAYS
     yield "month", np.where(there, months % 12, -1), MONTHS

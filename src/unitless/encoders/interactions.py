@@ -60,19 +60,22 @@ def product(a: EncodedColumn, b: EncodedColumn) -> EncodedColumn:
     """Each feature of a row in `a` times each of the same row in `b`."""
     low = np.searchsorted(b.rows, a.rows, "left")
     count = np.searchsorted(b.rows, a.rows, "right") - low
-    left, right = np.repeat(np.arange(len(a.rows)), count), ranges(low, count)
+    left = np.repeat(np.arange(len(a.rows)), count)
+    right = ranges(low, count)
     width = len(b.keys)
     codes, found = by_appearance(a.codes[left] * width + b.codes[right])
-    keys: list[Key] = [(a.keys[c // width], b.keys[c % width]) for c in found.tolist()]
+    pairs = (divmod(code, width) for code in found.tolist())
+    keys: list[Key] = [(a.keys[i], b.keys[j]) for i, j in pairs]
+    rows = a.rows[left]
     with np.errstate(over="ignore"):
         values = a.values[left] * b.values[right]
-    made = EncodedColumn((a.namespace, b.namespace), keys, a.rows[left], codes, values)
+    namespace = (a.namespace, b.namespace)
     infinite = np.isinf(values)
     if infinite.any():
         k = int(np.argmax(infinite))
-        name = feature_name(made.namespace, keys[codes[k]])
+        name = feature_name(namespace, keys[codes[k]])
         raise ValueError(
-            f"row {made.rows[k]}, column {name!r}: the product is beyond float64; give one of "
-            "the two columns in a larger unit"
+            f"row {rows[k]}, column {name!r}: the product is beyond float64; give one of the two "
+            "columns in a larger unit"
         )
-    return made
+    return EncodedColumn(namespace, keys, rows, codes, values)

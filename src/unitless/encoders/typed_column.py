@@ -69,19 +69,20 @@ def spelled_booleans(column: TypedColumn, levels: Iterable[Any]) -> TypedColumn:
 
     They are spelled like that level: true, True or TRUE. Without one the column stays as it is.
     """
-    known = [key for key in levels if isinstance(key, str) and key.lower() in ("true", "false")]
-    if column.first_row() is None or not known:
-        return column
-    ways = (way for way in (str.upper, str.title) if way(known[0]) == known[0])
-    spell = next(ways, str.lower)
-    words = [None if np.isnan(value) else spell(str(bool(value))) for value in column.values]
-    return coded(column.name, "category", words)
+    known = {*levels}
+    spellings = ("True", "False"), ("TRUE", "FALSE"), ("true", "false")
+    for yes, no in spellings:
+        if known & {yes, no} and column.first_row() is not None:
+            words = {1.0: yes, 0.0: no}
+            return coded(column.name, "category", map(words.get, column.values.tolist()))
+    return column
 
 
 def coded(name: str, kind: str, keys: Iterable[Key | None], start: int = 0) -> TypedColumn:
     """A column of the levels or lists with these keys, None where missing."""
-    codes: dict[Key, int] = {}
-    of_rows = [-1 if key is None else codes.setdefault(key, len(codes)) for key in keys]
+    codes: dict[Any, int] = {None: -1}
+    of_rows = [codes.setdefault(key, len(codes) - 1) for key in keys]
+    del codes[None]
     return TypedColumn(name, kind, np.array(of_rows, dtype=np.int64), start, [*codes])
 
 
@@ -135,7 +136,7 @@ def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> 
         return TypedColumn(name, first, floats, start)
     if first == "date":
         timed = np.array([isinstance(value, STAMPED) for value in present])
-        stamps = [_wall_clock(value) for value in present]
+        stamps = [wall_clock(value) for value in present]
         return TypedColumn(name, first, np.array(stamps, "datetime64[us]"), start, timed=timed)
     return coded(name, first, present, start)
 
@@ -147,5 +148,5 @@ def _as_float(value: Any) -> float:
         return np.inf
 
 
-def _wall_clock(value: Any) -> Any:
+def wall_clock(value: Any) -> Any:
     return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
