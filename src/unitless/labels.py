@@ -6,7 +6,6 @@ the first is -1, but a label equal to 1 (True) is +1 also if it comes first: the
 """
 
 from collections.abc import Sequence
-from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,12 +45,14 @@ def codes_of(y: Any, task: str, labels: Sequence[Any], missing: bool = False) ->
     codes, new = coded(given, labels, task == "binary")
     known = classes(labels)
     if task == "binary" and len(known) + len(new) > 2:
-        row, label = new[2 - len(known)]
-        one, two = map(shown, [*known, *(label for _, label in new)][:2])
-        why = f"{shown(label)} is a third class after {one} and {two}"
+        row, _ = new[2 - len(known)]
+        found = [*known, *(label for _, label in new)]
+        one, two, three = map(shown, found[:3])
+        why = f"{three} is a third class after {one} and {two}"
         raise WrongLabel(row, why, "--task multiclass, or --task regression if it is a number")
-    if not missing and np.isnan(codes).any():
-        row = int(np.argmax(np.isnan(codes)))
+    unlabelled = np.isnan(codes)
+    if unlabelled.any() and not missing:
+        row = int(np.argmax(unlabelled))
         raise WrongLabel(row, f"{given[row]!r} is not a label; leave out rows without one", "")
     return codes, new
 
@@ -94,13 +95,14 @@ def _signs_by_column(labels: NDArray[Any]) -> Float:
         numbers = labels.astype(np.float64)
     except (TypeError, ValueError):
         numbers = np.full(labels.shape, 2.0)
-    for k, column in enumerate(numbers.T):
-        if not np.isin(column[~np.isnan(column)], (0, 1)).all():
-            raise ValueError(
-                f"Unknown label type: column {k} of y holds more than 0 and 1. Several columns are "
-                "labels that are there or not (multilabel-indicator); multiclass-multioutput is "
-                "not supported: fit one classifier per column"
-            )
+    known = np.isnan(numbers) | (numbers == 0) | (numbers == 1)
+    if not known.all():
+        k = int(np.argmin(known.all(axis=0)))
+        raise ValueError(
+            f"Unknown label type: column {k} of y holds more than 0 and 1. Several columns are "
+            "labels that are there or not (multilabel-indicator); multiclass-multioutput is "
+            "not supported: fit one classifier per column"
+        )
     return 2 * numbers - 1
 
 
@@ -123,7 +125,7 @@ def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
     A score of 0 means the second class, whose probability is then 1/2.
     """
     if scores.ndim == 2:
-        return classes[scores.argmax(axis=1)]
+        return classes[scores[:, : len(classes)].argmax(axis=1)]
     return classes[np.minimum(scores >= 0, len(classes) - 1)]
 
 
@@ -158,15 +160,16 @@ def coded(given: Any, known: Sequence[Any], binary: bool) -> tuple[Float, New]:
         if ((signs > 0) | (given == known[0])).all():  # the usual case, without a loop
             return signs, []
     found = distinct_labels(given)
-    codes = {label: k for k, label in enumerate(known)}
-    new = [(row, label) for row, label in found.first.items() if label not in codes]
-    free = [codes[None]] if None in codes else []
-    if binary and not known and new and new[0][1] == 1:
-        free = [1, 0]
-    places = chain(free, count(len(known)))
-    codes |= {label: place for (_, label), place in zip(new, places, strict=False)}
-    by_label = np.array([*(codes[label] for label in found.labels), np.nan])
-    return (by_label * 2 - 1 if binary else by_label)[found.codes], new
+    before = {*known}
+    new = [(row, label) for row, label in found.first.items() if label not in before]
+    labels = list(known)
+    for _, label in new:
+        add_label(labels, label, binary)
+    codes = {label: code for code, label in enumerate(labels)}
+    by_label = np.array([*map(codes.get, found.labels), np.nan], dtype=np.float64)
+    if binary:
+        by_label = 2 * by_label - 1
+    return by_label[found.codes], new
 
 
 class ClassWeights:
@@ -215,7 +218,8 @@ class ClassWeights:
         for c, label in enumerate(labels):
             own = np.flatnonzero(codes == c)
             if self.given == "balanced":
-                weights[own] = total[own] / (counts[c] + np.arange(1, len(own) + 1))
+                so_far = counts[c] + np.arange(1, len(own) + 1)
+                weights[own] = total[own] / so_far
             else:
                 weights[own] = self.given.get(label, 1.0)
             counts[c] += len(own)
