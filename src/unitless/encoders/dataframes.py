@@ -87,7 +87,8 @@ def typed_column(name: str, table: Any) -> TypedColumn:
         return TypedColumn(name, "date", stamps, timed=timed)
     values = series.to_list()
     if dtype == nw.List(nw.String):
-        return coded(name, "list", [None if value is None else tuple(value) for value in values])
+        lists = (None if value is None else tuple(value) for value in values)
+        return coded(name, "list", lists)
     return object_column(name, values, series.is_null().to_list())
 
 
@@ -117,5 +118,5 @@ def _factorized(series: Any) -> tuple[NDArray[np.int64], list[Any]]:
     polars = series.__native_namespace__()
     strings = native.cast(polars.String)
     levels = strings.drop_nulls().unique(maintain_order=True)
-    codes = strings.cast(polars.Enum(levels)).to_physical().cast(polars.Int64).fill_null(-1)
-    return codes.to_numpy(), levels.to_list()
+    codes = strings.cast(polars.Enum(levels)).to_physical()
+    return codes.cast(polars.Int64).fill_null(-1).to_numpy(), levels.to_list()

@@ -42,7 +42,8 @@ class EncodedColumn(NamedTuple):
 def number(name: str, values: Float, start: int = 0) -> EncodedColumn:
     """A column of numbers from row `start` on."""
     rows = np.arange(start, len(values))
-    return EncodedColumn((name, ""), [""], rows, np.zeros_like(rows), values[start:])
+    codes = np.zeros_like(rows)
+    return EncodedColumn((name, ""), [""], rows, codes, values[start:])
 
 
 def encoded_columns(column: TypedColumn, text: bool) -> list[EncodedColumn]:
@@ -57,8 +58,9 @@ def encoded_columns(column: TypedColumn, text: bool) -> list[EncodedColumn]:
     if column.kind is None:
         return []
     if text:  # one entry per word, which the matrix adds up; equal texts are split once
-        texts = [key if isinstance(key, str) else key[1] for key in column.keys]
-        return [_parts(column, ":", [WORD.findall(text.lower()) for text in texts])]
+        texts = (key if isinstance(key, str) else key[1] for key in column.keys)
+        words = [WORD.findall(text.lower()) for text in texts]
+        return [_parts(column, ":", words)]
     return [_levels((column.name, "="), column.values, column.keys)]
 
 
@@ -70,36 +72,44 @@ def by_appearance(codes: Ints) -> tuple[Ints, Ints]:
     """
     distinct, first, positions = np.unique(codes, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    return np.argsort(order)[positions], distinct[order]
+    ranks = np.argsort(order)
+    return ranks[positions], distinct[order]
 
 
 def _levels(namespace: Namespace, codes: Ints, keys: Sequence[Key]) -> EncodedColumn:
     rows = np.flatnonzero(codes >= 0)
-    return EncodedColumn(namespace, keys, rows, codes[rows], np.ones(len(rows)))
+    ones = np.ones(len(rows))
+    return EncodedColumn(namespace, keys, rows, codes[rows], ones)
 
 
 def _date(column: TypedColumn) -> list[EncodedColumn]:
     """Days since the epoch as a number; hour, weekday and month as categories."""
     made = [number(column.name, dates.days(column.values), column.start)]
     for suffix, codes, labels in dates.cycles(column.values, column.timed):
-        cycle = _levels((column.name, f".{suffix}="), codes.astype(np.int8), [])
+        namespace = (column.name, f".{suffix}=")
+        cycle = _levels(namespace, codes.astype(np.int8), [])
         ranks, found = by_appearance(cycle.codes)
-        made.append(cycle._replace(codes=ranks, keys=[labels[code] for code in found]))
+        keys = [labels[code] for code in found]
+        made.append(cycle._replace(codes=ranks, keys=keys))
     return made
 
 
 def _parts(column: TypedColumn, suffix: str, words: list[list[str]]) -> EncodedColumn:
     """One entry per part of a value; `words` has the parts of each distinct one."""
-    flat = list(chain(*words))
-    vocabulary: dict[Key, int] = {word: k for k, word in enumerate(dict.fromkeys(flat))}
-    word_codes = np.array([vocabulary[word] for word in flat], dtype=np.int64)
-    counts = np.array([len(each) for each in words], dtype=np.int64)
+    vocabulary: dict[Key, int] = {}
+    word_codes = [vocabulary.setdefault(word, len(vocabulary)) for word in chain(*words)]
+    counts = np.array([*map(len, words)], dtype=np.int64)
+    starts = np.cumsum(counts) - counts
     rows = np.flatnonzero(column.values >= 0)
     text = column.values[rows]
-    picked = ranges((np.cumsum(counts) - counts)[text], counts[text])
-    rows = np.repeat(rows, counts[text])
-    codes = word_codes[picked]
-    return EncodedColumn((column.name, suffix), list(vocabulary), rows, codes, np.ones(len(picked)))
+    picked = ranges(starts[text], counts[text])
+    return EncodedColumn(
+        namespace=(column.name, suffix),
+        keys=list(vocabulary),
+        rows=np.repeat(rows, counts[text]),
+        codes=np.array(word_codes, dtype=np.int64)[picked],
+        values=np.ones(len(picked)),
+    )
 
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:

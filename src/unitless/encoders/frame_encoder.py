@@ -128,9 +128,9 @@ class FrameEncoder:
         """
         table = dataframes.opened(frame)
         numbers, columns, kinds = self._columns_of(table)
-        pairs = pairs_of(self.interactions, [*columns])
-        products = [product(p, q) for a, b in pairs for p in columns[a] for q in columns[b]]
-        encoded = [*chain(*columns.values()), *products]
+        encoded = list(chain(*columns.values()))
+        for a, b in pairs_of(self.interactions, [*columns]):
+            encoded += [product(p, q) for p in columns[a] for q in columns[b]]
         places, new = self._places(encoded)
         if not grow or not len(table):
             new = []
@@ -249,8 +249,8 @@ class FrameEncoder:
         numbered = {feature: len(self) + k for k, feature in enumerate(new)}
         places = []
         for own in features:
-            at = [self._known[each] if each in self._known else numbered[each] for each in own]
-            places.append(np.array(at, dtype=np.int64))
+            known = map(self._known.get, own, map(numbered.get, own))
+            places.append(np.array([*known], dtype=np.int64))
         return places, new
 
     def _columns_of(

@@ -37,7 +37,8 @@ def matrix_of(
             table[:, k] = full[at]
     if len(kept) == width and not others:
         return table
-    return _csr(table, np.array(kept, dtype=np.int32), _entries(others, rows, width))
+    entries = _entries(others, rows, width)
+    return _csr(table, np.array(kept, dtype=np.int32), entries)
 
 
 def _entries(columns: Sequence[tuple[EncodedColumn, Ints]], rows: int, width: int) -> Any:
@@ -47,17 +48,21 @@ def _entries(columns: Sequence[tuple[EncodedColumn, Ints]], rows: int, width: in
     """
     from scipy.sparse import coo_array
 
-    none = np.empty(0, dtype=np.int64)
-    found: list[tuple[Any, Any, Any]] = [(np.empty(0), none, none)]
+    values = [np.empty(0)]
+    of_rows = [np.empty(0, dtype=np.int64)]
+    indices = [np.empty(0, dtype=np.int64)]
     for column, places in columns:
         if column.keys:
-            indices = places[column.codes]
-            kept = indices < width
+            place = places[column.codes]
+            kept = place < width
             if not is_number(column.namespace):
                 kept &= column.values != 0  # NaN is not zero
-            found.append((column.values[kept], column.rows[kept], indices[kept]))
-    values, in_rows, indices = map(np.concatenate, zip(*found, strict=True))
-    return coo_array((values, (in_rows, indices)), shape=(rows, width)).tocsr()
+            values.append(column.values[kept])
+            of_rows.append(column.rows[kept])
+            indices.append(place[kept])
+    at = np.concatenate(of_rows), np.concatenate(indices)
+    entries = coo_array((np.concatenate(values), at), shape=(rows, width))
+    return entries.tocsr()
 
 
 def _csr(table: Float, places: Ints, entries: Any) -> Any:
@@ -67,7 +72,11 @@ def _csr(table: Float, places: Ints, entries: Any) -> Any:
     starts = entries.indptr + np.arange(len(table) + 1) * len(places)
     values = np.empty(starts[-1])
     indices = np.empty(starts[-1], dtype=np.int32)
-    given = entries.data, entries.indices.astype(np.int32), entries.indptr.astype(np.int64)
+    given = (
+        entries.data,
+        entries.indices.astype(np.int32),
+        entries.indptr.astype(np.int64),
+    )
     _append(table, places, given, values, indices)
     if len(values) < 2**31:
         starts = starts.astype(np.int32)  # SciPy would convert the indices to 64 bits as well

@@ -32,11 +32,12 @@ class LabelOrder:
         """Count more rows, and warn once if all so far are sorted by class."""
         if not len(labels) or self.warned or self.runs > self.classes:  # then no order by class
             return
-        self.runs += int(np.count_nonzero(labels[1:] != labels[:-1])) + (labels[0] != self.last)
+        changes = np.count_nonzero(labels[1:] != labels[:-1])
+        self.runs += int(changes) + int(labels[0] != self.last)
         self.last = labels[-1]
-        distinct, counts = np.unique(labels, return_counts=True)
-        self.counts.update(dict(zip(distinct.tolist(), counts.tolist(), strict=True)))
-        if self.runs == len(self.counts) > 1 and min(self.counts.values()) >= ROWS:
+        self.counts.update(labels.tolist())
+        is_sorted = self.runs == len(self.counts) > 1
+        if is_sorted and min(self.counts.values()) >= ROWS:
             self.warned = True
             text = (
                 "the rows are sorted by class: an online learner forgets the classes it no longer "

@@ -69,10 +69,11 @@ class _Online:
         """
         model = self.to_model()
         row = plain(x)
-        values = np.array([1.0, *(np.nan if each is None else each for each in row.values())])
+        values = np.array([1.0, *row.values()], dtype=np.float64)  # None becomes NaN
         found = model.explain(row)
         names = ["(base)", *map(str, row)]
-        added = np.array([found.get(name, 0 * found["(base)"]) for name in names])
+        nothing = 0 * found["(base)"]
+        added = np.array([found.get(name, nothing) for name in names])
         added = added.reshape(len(names), -1)
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.nan_to_num((added.T / values).T, posinf=0.0, neginf=0.0)
@@ -81,8 +82,10 @@ class _Online:
         several = model.task == "multiclass" and len(model.labels) > 0
         for c, label in enumerate(model.labels if several else [""]):
             headers += [f"Weight {label}".rstrip(), f"Contribution {label}".rstrip()]
-            columns += [_shown(weights[:, c], decimals), _shown(added[:, c], decimals)]
-        return pretty.print_table(headers, columns, order=np.argsort(-added[:, 0], kind="stable"))
+            columns.append(_shown(weights[:, c], decimals))
+            columns.append(_shown(added[:, c], decimals))
+        order = np.argsort(-added[:, 0], kind="stable")
+        return pretty.print_table(headers, columns, order=order)
 
 
 def _in_words(error: WrongLabel) -> ValueError:
@@ -223,7 +226,8 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
         return dataframe.to_native_series(scores, name=None, like=dataframe.into_frame(X))
 
 
-Classifier, Regressor = UnitlessClassifier, UnitlessRegressor
+Classifier = UnitlessClassifier
+Regressor = UnitlessRegressor
 """Their names in version 0.1.0."""
 
 

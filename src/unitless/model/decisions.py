@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from unitless.labels import shown
+from unitless.model.input_rows import features
 from unitless.readers.blocks import FileBlock
 from unitless.suggestions import listed
 
@@ -38,7 +39,7 @@ def decisions(model: "Model", block: FileBlock, task: str) -> list[str]:
     if block.frame is not None and model.columns is not None:
         kinds = place.get("columns", {})
         found += _numbers({k: v for k, v in kinds.items() if v and k not in model.ignore})
-        found += _features(model, model.features(block.frame), kinds)
+        found += _features(model, features(model, block.frame), kinds)
     if task == "auto":
         found.append(_task(model))
     return found

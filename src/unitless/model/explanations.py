@@ -22,17 +22,21 @@ def contributions(model: "Model", row: Rows) -> list[dict[str, Any]]:
     """
     base, parts = model.learner.contributions(row)
     values = np.zeros(max(len(parts), row.columns))
-    values[slice(row.columns) if row.indices is None else row.indices] = row.values.reshape(-1)
+    stored = slice(row.columns) if row.indices is None else row.indices
+    values[stored] = row.values.reshape(-1)
     names = model.feature_names(len(parts))
-    sizes = np.abs(parts).max(axis=tuple(range(1, parts.ndim)), initial=0)
-    found: list[dict[str, Any]] = [
-        {"feature": "(base)", "value": None, "adds": np.asarray(base).tolist()}
-    ]
+    table = np.abs(parts).reshape(len(parts), np.size(base))
+    sizes = table.max(axis=1, initial=0)
+    found = [_contribution("(base)", None, base)]
     for j in np.argsort(-sizes, kind="stable").tolist():
-        if (sizes[j] > 0 or abs(values[j]) > 0) and j < len(names):
-            adds = parts[j].tolist()
-            found.append({"feature": names[j], "value": finite(values[j]), "adds": adds})
+        counts = sizes[j] > 0 or abs(values[j]) > 0
+        if counts and j < len(names):
+            found.append(_contribution(names[j], finite(values[j]), parts[j]))
     return found
+
+
+def _contribution(name: str, value: float | None, adds: Any) -> dict[str, Any]:
+    return {"feature": name, "value": value, "adds": np.asarray(adds).tolist()}
 
 
 def explained(model: "Model", row: Rows) -> dict[str, Any]:
@@ -53,11 +57,12 @@ def effects(model: "Model") -> tuple[Float, Float, Float | None]:
     """
     weights = model.learner.weights().features
     table = weights.reshape(len(weights), -1 if weights.size else 1)
+    sizes = np.abs(table)
     deviations = model.learner.deviations()
-    if deviations is None:
-        return table, np.abs(table), None
-    with np.errstate(over="ignore"):
-        return table, np.abs(table) * deviations[: len(table), None], deviations
+    if deviations is not None:
+        with np.errstate(over="ignore"):
+            sizes *= deviations[: len(table), None]
+    return table, sizes, deviations
 
 
 def weights_by_feature(model: "Model", top: int | None = None) -> list[dict[str, Any]]:
@@ -69,10 +74,11 @@ def weights_by_feature(model: "Model", top: int | None = None) -> list[dict[str,
     table, sizes, deviations = effects(model)
     names = model.feature_names(len(table))
     nonzero = np.flatnonzero(table[: len(names)])
-    order = nonzero[np.argsort(-sizes.ravel()[nonzero], kind="stable")][:top]
+    largest = np.argsort(-sizes.ravel()[nonzero], kind="stable")
     rows = []
-    for j, c in zip(*np.unravel_index(order, table.shape), strict=True):
-        row: dict[str, Any] = {"feature": names[int(j)]}
+    for place in nonzero[largest][:top].tolist():
+        j, c = divmod(place, table.shape[1])
+        row: dict[str, Any] = {"feature": names[j]}
         if model.task == "multiclass":
             row["class"] = text_of(model.labels[c]) if c < len(model.labels) else str(c)
         row["per_unit"] = finite(table[j, c])

@@ -75,7 +75,8 @@ def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[An
     if task == "regression":
         return task, []
     if task == "binary" and len(labels) > 2:
-        row = next(row for row, label in found.first.items() if label == labels[2])
+        rows = {label: row for row, label in found.first.items()}
+        row = rows[labels[2]]
         several = ", ".join(map(shown, labels[:3]))
         why = f"there are more than two classes ({several}, ...): use --task multiclass"
         raise _wrong(why, block, row, target)
@@ -114,12 +115,14 @@ def raw_targets(block: FileBlock, target: str | None) -> Any:
 
 
 def _weights(model: "Model", block: FileBlock) -> Float | None:
-    if block.frame is None or model.weight is None or model.weight not in block.frame.columns:
+    name = model.weight
+    if block.frame is None or name is None or name not in block.frame.columns:
         return block.weights
-    weights = _numbers(column_of(block.frame, model.weight), model.weight)
-    if np.isnan(weights).any():
+    weights = _numbers(block.frame.get_column(name), name)
+    missing = np.isnan(weights)
+    if missing.any():
         why = "the weight is missing; use 0 to leave a row out"
-        raise _wrong(why, block, int(np.argmax(np.isnan(weights))), model.weight)
+        raise _wrong(why, block, int(np.argmax(missing)), name)
     return weights
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,8 @@ def rows_of(
 ) -> tuple[Rows, Commit]:
     """The rows of X for the model's learner, and a function that keeps their new features."""
     if isinstance(X, Rows):
-        return Rows(*X.parts, None, as_rows(np.empty((len(X), 0)), None, weights).weights), _nothing
+        checked = as_rows(np.empty((len(X), 0)), None, weights)
+        return Rows(*X.parts, None, checked.weights), _nothing
     if model.columns is not None and hasattr(X, "to_frame") and np.ndim(X) == 1:
         X = X.to_frame().T  # a pandas Series is one row
     if is_frame(X) and model.columns is None and model.inputs is None:
@@ -128,12 +130,11 @@ def factors_by_column(model: "Model", factors: Mapping[str, float]) -> Float:
     """The factor of each feature, interactions included; columns without a unit are an error."""
     width = len(model.learner.weights().features)
     kinds: dict[str, str] = {}
-    if model.columns is None:
-        sources: list[tuple[str, ...]] = [(name,) for name in model.feature_names(width)]
-    else:
+    sources: Any = [(name,) for name in model.feature_names(width)]
+    if model.columns is not None:
         sources = model.columns.sources
         kinds = model.columns.kinds
-    known = {*kinds, *(name for source in sources for name in source)}
+    known = {*kinds, *chain(*sources)}
     for name, factor in factors.items():
         if name not in known:
             raise ValueError(f"there is no feature {name!r} to rescale")

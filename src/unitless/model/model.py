@@ -31,7 +31,7 @@ from unitless.model import file_blocks
 from unitless.model.decisions import decisions
 from unitless.model.explanations import explained
 from unitless.model.file_blocks import Prepared
-from unitless.model.input_rows import NumberedNames, factors_by_column, features, rows_of
+from unitless.model.input_rows import NumberedNames, factors_by_column, rows_of
 from unitless.model.learner_choice import learner_for_task
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
@@ -78,8 +78,8 @@ class Model:
     lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
 
     def __post_init__(self) -> None:
-        self.ignore = [*self.ignore]
-        self.keep = [*self.keep]
+        self.ignore = list(self.ignore)
+        self.keep = list(self.keep)
         if self.class_weights is not None:
             self.learner.weigh_gradients()
 
@@ -159,10 +159,6 @@ class Model:
         """The block's rows; `grow` gives new features columns, `labelled` the rows targets."""
         return file_blocks.prepared(self, block, grow, labelled)
 
-    def features(self, frame: Any) -> Any:
-        """The columns of a frame that are features."""
-        return features(self, frame)
-
     @property
     def classes(self) -> list[Any]:
         """The classes seen so far, by code."""
@@ -214,9 +210,10 @@ class Model:
                 self.rows, self.class_weights = counts
                 raise
             commit()
-            if new and parts[0].ndim == 2:
+            if new and parts[0].ndim == 2:  # a class has the score 0 before it appears
                 width = parts[-1].shape[1]
-                parts = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts]
+                for k, part in enumerate(parts):
+                    parts[k] = np.pad(part, [(0, 0), (0, width - part.shape[1])])
             return np.concatenate(parts)
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, weight: float = 1.0) -> Any:
@@ -273,10 +270,9 @@ class Model:
             return scores
         if self.task == "multilabel":
             return (scores >= 0).astype(np.int64)
-        known = self.classes
-        labels = np.empty(len(known), dtype=object)
-        labels[:] = known
-        return as_labels(scores[:, : len(labels)] if scores.ndim == 2 else scores, labels)
+        labels = np.empty(len(self.classes), dtype=object)
+        labels[:] = self.classes
+        return as_labels(scores, labels)
 
     def probabilities(self, scores: Float) -> Float | None:
         """One column per class (or label); None for numbers and losses without probabilities."""
@@ -287,7 +283,9 @@ class Model:
             return p
         if len(self.classes) == 1:
             return np.ones((len(p), 1))
-        return p[:, : len(self.labels)] if p.ndim == 2 else np.column_stack([1 - p, p])
+        if p.ndim == 2:
+            return p[:, : len(self.labels)]
+        return np.column_stack([1 - p, p])
 
     # Inspection
 

@@ -126,5 +126,7 @@ class Many(Mapping[str, Any]):
         k = bisect_left(range(len(self)), key, key=self._name)
         if k == len(self) or self._name(k) != key:
             raise KeyError(name)
-        data = self._models[int(self._starts[k]) : int(self._ends[k])]
-        return from_bytes(f"{self.path}, model {name!r}", data.tobytes())
+        start = int(self._starts[k])
+        end = int(self._ends[k])
+        data = self._models[start:end].tobytes()
+        return from_bytes(f"{self.path}, model {name!r}", data)

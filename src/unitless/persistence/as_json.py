@@ -80,9 +80,10 @@ def spec_of(learner: Learner) -> Spec:
     elif isinstance(learner, MultiOutput):
         given = {}
         spec["each"] = [spec_of(each) for each in learner.learners]
-    elif learners.REGISTRY.get(learner.name, "").rpartition(".")[2] != type(learner).__name__:
-        raise ValueError(f"{type(learner).__name__} is not a registered learner: register it first")
     else:
+        kind = type(learner).__name__
+        if not learners.REGISTRY.get(learner.name, "").endswith(f".{kind}"):
+            raise ValueError(f"{kind} is not a registered learner: register it first")
         given = parameters_of(learner)
     for name, value in given.items():
         if isinstance(value, float) and math.isinf(value):

@@ -30,10 +30,10 @@ NAME = "unitless"
 """Key of our text in the metadata of safetensors: a digest, a blank and the header."""
 DAMAGE = (
     SafetensorError,
+    ArithmeticError,
     AttributeError,
     LookupError,
     MemoryError,
-    OverflowError,
     RecursionError,
     TypeError,
     ValueError,

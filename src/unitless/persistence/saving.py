@@ -127,7 +127,7 @@ def from_bytes(path: Pathlike, data: bytes) -> Any:
     written, arrays = container.unpacked(path, data)
     try:
         return _loaded(written, arrays, len(data))
-    except (*DAMAGE, ArithmeticError) as error:
+    except DAMAGE as error:
         why = f"its header is not that of a model ({error!r})"
         raise ModelFileError(path, str(error) if isinstance(error, ValueError) else why) from None
 
@@ -160,7 +160,9 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
 
 
 def _under(key: str, arrays: Arrays) -> Arrays:
-    return {k.removeprefix(f"{key}."): a for k, a in arrays.items() if k.startswith(f"{key}.")}
+    start = f"{key}."
+    own = [name for name in arrays if name.startswith(start)]
+    return {name.removeprefix(start): arrays[name] for name in own}
 
 
 def _unpacked(packed: dict[str, Any], key: str, arrays: Arrays, size: int) -> Learner:
