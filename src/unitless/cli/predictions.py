@@ -49,16 +49,17 @@ class Predictions:
 
     def _find_earlier(self) -> None:
         """Find the predictions of the run that is resumed; there are none if they are elsewhere."""
-        failure = None
-        for file in filter(os.path.isfile, (self._partial, str(self.path))):
-            try:
-                self._names, self._size = _find_end(file, self.rows)
+        known = [file for file in (self._partial, str(self.path)) if os.path.isfile(file)]
+        for file in known:
+            self._names, self._size = _find_end(file, self.rows)
+            if self._size:
                 os.replace(file, self._partial)
                 return
-            except ValueError as error:
-                failure = error
-        if failure is not None:
-            raise failure
+        if known:
+            raise ValueError(
+                f"{known[-1]} does not contain the predictions up to row {self.rows:,}, where the "
+                "model continues; choose another file for the remaining rows"
+            )
 
     def __exit__(self, error: object, *_: object) -> None:
         try:
@@ -117,18 +118,10 @@ class Predictions:
 
 
 def _find_end(path: str, rows: int) -> tuple[list[str], int]:
-    """Return the header of a file of predictions, and the offset after that many rows."""
-    last = 0
-    offset = 0
-    names: list[str] = []
+    """Return the header of a file of predictions, and the offset after that many rows, or 0."""
     with open(path, "rb") as file, suppress(ValueError):
         names = next(csv.reader([file.readline().decode()]), [])
-        while last < rows and (line := file.readline()).endswith(b"\n"):
-            last = int(line.partition(b",")[0])
-            offset = file.tell()
-    if last != rows:
-        raise ValueError(
-            f"{path} does not contain the predictions up to row {rows:,}, where the model "
-            "continues; choose another file for the remaining rows"
-        )
-    return names, offset
+        while (line := file.readline()).endswith(b"\n"):
+            if int(line.partition(b",")[0]) == rows:
+                return names, file.tell()
+    return [], 0

@@ -139,7 +139,8 @@ def learn_keys(
         model = deepcopy(new)
         try:
             for frame in frames:
-                for rows in frame.iter_slices(max(1, BLOCK_BYTES // (8 * frame.width))):
+                most = max(1, BLOCK_BYTES // (8 * frame.width))
+                for rows in frame.iter_slices(most):
                     score += learn_block(model, block_of(rows))
         except ValueError:
             model = deepcopy(new)  # learn again by part, so that the message names it

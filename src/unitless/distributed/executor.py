@@ -130,7 +130,8 @@ def _run_on_ray(
 ) -> Generator[Any, None, None]:
     """Run tasks, with at most twice as many under way as the cluster has cores."""
     task = ray.remote(function).options(max_retries=retries, name=function.__name__)
-    limit = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    cores = int(ray.cluster_resources().get("CPU", 1))
+    limit = 2 * max(1, cores)
     waiting = deque(calls.items())
     running: deque[tuple[str, Any]] = deque()
     while waiting or running:

@@ -126,5 +126,6 @@ def _share_units(one: Vaw, two: Vaw) -> None:
     shared = np.where(is_shared, np.minimum(*units), np.maximum(*units))
     for own, learner in zip(units, (one, two), strict=True):
         seen = np.flatnonzero(own[1:])
-        rescale(learner.state, seen, shared[1:][seen] / own[1:][seen])
+        factors = shared[1:][seen] / own[1:][seen]
+        rescale(learner.state, seen, factors)
         learner._units = shared.copy()

@@ -173,7 +173,9 @@ def _learn_and_merge(
     """Learn the shards, and merge them in the order of the source as they arrive."""
     calls: dict[str, tuple[Any, ...]] = {}
     for group in groups:
-        name = f"{group[0]} and the next {len(group) - 1}" if len(group) > 1 else f"{group[0]}"
+        name = str(group[0])
+        if len(group) > 1:
+            name += f" and the next {len(group) - 1}"
         calls[name] = (start, source, group, first if calls else None)
     total = groups[-1][-1].number
     whole: Any = None
