@@ -59,6 +59,17 @@ def test_missing_values_and_sparse_rows(name):
         assert np.isfinite(scores).all()
 
 
+def test_a_missing_value_counts_as_the_mean():
+    """So the scores of SGD with a scaler do not depend on where the columns have their zero."""
+    holes = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
+    task = (losses.get("squared"), 0, np.inf)
+    there, far = (
+        rival_scores("sklearn", as_rows(values, TARGETS["squared"]), *task)
+        for values in (holes, holes + 1000)
+    )
+    np.testing.assert_allclose(there, far, atol=1e-6)
+
+
 def test_impatience_and_absence(monkeypatch):
     rows = as_rows(np.tile(X, (50, 1)), np.tile(TARGETS["squared"], 50))
     made = compare(rows, ["vaw", "river", "sklearn"], loss="squared", patience=1e-9, regret=False)

@@ -4,7 +4,8 @@ Each is what its users would write, with default parameters; only scikit-learn g
 learning rate 0.01, because its own schedule begins with steps that are too large for a single pass.
 All see the same encoded features, and predict each row before they learn it. scikit-learn learns in
 blocks of `BATCH` rows, because one call per row would take a hundred times longer; the scores of
-its first block are 0.
+its first block are 0. A missing value of a table counts as the mean for scikit-learn, and is left
+out for the others.
 """
 
 import tempfile
@@ -74,7 +75,7 @@ def _sklearn(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
     from sklearn.preprocessing import StandardScaler
 
     is_over = _alarm_clock(seconds)  # after the imports
-    X = matrix(rows)
+    X: Any = rows.values if rows.indices is None else matrix(rows)
     if issparse(X) and len(rows) * rows.columns <= MAX_DENSE:
         X = X.toarray()
     elif issparse(X):  # scikit-learn takes indices of 32 bits only
@@ -106,13 +107,8 @@ def _sgd_scores(model: Any, X: Any, loss: str) -> Any:
 
 
 def _filled(X: Any) -> Any:
-    """A missing value counts as the mean."""
+    """Scaled values; a missing one is the mean, which is 0."""
     return X if issparse(X) else np.nan_to_num(X)
-
-
-def _sparse(rows: Rows) -> Any:
-    """Missing values are left out."""
-    return csr_array(matrix(rows) if rows.starts is not None else np.nan_to_num(matrix(rows)))
 
 
 def _vowpal_wabbit(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
@@ -120,7 +116,7 @@ def _vowpal_wabbit(rows: Rows, loss: str, classes: int, seconds: float) -> Float
 
     is_over = _alarm_clock(seconds)  # after the imports
     labels = np.asarray(rows.targets) + (1 if classes else 0)
-    sparse = as_rows(_sparse(rows), labels, rows.weights)
+    sparse = as_rows(csr_array(matrix(rows)), labels, rows.weights)
 
     def blocks() -> Iterator[Sparse]:
         for start in range(0, len(rows), 1000):
@@ -148,7 +144,7 @@ def _river(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
 
     is_over = _alarm_clock(seconds)  # after the imports
     model = preprocessing.StandardScaler() | getattr(linear_model, RIVER_MODELS[loss])()
-    X = _sparse(rows)
+    X = csr_array(matrix(rows))
     scores = np.zeros((len(rows), classes) if classes else len(rows))
     for row, label in enumerate(np.asarray(rows.targets).tolist()):
         span = slice(X.indptr[row], X.indptr[row + 1])
