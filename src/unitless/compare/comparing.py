@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from unitless import learners as registry
 from unitless import losses
@@ -23,7 +23,7 @@ from unitless.learners.base import Diverged, Learner
 from unitless.learners.one_vs_rest import with_classes
 from unitless.losses import SOFTMAX, Loss
 from unitless.regret import BlendCertificate, Comparator, best_comparator, certificate
-from unitless.regret.design import matrix, predictions
+from unitless.regret.design import matrix, predictions, with_constant
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]
@@ -87,9 +87,7 @@ class Stream:
     @cached_property
     def X(self) -> Any:
         """The values with their constant, sparse; rows without weight left out."""
-        constant = np.full((len(self.rows), 1), float(self.intercept))
-        full = hstack([csr_array(constant), csr_array(matrix(self.rows))], format="csr")
-        return full[self.weights > 0]
+        return csr_array(with_constant(matrix(self.rows), self.intercept))[self.weights > 0]
 
     def average(self, scores: Float) -> float:
         """Return the average loss; like a loss, it saturates at the largest float."""

@@ -75,7 +75,7 @@ def design(X: Matrix, *, intercept: bool) -> Design:
     >>> print(*(f"{w:.3g}" for w in made.weights(made.Z.T @ [5.0, 5.0]).features))
     1e+200 2e-200
     """
-    scaled, exponents = _without_units(_with_constant(X, intercept))
+    scaled, exponents = _without_units(with_constant(X, intercept))
     if not isinstance(scaled, np.ndarray) and np.prod(scaled.shape) <= LARGEST_DENSE:
         scaled = scaled.toarray()
     squares = (scaled * scaled).sum(axis=0)
@@ -96,7 +96,8 @@ def design(X: Matrix, *, intercept: bool) -> Design:
     return Design(Q[:, :rank], R[:rank, :rank], order, exponents, norms, columns)
 
 
-def _with_constant(X: Matrix, intercept: bool) -> Matrix:
+def with_constant(X: Matrix, intercept: bool) -> Matrix:
+    """The matrix with a first column of 1, without an intercept 0."""
     constant = np.full((X.shape[0], 1), 1.0 if intercept else 0.0)
     if isinstance(X, np.ndarray):
         return np.hstack([constant, X])
