@@ -157,6 +157,9 @@ async function look(inside) {{
       letters: Math.min(...[...f.querySelectorAll("svg text")].map(t => box(t).height || 99)),
     }})),
   }};
+  frame.contentWindow.dispatchEvent(new Event("beforeprint"));
+  await new Promise(done => setTimeout(done, 300));
+  found.printed = [...inside.querySelectorAll("figure svg")].map(svg => box(svg).width);
   document.getElementById("found").textContent = JSON.stringify(found);
 }}
 async function use(page, inside) {{  // the first figure: save it, zoom into it, point at a dot
@@ -221,6 +224,8 @@ def test_in_a_browser_on_a_phone_and_in_the_dark(made):
         assert all(figure["marks"] for figure in figures)
         assert all(figure["chart"] <= figure["width"] for figure in figures)
         assert min(figure["letters"] for figure in figures) >= 9
+        assert max(found["printed"][:-1]) <= 320  # two fit beside each other
+        assert found["printed"][-1] <= (660 if len(figures) % 2 else 320)
         right = max(figure["right"] for figure in figures)
         for top in {figure["top"] for figure in figures}:  # no line of boxes has a hole
             line = [figure for figure in figures if figure["top"] == top]
