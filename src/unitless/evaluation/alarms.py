@@ -20,7 +20,6 @@ alarms rarer, above all where rows are not independent. Each feature is reported
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,8 +98,8 @@ class Watch:
         self.rows = 0
         self.sizes = np.zeros((0, len(FIELDS + RUN_FIELDS)))
 
-    def add(self, rows: Rows, names: Sequence[Any] = ()) -> list[Alarm]:
-        """Take in more rows; returns alarms of features not reported before, by column.
+    def add(self, rows: Rows) -> list[Alarm]:
+        """Take in more rows; returns alarms of columns not reported before.
 
         How rows are split into blocks changes only when an alarm is returned.
         """
@@ -117,8 +116,7 @@ class Watch:
             before = float(feature["sum"] / feature["count"])
             now = float(feature["run_sum"] / (RUN_MEDIANS - 1))
             factor = nearest_known(math.log(now) - math.log(before))
-            name = names[j] if j < len(names) else j
-            alarms.append(Alarm(name, int(feature["start"]), before, now, factor))
+            alarms.append(Alarm(j, int(feature["start"]), before, now, factor))
             feature["last"] = REPORTED
         return alarms
 

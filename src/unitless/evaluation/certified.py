@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from unitless.evaluation.baselines import Constant
-from unitless.evaluation.metrics import FARTHEST
+from unitless.evaluation.metrics import FARTHEST, Facts
 from unitless.learners.base import Learner, Weights
 from unitless.model.explanations import finite
 from unitless.regret import BlendCertificate, certificate
 
 
-def certified(learner: Learner, constant: Constant | None = None) -> dict[str, Any] | None:
+def certified(learner: Learner, constant: Constant | None = None) -> Facts | None:
     """The learner's regret certificate; None if it keeps no sums.
 
     `members` (of a blend): the loss of each, and a bound on the excess loss of the blend. `claims`:
@@ -45,7 +45,7 @@ def certified(learner: Learner, constant: Constant | None = None) -> dict[str, A
     }
 
 
-def telling(certificate: dict[str, Any] | None, loss: float) -> dict[str, Any] | None:
+def telling(certificate: Facts | None, loss: float) -> Facts | None:
     """What a certificate says that is worth reading: bounds above the loss itself say nothing.
 
     >>> members = {"full": {"loss": 2.9, "overhead": 66.8}, "nag": {"loss": 5.0, "overhead": 1.0}}
@@ -60,7 +60,7 @@ def telling(certificate: dict[str, Any] | None, loss: float) -> dict[str, Any] |
     return certificate | {"members": members, "claims": claims} if members or claims else None
 
 
-def _claims(made: Any) -> list[dict[str, Any]]:
+def _claims(made: Any) -> list[Facts]:
     return [
         {
             "theorem": made.theorem,

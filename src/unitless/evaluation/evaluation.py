@@ -5,12 +5,10 @@ split where the table has a line (rows 1, 2, 4, ...) and where a checkpoint is d
 change any result.
 """
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +19,11 @@ from unitless.evaluation.alarms import Watch
 from unitless.evaluation.baselines import Constant, Previous, Sample, best_constant, last_label
 from unitless.evaluation.certified import certified
 from unitless.evaluation.examples import Examples
-from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, LearningCurve, RunningMetrics, add_means
+from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, Facts, LearningCurve, RunningMetrics
 from unitless.evaluation.progressive import Step, is_held_out, progressive
 from unitless.model import Model
 from unitless.model.explanations import contributions
+from unitless.persistence.container import Pathlike
 from unitless.persistence.saving import extra
 from unitless.readers.blocks import FileBlock
 from unitless.regret import InformationTest
@@ -45,11 +44,11 @@ class Evaluation:
     unlabelled: int = 0
     held_out: int = 0
     passes: int = 0
-    lines: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[Facts] = field(default_factory=list)
     holdouts: list[float] = field(default_factory=list)  # average loss of rows held out, by pass
-    audited: list[dict[str, Any]] | None = None  # what each feature added to the score of one row
+    audited: list[Facts] | None = None  # what each feature added to the score of one row
     certify: bool = False  # whether lines of the table have certificates, which take time
-    alarms: list[dict[str, Any]] = field(default_factory=list)  # see `alarms.Alarm`
+    alarms: list[Facts] = field(default_factory=list)  # see `alarms.Alarm`
 
     def __post_init__(self) -> None:
         self.tally = self._new_metrics()
@@ -60,7 +59,7 @@ class Evaluation:
         self.watch = Watch()
         self.information = InformationTest()  # of the rows since a run was resumed: it is not saved
         self.since = np.zeros(2)  # weight and loss since the last line of the table
-        self.held = np.zeros(2)  # weight and average loss of the rows held out in this pass
+        self.held = np.zeros(2)  # weight and loss of the rows held out in this pass
 
     def _new_metrics(self) -> RunningMetrics:
         return RunningMetrics(self.model.task, self.model.learner.loss)
@@ -105,16 +104,15 @@ class Evaluation:
                 step = step._replace(line=self._count(step))
                 self.held_out += int(np.count_nonzero(step.held))
             targets, scores, weights = step.scored(step.held)
-            if weights.any():
-                losses = self.model.learner.loss.value(targets, scores)
-                add_means(self.held, 0, {1: losses}, weights)
+            losses = self.model.learner.loss.value(targets, scores)
+            self.held += [weights.sum(), np.sum(losses * weights)]
             yield step
         self.passes += 1
         if self.held[0]:
-            self.holdouts.append(float(self.held[1]))
+            self.holdouts.append(float(self.held[1] / self.held[0]))
             self.held[:] = 0
 
-    def test(self, blocks: Iterable[FileBlock], share: float = 0) -> dict[str, Any]:
+    def test(self, blocks: Iterable[FileBlock], share: float = 0) -> Facts:
         """Score rows that were not learned: all, or the share that `over` held out.
 
         Rows of classes that the model does not know have no score; they are counted.
@@ -146,7 +144,7 @@ class Evaluation:
         """How well the label of the row before predicts."""
         return last_label(self.tally, self.previous)
 
-    def _count(self, step: Step) -> dict[str, Any] | None:
+    def _count(self, step: Step) -> Facts | None:
         """Add a step to the metrics; after 1, 2, 4, ... rows, return a line of the table."""
         targets, scores, weights = step.scored(step.labelled)
         losses = self.tally.add(targets, scores, weights)
@@ -160,7 +158,7 @@ class Evaluation:
         is_power_of_two = self.rows & (self.rows - 1) == 0
         return self._line(step) if is_power_of_two else None
 
-    def _line(self, step: Step) -> dict[str, Any]:
+    def _line(self, step: Step) -> Facts:
         assert step.rows.targets is not None
         last_target = float(step.rows.targets[-1])
         constant = self.constant()
@@ -168,7 +166,7 @@ class Evaluation:
         learner = self.model.learner
         average, total = self.tally.totals[[LOSS, WEIGHT]]
         weight, loss = self.since
-        line: dict[str, Any] = {
+        line: Facts = {
             "rows": self.rows,
             "loss": float(average) if total else None,
             "since": float(loss / weight) if weight else None,
@@ -197,11 +195,11 @@ class Evaluation:
                 self.alarms.append(alarm._asdict())
                 warnings.warn(str(alarm), stacklevel=2)
 
-    def save(self, file: str | os.PathLike[str]) -> None:
+    def save(self, file: Pathlike) -> None:
         """Save the model with its metrics so far, so that the run can be resumed."""
         self.watch.forget_unseen()
-        notes: dict[str, Any] = {}
-        arrays: dict[str, Any] = {}
+        notes: Facts = {}
+        arrays: Facts = {}
         for path in _state(self):
             value = attrgetter(path)(self)
             kind = arrays if isinstance(value, np.ndarray) else notes
@@ -218,7 +216,7 @@ def _state(run: Evaluation) -> list[str]:
     return found
 
 
-def resumed(path: str | os.PathLike[str]) -> Evaluation:
+def resumed(path: Pathlike) -> Evaluation:
     """The evaluation that `Evaluation.save` saved; for a model saved otherwise, a fresh one."""
     model = persistence.load(path)
     if not isinstance(model, Model):
@@ -234,7 +232,7 @@ def resumed(path: str | os.PathLike[str]) -> Evaluation:
     return run
 
 
-def _restore(run: Evaluation, saved: dict[str, Any]) -> None:
+def _restore(run: Evaluation, saved: Facts) -> None:
     for path in _state(run):
         owner, _, name = path.rpartition(".")
         place = attrgetter(owner)(run) if owner else run

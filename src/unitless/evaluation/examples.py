@@ -1,12 +1,11 @@
 """Rows for a report, in constant memory: a sample of predictions, and the worst rows."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from unitless.evaluation.baselines import Sample
-from unitless.evaluation.metrics import Float
+from unitless.evaluation.metrics import Facts, Float
 from unitless.kernels.arithmetic import grown
 from unitless.rows import Rows
 
@@ -22,7 +21,7 @@ class Examples:
     def __init__(self) -> None:
         self.sample = Sample(3, SAMPLED)
         """Number of the row from 1, target, and the score or the code of the predicted class."""
-        self.worst: list[dict[str, Any]] = []  # largest loss first, with some of their features
+        self.worst: list[Facts] = []  # largest loss first, with some of their features
         self.missing = np.zeros(0, dtype=np.int64)  # missing values by column
 
     def add(self, before: int, rows: Rows, scores: Float, losses: Float, names: Names) -> None:

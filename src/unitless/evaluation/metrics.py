@@ -15,6 +15,7 @@ from unitless.kernels.arithmetic import grown
 from unitless.losses import Loss
 
 Float = NDArray[np.float64]
+Facts = dict[str, Any]  # a JSON object
 BINS = 2048  # bins of scores for the ROC curve
 SHARES = 20  # bins of probabilities for the calibration
 ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE = range(6)

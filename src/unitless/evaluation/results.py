@@ -18,17 +18,17 @@ from unitless import __version__
 from unitless.blend.blend import Blend
 from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
-from unitless.evaluation.metrics import LABELS
+from unitless.evaluation.metrics import LABELS, Facts
 from unitless.labels import text_of
 from unitless.model.explanations import weights_by_feature
-from unitless.persistence.container import replace
+from unitless.persistence.container import Pathlike, replace
 
 FORMAT = 1
 TOP = 100  # features whose weights are kept
 MAX_COLUMNS = 200  # columns that are described
 
 
-def _each(kind: Any, names: str) -> dict[str, Any]:
+def _each(kind: Any, names: str) -> Facts:
     """A schema with the same kind for several keys."""
     return dict.fromkeys(names.split(), kind)
 
@@ -99,13 +99,13 @@ RESULTS = {
 }
 
 
-def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
+def results_of(run: Evaluation, **more: Any) -> Facts:
     """The results of an evaluation; `more` (units, comparison, seconds, ...) is added unchanged."""
     model = run.model
     learner = model.learner
     constant = run.constant()
     bins = run.tally.calibration[run.tally.calibration[:, 0] > 0]
-    by_task: dict[str, Any] = {"sample": run.examples.sample.kept.tolist()}
+    by_task: Facts = {"sample": run.examples.sample.kept.tolist()}
     if model.task != "regression":
         by_task = {"classes": run.tally.classes.tolist()}
         by_task["confusion"] = run.tally.confusion_matrix()
@@ -146,12 +146,12 @@ def results_of(run: Evaluation, **more: Any) -> dict[str, Any]:
     }
 
 
-def _columns(run: Evaluation) -> list[dict[str, Any]]:
+def _columns(run: Evaluation) -> list[Facts]:
     """The columns of a table: kind, number of features, missing numbers."""
     encoder = run.model.columns
     if encoder is None:
         return []
-    made: dict[str, dict[str, Any]] = {}
+    made: dict[str, Facts] = {}
     for name, kind in encoder.kinds.items():
         made[name] = {"column": name, "kind": kind, "features": 0, "missing": 0}
     for place, names in enumerate(encoder.sources):
@@ -163,14 +163,14 @@ def _columns(run: Evaluation) -> list[dict[str, Any]]:
     return list(made.values())[:MAX_COLUMNS]
 
 
-def write_results(path: str | os.PathLike[str], results: dict[str, Any]) -> None:
+def write_results(path: Pathlike, results: Facts) -> None:
     """Write a results file; numbers that are not finite become null."""
     without_nan = json.loads(json.dumps(results), parse_constant=lambda name: None)
     text = json.dumps(without_nan, indent=1, ensure_ascii=False)
     replace(path, text.encode() + b"\n")
 
 
-def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_results(path: Pathlike) -> Facts:
     """Read a results file; a file of another kind, or with values of another type, is an error.
 
     >>> import tempfile

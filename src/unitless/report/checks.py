@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from unitless.compare import compare
 from unitless.compare.comparing import Stream, new_learner
+from unitless.evaluation.metrics import Facts
 from unitless.learners.base import Diverged, Learner
 from unitless.losses import SOFTMAX
 from unitless.persistence.as_json import made, spec_of
@@ -21,7 +22,7 @@ SLIDER_ROWS = 400
 SHOWN_ROWS = 80
 
 
-def units_and_comparison(learner: Learner, rows: Rows) -> dict[str, Any]:
+def units_and_comparison(learner: Learner, rows: Rows) -> Facts:
     """Return the entries `units` and `comparison` of the results (results-format.md).
 
     >>> from unitless.learners import Coordinate
@@ -51,7 +52,7 @@ def _untrained(learner: Learner) -> Learner:
     return made(spec_of(learner), 2**40)
 
 
-def unit_slider(learner: Learner, rows: Rows, column: int, name: str) -> dict[str, Any]:
+def unit_slider(learner: Learner, rows: Rows, column: int, name: str) -> Facts:
     """Return predictions for rows in which a column is multiplied by powers of two.
 
     Those of a fresh learner of the same kind, and those of gradient descent with rate 0.1, made
@@ -72,7 +73,7 @@ def unit_slider(learner: Learner, rows: Rows, column: int, name: str) -> dict[st
         factors = np.ones(rows.columns)
         factors[column] = 2.0**exponent
         moved = stream.in_units(factors)
-        trial: dict[str, Any] = {"exponent": exponent}
+        trial: Facts = {"exponent": exponent}
         for label, kind in kinds.items():
             predictions = _predictions(deepcopy(kind), moved)
             trial[label] = np.clip(predictions[shown], low, high).tolist()

@@ -1,7 +1,6 @@
 """A report as one HTML page, which loads nothing from elsewhere."""
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
@@ -11,7 +10,7 @@ from typing import Any
 
 from unitless.evaluation import LABELS
 from unitless.evaluation.alarms import Alarm
-from unitless.persistence.container import replace
+from unitless.persistence.container import Pathlike, replace
 from unitless.report.charts import Figure, Results, shown
 from unitless.report.class_figures import rates
 from unitless.report.figures import FIGURES
@@ -36,7 +35,7 @@ GLOSSARY = {
 """The terms of the page; the documentation has more."""
 
 
-def write_page(path: str | os.PathLike[str], results: Sequence[Results]) -> None:
+def write_page(path: Pathlike, results: Sequence[Results]) -> None:
     """Write the report of a results file, or the comparison of several."""
     from unitless.report.runs import comparison_page
 
