@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import norm
 
+from unitless.kernels.decorators import inlined
 from unitless.learners.base import Field, Float
 from unitless.learners.declared import Declared
 from unitless.learners.declared import parameter as parameter
@@ -17,6 +18,14 @@ from unitless.learners.declared import parameter as parameter
 THETA = Field("theta", "x", "-sum q_i")
 G = Field("G", "x^2", "sum q_i^2")
 B = Field("b", "|x|", "max |x_i|")
+
+
+@inlined
+def descend(parameters, totals, trial, x, f, scratch):
+    """theta_i -= q_i, an update that learners whose first field is theta share."""
+    theta = f[0]
+    for k in range(x.size):
+        theta[k] -= trial.v * trial.g * x[k]
 
 
 class Trajectory(NamedTuple):

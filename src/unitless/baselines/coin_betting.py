@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from unitless.baselines.baseline import THETA, B, Baseline, Trajectory, parameter
-from unitless.kernels.arithmetic import exp, lane_dot, lane_sum
+from unitless.baselines.baseline import THETA, B, Baseline, Trajectory, descend, parameter
+from unitless.kernels.arithmetic import dot, exp, lane_sum
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import fma
 from unitless.learners.base import Field
@@ -32,15 +32,13 @@ def kt_score(parameters, totals, v, x, f, scratch):
     wealth = parameters[0]
     bound = parameters[1]
     bet = (wealth + totals[REWARD]) / (bound * bound * totals[T])
-    p = lane_dot(f[0], 0, x, x.size) * bet
+    p = dot(x, f[0]) * bet
     return p, p
 
 
 @inlined
 def kt_step(parameters, totals, trial, x, f, scratch):
-    theta = f[0]
-    for k in range(x.size):
-        theta[k] -= trial.v * trial.g * x[k]
+    descend(parameters, totals, trial, x, f, scratch)
     totals[REWARD] -= trial.v * trial.g * trial.p
 
 
@@ -203,7 +201,7 @@ def rd_score(parameters, totals, v, x, f, scratch):
         if x[k] != 0 and seen[k] == 0:
             seen[k] = 1.0
             totals[FEATURES] += 1
-    p = lane_dot(f[0], 0, x, x.size)
+    p = dot(x, f[0])
     return p, p
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from unitless.baselines.baseline import THETA, Baseline, Trajectory, parameter
 from unitless.baselines.dense import DenseLearner
 from unitless.baselines.dense import loop as dense_loop
-from unitless.kernels.arithmetic import dot, lane_dot, lane_sum
+from unitless.kernels.arithmetic import dot, lane_sum
 from unitless.kernels.decorators import inlined, kernel, shared
 from unitless.learners.base import Field
 from unitless.learners.coordinatewise import Coordinatewise, loop
@@ -24,14 +24,14 @@ H, NORM2 = 1, 2  # totals of DFEG
 
 @inlined
 def dfeg_score(parameters, totals, v, x, f, scratch):
-    square = lane_dot(x, 0, x, x.size)
+    square = dot(x, x)
     totals[H] += max(math.sqrt(square), square)
     size = 1.0 + totals[H]
     norm = math.sqrt(max(totals[NORM2], 0.0))
     p = 0.0
     if norm > 0:
         growth = math.exp(norm / (parameters[0] * math.sqrt(size)))
-        p = lane_dot(f[0], 0, x, x.size) * (growth / (norm * size * math.sqrt(size)))
+        p = dot(x, f[0]) * (growth / (norm * size * math.sqrt(size)))
     return p, p
 
 
