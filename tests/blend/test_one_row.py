@@ -157,7 +157,7 @@ def test_a_row_of_weight_0_within_a_block_leaves_no_stale_table():
     same_bits(learner.predict(as_rows(X[:1])), learner.predict(as_rows(X[:2]))[:1])
 
 
-@pytest.mark.parametrize("loss", ["logistic", "squared", "softmax"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "softmax", "hinge", "absolute"])
 def test_a_row_is_one_compiled_call(loss, monkeypatch):
     """Neither experts nor the mixture are called from Python."""
     X, y = tame(loss, n=40, d=4)

@@ -28,7 +28,7 @@ from unitless.blend.grouped_slopes import FORECASTER, BlendSlopes
 from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
 from unitless.blend.mixture import Guarantee
-from unitless.blend.one_row import RowTable
+from unitless.blend.row_table import RowTable
 from unitless.blend.softmax import SoftmaxMixture
 from unitless.blend.squared import SquaredMixture
 from unitless.blend.target_scaler import TargetScaler
@@ -41,10 +41,7 @@ MIXTURES: dict[int, Any] = {
     LOGISTIC: LogisticMixture,
     SQUARED: SquaredMixture,
     SOFTMAX: SoftmaxMixture,
-    HINGE: HedgeMixture,
-    ABSOLUTE: HedgeMixture,
-    QUANTILE: HedgeMixture,
-    HUBER: HedgeMixture,
+    **dict.fromkeys((HINGE, ABSOLUTE, QUANTILE, HUBER), HedgeMixture),
 }
 PATIENCE = 32
 """Single rows that go as blocks before the kernel for single rows is worth compiling."""
@@ -99,10 +96,10 @@ class Blend(Learner):
         classes: int = 0,
     ) -> None:
         super().__init__(loss, intercept=intercept, classes=classes)
-        if views not in ("all", "smooth", "linear"):
-            raise ValueError(f"views = {views!r}: choose 'all', 'smooth' or 'linear'")
         if self.loss.code not in MIXTURES:
             raise ValueError(f"there is no blend for the {self.loss.name} loss")
+        if views not in BY_VIEWS[self.loss.code]:
+            raise ValueError(f"views = {views!r}: choose 'all', 'smooth' or 'linear'")
         self.views = views
         members = BY_VIEWS[self.loss.code][views]
         several = {"classes": classes} if classes else {}
@@ -133,8 +130,6 @@ class Blend(Learner):
         shown = [part for part in (ensemble.views, ensemble.pairs) if part is not None]
         views = [field.of(part) for part in shown for field in part.saved]
         return *ensemble.features.state, *views, *[part.state for part in parts if part is not None]
-
-    # The methods of `Learner`
 
     @property
     def _columns(self) -> int:
@@ -283,8 +278,6 @@ class Blend(Learner):
             if learner is not None:
                 learner.add_class()
 
-    # Inspection
-
     def mixture_weights(self) -> dict[str, float]:
         """The weight of each expert, and of the stacker, in the mixture now."""
         return self.mixture.mixture_weights()
@@ -307,14 +300,10 @@ class Blend(Learner):
         again = size if self.loss.code == SQUARED else 1.0
         return {name: each.times(size).times(again) for name, each in guarantees.items()}
 
-    def deviations(self) -> Float:
-        """The standard deviation of each column so far."""
+    def _root_mean_squares(self) -> Float:
+        """Of deviations from the mean."""
         _, deviation = explaining.means_and_deviations(self)
-        if not len(self._units):
-            return deviation
-        own = self._units[1:]
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.nan_to_num(deviation / own)  # 0 / 0 for a column that was always 0
+        return np.append(0.0, deviation)
 
     def _coefficients(self) -> Float:
         return explaining.coefficients(self)
@@ -330,3 +319,29 @@ class Blend(Learner):
         learner, block = units.row_in_units(self, rows.block)
         by_column = explaining.contributions(learner, block)
         return score - by_column.sum(axis=0), by_column
+
+
+class LinearBlend(Blend):
+    """`Blend(views="linear")`: the Blend of members whose scores are linear in the features.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        The loss to be small, such as "logistic" or "squared".
+    intercept : bool
+        Whether experts add a constant feature.
+    classes : int
+        The number of classes, for the softmax loss only.
+
+    Examples
+    --------
+    >>> LinearBlend().views
+    'linear'
+    """
+
+    name: ClassVar[str] = "linear_blend"
+
+    def __init__(
+        self, loss: str | Loss = "logistic", *, intercept: bool = True, classes: int = 0
+    ) -> None:
+        super().__init__(loss, views="linear", intercept=intercept, classes=classes)

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.kernels.arithmetic import exp
-from unitless.kernels.decorators import inlined, kernel
-from unitless.kernels.simd import floats_at
-from unitless.rows import NO_INDICES, NO_STARTS, Block, row_span
+from unitless.kernels.decorators import inlined, kernel, shared
+from unitless.rows import Block, row_span
 from unitless.state import Field, Float, Stateful, checked_count
 
 FORECASTER = "Newton, centred"
@@ -31,17 +30,25 @@ POWERS = 9
 """sum v q^k is kept for k = 1 to this, in place k; sum v q ln q is in place 0."""
 
 
+@shared
+def groups_of(trials):
+    """The number of groups of so many trials."""
+    return GROUPS * (max(math.frexp(trials)[1] - FIRST, 0) + 1)
+
+
 @inlined
 def add_trial(block, r, trial, place, sums, narrow, wide):
-    """Enter row r; `trial` is (v, y, score of the Blend, score of the expert)."""
+    """Enter row r as the number `trials`, into its group or into the first one.
+
+    `trial` is (v, y, score of the Blend, score of the expert).
+    """
     values, indices, starts, _ = block
-    trials, intercept = place
+    trials, intercept, is_narrow = place
     v, y, score, other = trial
-    is_narrow = narrow.shape[2] > 0
     group = -1
     if is_narrow:
         margin = y * score
-        group = max(math.frexp(trials)[1] - FIRST, 0) * GROUPS + (4 if y > 0 else 0)
+        group = groups_of(trials) - (GROUPS if y <= 0 else GROUPS // 2)
         group += (margin > -0.5) + (margin > 0.5) + (margin > 2.0)
     start, stop = row_span(block, r)
     for j in range(2):
@@ -67,26 +74,14 @@ def add_trial(block, r, trial, place, sums, narrow, wide):
 def add(block, targets, weights, forecasts, place, sums, narrow, wide):
     """Enter the trials of a block; `forecasts` are the scores of the Blend and of an expert."""
     scores, others = forecasts
-    trials, intercept = place
+    trials, intercept, is_narrow = place
     for r in range(scores.size):
         v = weights[r] if weights.size else 1.0
         if v > 0:
             trials += 1
             trial = v, targets[r], scores[r], others[r]
-            add_trial(block, r, trial, (trials, intercept), sums, narrow, wide)
-
-
-@kernel
-def add_row(table, v, y, score, expert, intercept, width):
-    """Enter one full row; the table has the addresses of all arrays."""
-    sums = floats_at(table, 2).reshape(-1, 2, 1 + POWERS)
-    narrow = floats_at(table, 3).reshape(-1, 2, width)
-    trials = floats_at(table, 4)
-    trials[0] += 1
-    x = floats_at(table, 0)
-    block = x, np.empty(0, np.int32), np.empty(0, np.int64), x.size
-    trial = v, y, score, floats_at(table, 1)[expert]
-    add_trial(block, 0, trial, (trials[0], intercept), sums, narrow, narrow[0])
+            now = trials, intercept, is_narrow
+            add_trial(block, r, trial, now, sums, narrow, wide)
 
 
 class BlendSlopes(Stateful):
@@ -128,32 +123,29 @@ class BlendSlopes(Stateful):
     def learn(self, block: Block, targets: Float, weights: Float, scores: Float, Z: Float) -> None:
         """Enter trials: rows by feature, the scores of the Blend and those of its experts."""
         trials = np.count_nonzero(weights) if len(weights) else len(scores)
-        is_narrow = block.columns <= NARROW
-        if is_narrow:
-            self.reserve(int(trials), 1 + block.columns)
-        elif self._slopes_wide.shape[1] <= block.columns:
-            room = block.columns + block.columns // 5  # growth stays linear
-            self._slopes_wide = _widened(self._slopes_wide, (2, 1 + room))
-        narrow = self._slopes_narrow if is_narrow else self._slopes_narrow[:, :, :0]
-        forecasts = scores, np.ascontiguousarray(Z[:, self.of_expert(Z)])
-        place = float(self.trials), self.intercept
-        h = narrow, self._slopes_wide
-        add(tuple(block), targets, weights, forecasts, place, self._slopes, *h)
+        self.reserve(int(trials), block.columns)
+        forecasts = scores, np.ascontiguousarray(Z[:, self.of_expert(Z.shape[1])])
+        place = float(self.trials), self.intercept, block.columns <= NARROW
+        add(tuple(block), targets, weights, forecasts, place, *self.state[:3])
         self._slopes_trials += trials
 
-    def of_expert(self, Z: Float) -> int:
+    def of_expert(self, experts: int) -> int:
         """The number of the expert whose slopes are kept; any is right."""
-        return min(self.expert, Z.shape[1] - 1)
+        return min(self.expert, experts - 1)
 
-    def reserve(self, trials: int, width: int) -> int:
-        """Make room for that many trials and coordinates; returns how many trials fit."""
-        known, _, features = self._slopes_narrow.shape
-        groups = max(_groups(self.trials + trials), known)
-        if groups > known or width > features:
+    def reserve(self, trials: int, columns: int) -> None:
+        """Make room for that many trials and columns."""
+        if columns > NARROW:
+            if self._slopes_wide.shape[1] <= columns:
+                room = columns + columns // 5  # growth stays linear
+                self._slopes_wide = _widened(self._slopes_wide, (2, 1 + room))
+            return
+        known, _, width = self._slopes_narrow.shape
+        groups = max(groups_of(self.trials + trials), known)
+        if groups > known or columns >= width:
             self._slopes = _widened(self._slopes, (1 + groups, 2, 1 + POWERS))
-            shape = groups, 2, max(width, features)
+            shape = groups, 2, max(1 + columns, width)
             self._slopes_narrow = _widened(self._slopes_narrow, shape)
-        return int(2 ** (FIRST + groups // GROUPS - 1) - 1 - self.trials)
 
     def rescale(self, ids: NDArray[np.integer], factors: Float) -> None:
         """From now on these features arrive multiplied by these factors."""
@@ -167,43 +159,6 @@ class BlendSlopes(Stateful):
         shape = (len(self._slopes_narrow), 2, max(width, self._slopes_narrow.shape[2]))
         narrow = _widened(self._slopes_narrow, shape)
         return np.concatenate([wide[..., :width], narrow[..., :width]])
-
-
-class RowSlopes:
-    """The way of a single row to the sums: addresses of arrays that are valid while there is room.
-
-    `x` is the row by feature and `Z` the scores of the experts, both filled in by others.
-    """
-
-    def __init__(self, slopes: BlendSlopes | None, x: Float, Z: Float) -> None:
-        self._slopes = slopes
-        self._x = x
-        self._Z = Z
-        self.room = math.inf
-        """How many trials fit into the arrays."""
-        if slopes is not None and len(x) <= NARROW:
-            self.room = slopes.reserve(1, 1 + len(x))
-            sums, narrow, _, trials = slopes.state
-            self._arrays = x, Z, sums, narrow, trials
-            self._table = np.array([(each.ctypes.data, each.size) for each in self._arrays])
-            self._place = slopes.of_expert(Z), slopes.intercept, narrow.shape[2]
-
-    def learn(self, targets: Float, weights: Float, scores: Float) -> None:
-        """Enter the row, with the score of the Blend."""
-        if self._slopes is None:
-            return
-        if self.room == math.inf:  # many features
-            block = Block(self._x, NO_INDICES, NO_STARTS, len(self._x))
-            self._slopes.learn(block, targets, weights, scores, self._Z)
-            return
-        self.room -= 1
-        v = weights.item() if len(weights) else 1.0
-        add_row(self._table, v, targets.item(), scores.item(), *self._place)
-
-
-def _groups(trials: int) -> int:
-    """The number of groups of so many trials."""
-    return GROUPS * (max(trials.bit_length() - FIRST, 0) + 1)
 
 
 def _widened(array: Float, shape: tuple[int, ...]) -> Float:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from unitless import units
 from unitless.blend.experts import Expert
+from unitless.blend.fused import fuse
 from unitless.blend.mixture import (
     DOUBLINGS,
     ENDED,
@@ -37,6 +38,7 @@ from unitless.state import Component, Field, Float, Stateful, checked_count
 
 STACKERS = ("stacker, Algorithm 2", "stacker, ScInOL2")
 T, LOSS, DELTA, BEFORE, LOW, HIGH = range(6)  # totals
+MIN_MARGIN = 5e-324  # so that a target keeps its sign
 
 
 @inlined
@@ -89,6 +91,25 @@ def hedge(code, parameter, Z, targets, weights, scores, state):
             totals[HIGH] = max(high, y)
         set_weights(L, alive, nats, totals[DELTA], W)
         remember(W, history, totals[T])
+
+
+@kernel
+def stacker_data(code, forecasts, targets, h, alive, inputs, beyond):
+    """Fill in the inputs (p_k - h, h) of the stackers, and targets for a forecast added to h.
+
+    For hinge max(0, 1 - y (h + p)) = max(0, c - y p) with c = 1 - y h >= 0: the hinge loss of a
+    target y c, whose size is the required margin.
+    """
+    K = alive.size
+    for r in range(h.size):
+        for k in range(K):
+            inputs[r, k] = (forecasts[r, k] - h[r]) * alive[k]
+        inputs[r, K] = h[r]
+    for r in range(targets.size):
+        beyond[r] = targets[r] - h[r]
+        if code == HINGE:
+            margin = max(1 - targets[r] * h[r], MIN_MARGIN)
+            beyond[r] = math.copysign(margin, targets[r])
 
 
 class AdaHedge(Stateful):
@@ -145,7 +166,7 @@ class HedgeMixture(NamedWeights):
         super().__init__(members, loss)
         self.base = AdaHedge(len(members), loss)
         self.final = AdaHedge(len(members) + len(STACKERS), loss)
-        self.stackers = [Full(loss), Scinol2(loss)]
+        self.stackers = [Full(loss), fuse(Scinol2(loss))]
         for stacker in self.stackers:
             stacker._reserve(len(members) + 1)
 
@@ -161,10 +182,9 @@ class HedgeMixture(NamedWeights):
         forecasts[:, :K] = scores
         h = self.base.learn(forecasts, targets, weights, np.empty(n))
         inputs = np.empty((n, K + 1))
-        inputs[:, :K] = (forecasts[:, :K] - h[:, None]) * self.base.alive
-        inputs[:, K] = h
+        beyond = np.empty(len(targets))
+        stacker_data(self.loss.code, forecasts, targets, h, self.base.alive, inputs, beyond)
         block = Block(inputs.reshape(-1), NO_INDICES, NO_STARTS, K + 1)
-        beyond = _targets_beyond(self.loss.code, targets, h) if len(targets) else targets
         for k, stacker in enumerate(self.stackers):
             forecasts[:, K + k] = h + _stacked(stacker, block, beyond, weights, np.empty(n))
         return self.final.learn(forecasts, targets, weights, out)
@@ -195,14 +215,3 @@ def _stacked(stacker: Any, block: Block, targets: Float, weights: Float, scores:
     if in_range:
         return stacker._learn(block, targets, weights, scores)
     return units.learn(stacker, block, targets, weights, scores)
-
-
-def _targets_beyond(code: int, targets: Float, h: Float) -> Float:
-    """Targets for a forecast that is added to h.
-
-    For hinge max(0, 1 - y (h + p)) = max(0, c - y p) with c = 1 - y h >= 0: the hinge loss of a
-    target y c, whose size is the required margin.
-    """
-    if code != HINGE:
-        return targets - h
-    return np.copysign(np.maximum(1 - targets * h, 5e-324), targets)

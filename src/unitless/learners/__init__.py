@@ -17,7 +17,7 @@ REGISTRY = {
     "scinol1": "unitless.learners.scinol.Scinol1",
     "vaw": "unitless.learners.vaw.Vaw",
     "blend": "unitless.blend.blend.Blend",
-    "linear_blend": "unitless.blend.linear_blend.LinearBlend",
+    "linear_blend": "unitless.blend.blend.LinearBlend",
     # members of the blend
     "newton": "unitless.learners.newton.Newton",
     "ridge": "unitless.learners.newton.Ridge",
