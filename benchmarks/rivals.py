@@ -3,7 +3,7 @@
     lightgbm        LightGBM as it comes, retrained on all past rows at every 30 % growth; the
                     running mean before 50 rows
     vw              Vowpal Wabbit with all pairs of features (-q ::)
-    amf             River's aggregated Mondrian forests
+    amf             River's aggregated Mondrian forests, on features scaled to [0, 1] as in its docs
     arf, srp, sgbt  CapyMOA's adaptive random forest, streaming random patches and streaming
                     gradient-boosted trees, as they come (arf and srp: 100 trees)
     soknl           CapyMOA's SOKNL, for regression
@@ -140,11 +140,12 @@ def write_text(path: Path, stream: Stream) -> None:
 
 
 def amf(stream: Stream) -> np.ndarray:
-    from river import forest
+    from river import forest, preprocessing
 
     X = dense(stream)
     regression = stream.task == "regression"
-    model = (forest.AMFRegressor if regression else forest.AMFClassifier)(seed=1)
+    kind = forest.AMFRegressor if regression else forest.AMFClassifier
+    model = preprocessing.MinMaxScaler() | kind(seed=1)
     classes = range(stream.classes) if stream.classes else (-1, 1)
     out = []
     until = time.process_time() + TIME
