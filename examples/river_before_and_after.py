@@ -1,7 +1,7 @@
 """Replace a River pipeline: no scaler and no learning rate, and a better score.
 
-pip install "unitless[river]"
-python examples/river_before_and_after.py
+    pip install river
+    python examples/river_before_and_after.py
 """
 
 from river import datasets, evaluate, linear_model, metrics, preprocessing
