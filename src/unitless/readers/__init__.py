@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +34,7 @@ from unitless.readers.files import common_format, expanded, in_turn
 if TYPE_CHECKING:
     from unitless.readers.source import File, Source
 
-__all__ = [
-    "FORMATS",
-    "SPARSE",
-    "FileBlock",
-    "Position",
-    "ReadError",
-    "format_of",
-    "open_blocks",
-]
+__all__ = ["FORMATS", "SPARSE", "FileBlock", "Position", "ReadError", "format_of", "open_blocks"]
 
 
 def __dir__() -> list[str]:
@@ -72,7 +64,8 @@ TEXT_TABLES = ("csv", "tsv", "jsonl")
 BEGINNING: Position = {"line": 0, "rows": 0, "skipped": 0, "coerced": 0}
 """The counts of a position at the beginning of a file."""
 
-_SPARSE_BYTES, _TABLE_BYTES = 3 << 18, 1 << 23
+_SPARSE_BYTES = 3 << 18
+_TABLE_BYTES = 1 << 23
 _MODULES = {"tsv": "csv", "arrow": "parquet"}
 
 
@@ -172,26 +165,23 @@ def open_blocks(
     from unitless.readers.prefetch import prefetch
     from unitless.readers.source import Source
 
-    def source_of(k: int, place: Position) -> Source:
+    def opened(k: int, place: Position) -> Source:
         # The encoding of a table of text is detected in its first block.
         is_detected = format in TEXT_TABLES and not place.get("offset")
         encoding = given.encoding or place.get("encoding") or (None if is_detected else "utf-8")
         return Source(files[k], settle if k == first else 100, encoding)
 
-    def opened(k: int, names: Sequence[str], place: Position) -> Generator[FileBlock, None, None]:
+    def blocks_of(k: int, names: Sequence[str], place: Position) -> Iterator[FileBlock]:
         types = {**given.types, **place.get("types", {})}
-        own = replace(given, names=names, types=types)
-        source = sources.pop(k) if k in sources else source_of(k, place)
-        return _blocks(source, format, own, place)
+        source = first_source if k == first else opened(k, place)
+        return _blocks(source, format, replace(given, names=names, types=types), place)
 
-    sources = {first: source_of(first, start)}  # errors of the first file come at once
-    blocks = in_turn(files, start, given.names, opened)
+    first_source = opened(first, start)  # its errors come at once
+    blocks = in_turn(files, start, given.names, blocks_of)
     return prefetch(blocks) if given.read_ahead else blocks
 
 
-def _blocks(
-    source: Source, known: str, options: Options, start: Position
-) -> Generator[FileBlock, None, None]:
+def _blocks(source: Source, known: str, options: Options, start: Position) -> Iterator[FileBlock]:
     """Blocks of one file from a position on, which may be inside a block."""
     module: Any = importlib.import_module(f"unitless.readers.{_MODULES.get(known, known)}")
     skip = start.get("skip", 0)

@@ -46,7 +46,9 @@ def open_zip(raw: BinaryIO, file: str) -> tuple[str, Iterator[bytes]]:
         archive = ZipFile(raw)
     except (BadZipFile, OSError, ValueError) as error:
         raise ReadError(f"the file is damaged or cut short ({error})", file=file) from None
-    names = [name for name in archive.namelist() if not _is_extra(name)]
+    # Without folders, and without what a Mac adds.
+    files = [name for name in archive.namelist() if not name.endswith(("/", ".DS_Store"))]
+    names = [name for name in files if not name.startswith("__MACOSX/")]
     if "[Content_Types].xml" in names:
         is_workbook = any(name.startswith("xl/") for name in names)
         kind = "an Excel workbook (.xlsx)" if is_workbook else "an Office document"
@@ -56,11 +58,6 @@ def open_zip(raw: BinaryIO, file: str) -> tuple[str, Iterator[bytes]]:
         why = f"this zip archive has {len(names)} files ({some}), and one was expected: {UNPACK}"
         raise ReadError(why, file=file)
     return names[0], _pieces(archive, names[0])
-
-
-def _is_extra(name: str) -> bool:
-    """Whether it is a folder, or a file that a Mac adds."""
-    return name.endswith(("/", ".DS_Store")) or name.startswith("__MACOSX/")
 
 
 def _pieces(archive: ZipFile, name: str) -> Iterator[bytes]:

@@ -39,12 +39,13 @@ def encoding_of(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     for encoding in UTF16 if b"\0" in data[:SAMPLE] else ():
-        if _has_lines(data[:SAMPLE], encoding):
+        text = _decoded(data[:SAMPLE], encoding) or ""
+        if "\n" in text and "\0" not in text:
             return encoding
-    if _is_utf8(data):
+    if data.isascii() or _decoded(data, UTF8) is not None:
         return UTF8
     lines = [line for line in data.split(b"\n") if not line.isascii()]
-    if any(_is_utf8(line + b"\n") for line in lines):
+    if any(_decoded(line + b"\n", UTF8) is not None for line in lines):
         return UTF8
     from charset_normalizer import from_bytes
 
@@ -55,24 +56,12 @@ def encoding_of(data: bytes) -> str:
     return UTF8
 
 
-def _has_lines(data: bytes, encoding: str) -> bool:
-    """Whether it is text in this encoding of two bytes per character, with ends of lines."""
+def _decoded(data: bytes, encoding: str) -> str | None:
+    """The text, of which the last character may be cut off; None if it is not in this encoding."""
     try:
-        text = codecs.getincrementaldecoder(encoding)().decode(data)
+        return codecs.getincrementaldecoder(encoding)().decode(data)
     except UnicodeDecodeError:
-        return False
-    return "\n" in text and "\0" not in text
-
-
-def _is_utf8(data: bytes) -> bool:
-    """Whether it is UTF-8; the last character may be cut off."""
-    if data.isascii():
-        return True
-    try:
-        codecs.getincrementaldecoder(UTF8)().decode(data)
-    except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
 def as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:

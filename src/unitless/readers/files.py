@@ -18,6 +18,9 @@ from unitless.readers.blocks import FileBlock, Position, ReadError
 OF_ONE_FILE = ("offset", "line", "skip", "columns", "encoding")
 """Entries of a position that say nothing about the next file."""
 
+HIDDEN = (".", "_")
+"""Beginnings of the names of files that are not meant when a folder is."""
+
 
 def expanded(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
@@ -36,23 +39,15 @@ def _files(path: str) -> list[str]:
     is_folder = os.path.isdir(path)
     if path == "-" or (os.path.exists(path) and not is_folder):
         return [path]
-    found: list[str] = []
-    if is_folder:
-        for folder, inner, names in os.walk(path):
-            inner[:] = filter(_is_visible, inner)
-            found += [os.path.join(folder, name) for name in filter(_is_visible, names)]
-    elif has_magic(path):
-        found = glob(path, recursive=True)
-        found = list(filter(os.path.isfile, found))
-    else:
+    if not is_folder and not has_magic(path):
         raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", path)
+    found = [name for name in glob(path, recursive=True) if os.path.isfile(name)]
+    for folder, inner, names in os.walk(path) if is_folder else ():
+        inner[:] = [name for name in inner if not name.startswith(HIDDEN)]
+        found += [os.path.join(folder, name) for name in names if not name.startswith(HIDDEN)]
     if not found:
         raise FileNotFoundError(errno.ENOENT, "there are no files in it", path)
     return sorted(found)
-
-
-def _is_visible(name: str) -> bool:
-    return not name.startswith((".", "_"))
 
 
 def common_format(files: Sequence[Any], format_of: Callable[[Any], str]) -> str:
@@ -73,13 +68,7 @@ def is_continued(position: Position, source: str | None, files: Sequence[str]) -
     """Whether these files begin with those that were read up to the position."""
     known = position.get("files", [source or "-"])
     begin = files[: len(known)]
-    if "-" in begin:
-        return False
-    return _absolute(begin) == _absolute(known)
-
-
-def _absolute(files: Sequence[str]) -> list[str]:
-    return list(map(os.path.abspath, files))
+    return "-" not in begin and [*map(os.path.abspath, begin)] == [*map(os.path.abspath, known)]
 
 
 Opener = Callable[[int, Sequence[str], Position], Iterator[FileBlock]]
@@ -124,9 +113,9 @@ def _blocks(
         return
     sizes = list(map(os.path.getsize, files))
     place = start
-    for k in range(_count(start) - 1, len(files)):
-        if _count(place) <= k:
-            place = _at_next_file(place)
+    first = len(start.get("files", [""])) - 1
+    for k in range(first, len(files)):
+        place = place if k == first else _at_next_file(place)
         place["files"] = files[: k + 1]
         before = sum(sizes[:k])
         for block in opened(k, names, place):
@@ -138,11 +127,6 @@ def _blocks(
             yield replace(block, done=done)
 
 
-def _count(place: Position) -> int:
-    """The number of files that were opened."""
-    return len(place.get("files", [""]))
-
-
 def _at_next_file(place: Position) -> Position:
     """The position at the beginning of the next file."""
     kept = {key: value for key, value in place.items() if key not in OF_ONE_FILE}
@@ -152,8 +136,5 @@ def _at_next_file(place: Position) -> Position:
     if place["format"] not in ("csv", "tsv"):
         return {**kept, "columns": columns}
     # Each file has a header of its own.
-    types = dict(place.get("types", {}))
-    for name, kind in columns.items():
-        if kind is not None:
-            types[name] = kind
-    return {**kept, "types": types}
+    known = {name: kind for name, kind in columns.items() if kind is not None}
+    return {**kept, "types": {**place.get("types", {}), **known}}

@@ -3,10 +3,9 @@
 Numbers of any width become Float64; strings and categories become String; booleans, dates and
 timestamps (without their time zone) stay; members of structs become columns `outer.inner`. An
 infinite number is missing and counted or, with `strict`, makes its row bad; errors give the number
-of the row as the line. Columns of lists, bytes, objects
-or times of day, and dates outside of the years 1 to 9999, are refused. One row group (Parquet) or a
-few batches (Arrow) are in memory at a time. A stream or a compressed file is copied to a temporary
-file.
+of the row as the line. Columns of lists, bytes, objects or times of day, and dates outside of the
+years 1 to 9999, are refused. One row group (Parquet) or a few batches (Arrow) are in memory at a
+time. A stream or a compressed file is copied to a temporary file.
 
 A position to start from may contain `until`: the row after which reading ends.
 """
@@ -192,21 +191,16 @@ def _plain(column: pl.Series, options: Options) -> pl.Series:
         return column.cast(pl.String)
     if dtype in (pl.Boolean, pl.Date) or (options.exact and dtype.is_integer()):
         return column
-    return _local(column) if is_date else column.cast(pl.Float64)
-
-
-def _local(stamps: pl.Series) -> pl.Series:
-    """Timestamps in the local time of their time zone."""
-    return stamps.dt.replace_time_zone(None).cast(pl.Datetime("us"))
+    if is_date:  # in the local time of its time zone
+        return column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
+    return column.cast(pl.Float64)
 
 
 def _has_calendar_days(column: pl.Series) -> bool:
     """Whether dates are in the years 1 to 9999; polars fails on others or writes wrong text."""
-    if column.dtype not in (pl.Date, pl.Datetime):
-        return True
-    if column.null_count() == column.len():
-        return True
     dtype: Any = column.dtype
+    if dtype not in (pl.Date, pl.Datetime) or column.null_count() == column.len():
+        return True
     day = 1 if dtype == pl.Date else DAY[dtype.time_unit]
     first, last = FIRST_DAY, LAST_DAY
     if getattr(dtype, "time_zone", None) is not None:
