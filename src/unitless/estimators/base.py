@@ -33,13 +33,24 @@ Float = NDArray[np.float64]
 class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of `OnlineClassifier` and `OnlineRegressor`."""
 
-    learner: str | Learner
-    loss: str
-    interactions: Sequence[str]
-    passes: int
-    shuffle: bool
-    random_state: Any
     model_: Model
+
+    def __init__(
+        self,
+        learner: str | Learner = "blend",
+        loss: str = "squared",
+        *,
+        interactions: Sequence[str] = (),
+        passes: int = 1,
+        shuffle: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.learner = learner
+        self.loss = loss
+        self.interactions = interactions
+        self.passes = passes
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     # Learning
 

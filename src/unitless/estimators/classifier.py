@@ -83,12 +83,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         class_weight: Any = None,
     ) -> None:
-        self.learner = learner
-        self.loss = loss
-        self.interactions = interactions
-        self.passes = passes
-        self.shuffle = shuffle
-        self.random_state = random_state
+        super().__init__(
+            learner,
+            loss,
+            interactions=interactions,
+            passes=passes,
+            shuffle=shuffle,
+            random_state=random_state,
+        )
         self.class_weight = class_weight
 
     def partial_fit(

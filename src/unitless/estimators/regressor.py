@@ -1,6 +1,5 @@
 """OnlineRegressor: a regressor with scikit-learn's interface."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +8,6 @@ from sklearn.base import RegressorMixin
 
 from unitless.estimators.base import Float, OnlineEstimator
 from unitless.labels import codes_of
-from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.model.learner_choice import make_learner
 
@@ -53,23 +51,6 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     >>> print(f"{abs(model.progressive_ - y).mean():.1f}")
     45.8
     """
-
-    def __init__(
-        self,
-        learner: str | Learner = "blend",
-        loss: str = "squared",
-        *,
-        interactions: Sequence[str] = (),
-        passes: int = 1,
-        shuffle: bool = True,
-        random_state: Any = 0,
-    ) -> None:
-        self.learner = learner
-        self.loss = loss
-        self.interactions = interactions
-        self.passes = passes
-        self.shuffle = shuffle
-        self.random_state = random_state
 
     def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn more rows of a stream, in order."""
