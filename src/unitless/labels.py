@@ -6,7 +6,7 @@ the first is -1, but a label equal to 1 (True) is +1 also if it comes first: the
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,19 +129,14 @@ def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[np.minimum(scores >= 0, len(classes) - 1)]
 
 
-class DistinctLabels(NamedTuple):
-    """The labels of a block."""
+def distinct_labels(given: Any) -> tuple[NDArray[np.int64], dict[int, Label]]:
+    """The place of each row's label among the distinct ones, -1 for None and NaN; and these.
 
-    labels: list[Label]
-    """The distinct ones, in order of appearance."""
-    codes: NDArray[np.int64]
-    """The position of each row's label among them, -1 if it has none."""
-    first: dict[int, Label]
-    """Row of first appearance to label."""
+    They are in order of appearance, each with its first row.
 
-
-def distinct_labels(given: Any) -> DistinctLabels:
-    """The distinct labels of an array or a list; None and NaN are none."""
+    >>> distinct_labels(["dog", None, "cat", "dog"])
+    (array([ 0, -1,  1,  0]), {0: 'dog', 2: 'cat'})
+    """
     values = given.tolist() if isinstance(given, np.ndarray) else given
     places: dict[Label, int] = {}
     codes = [
@@ -150,7 +145,7 @@ def distinct_labels(given: Any) -> DistinctLabels:
     ]
     found, rows = np.unique(codes, return_index=True)
     first = dict(zip(rows[found >= 0].tolist(), places, strict=True))
-    return DistinctLabels(list(places), np.array(codes, dtype=np.int64), first)
+    return np.array(codes, dtype=np.int64), first
 
 
 def coded(given: Any, known: Sequence[Any], binary: bool) -> tuple[Float, New]:
@@ -159,17 +154,17 @@ def coded(given: Any, known: Sequence[Any], binary: bool) -> tuple[Float, New]:
         signs = (given == known[1]) * 2.0 - 1
         if ((signs > 0) | (given == known[0])).all():  # the usual case, without a loop
             return signs, []
-    found = distinct_labels(given)
+    places, first = distinct_labels(given)
     before = {*known}
-    new = [(row, label) for row, label in found.first.items() if label not in before]
+    new = [(row, label) for row, label in first.items() if label not in before]
     labels = list(known)
     for _, label in new:
         add_label(labels, label, binary)
     codes = {label: code for code, label in enumerate(labels)}
-    by_label = np.array([*map(codes.get, found.labels), np.nan], dtype=np.float64)
+    by_label = np.array([*map(codes.get, first.values()), np.nan], dtype=np.float64)
     if binary:
         by_label = 2 * by_label - 1
-    return by_label[found.codes], new
+    return by_label[places], new
 
 
 class ClassWeights:

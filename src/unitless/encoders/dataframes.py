@@ -37,20 +37,22 @@ def opened(frame: Any) -> Any:
     return table.rename(dict(zip(table.columns, names, strict=True)))
 
 
+def type_name(dtype: Any) -> str:
+    """The name of a type without its parameters: Datetime, Enum, List."""
+    return dtype.base_type().__name__
+
+
 def holds_numbers(dtype: Any) -> bool:
     """Whether a type is a number or a boolean."""
-    import narwhals.stable.v2 as nw
-
-    return dtype.is_numeric() or dtype == nw.Boolean
+    return dtype.is_numeric() or type_name(dtype) == "Boolean"
 
 
 def holds_booleans(series: Any) -> bool:
     """Whether a column has only booleans: its type, or its objects."""
-    import narwhals.stable.v2 as nw
-
-    if series.dtype != nw.Object:
-        return bool(series.dtype == nw.Boolean)
-    return all(isinstance(value, bool | np.bool_) for value in series.drop_nulls().to_list())
+    if type_name(series.dtype) != "Object":
+        return type_name(series.dtype) == "Boolean"
+    values = series.drop_nulls().to_list()
+    return all(isinstance(value, bool | np.bool_) for value in values)
 
 
 def numeric_table(table: Any, names: Sequence[str]) -> Float:
@@ -72,21 +74,19 @@ def numeric_table(table: Any, names: Sequence[str]) -> Float:
 
 def typed_column(name: str, table: Any) -> TypedColumn:
     """One column of the table; its type shows the kind, or else its values do."""
-    import narwhals.stable.v2 as nw
-
     series = table.get_column(name)
-    dtype = series.dtype
-    if holds_numbers(dtype):
+    kind = type_name(series.dtype)
+    if holds_numbers(series.dtype):
         return TypedColumn(name, "number", numeric_table(table, [name])[:, 0])
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
+    if kind in ("String", "Categorical", "Enum"):
         codes, levels = _factorized(series)
         return TypedColumn(name, "category", codes, keys=[*map(key_of, levels)])
-    if dtype in (nw.Date, nw.Datetime):
+    if kind in ("Date", "Datetime"):
         stamps = _wall_clock(series)
-        timed = np.full(len(stamps), dtype == nw.Datetime)
+        timed = np.full(len(stamps), kind == "Datetime")
         return TypedColumn(name, "date", stamps, timed=timed)
     values = series.to_list()
-    if dtype == nw.List(nw.String):
+    if kind == "List" and type_name(series.dtype.inner) == "String":
         lists = (None if value is None else tuple(value) for value in values)
         return coded(name, "list", lists)
     return object_column(name, values, series.is_null().to_list())

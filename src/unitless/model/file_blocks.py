@@ -66,8 +66,8 @@ def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[An
     "auto" takes strings, booleans or two distinct values for classes, otherwise regression.
     """
     given = raw_targets(block, target)
-    found = distinct_labels(given)
-    labels = sorted(found.labels)
+    _, first = distinct_labels(given)
+    labels = sorted(first.values())
     if task == "auto":
         task = "multiclass" if len(labels) > 2 else "binary"
         if isinstance(given, np.ndarray) and len(labels) != 2:
@@ -75,7 +75,7 @@ def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[An
     if task == "regression":
         return task, []
     if task == "binary" and len(labels) > 2:
-        rows = {label: row for row, label in found.first.items()}
+        rows = {label: row for row, label in first.items()}
         row = rows[labels[2]]
         several = ", ".join(map(shown, labels[:3]))
         why = f"there are more than two classes ({several}, ...): use --task multiclass"
