@@ -222,8 +222,8 @@ def resumed(path: Pathlike) -> Evaluation:
     if not isinstance(model, Model):
         raise persistence.ModelFileError(path, "it was not saved by `evaluate` or `fit`")
     run = Evaluation(model)
-    notes = persistence.header(path)["notes"]
     try:
+        notes = persistence.header(path)["notes"]
         if "lines" in notes:  # not of a model made from shards
             _restore(run, {**notes, **extra(path)})
     except (AttributeError, LookupError, TypeError, ValueError) as error:
