@@ -70,6 +70,12 @@ def test_an_odd_cell_is_told_once(unitless, tmp_path, frame):
     assert shown.count("missing") == 1
 
 
+def test_a_missing_weight_is_called_missing(unitless, tmp_path):
+    (tmp_path / "a.csv").write_text("w,x,y\n1,2,3\n?,2,4\n" + "1,1,5\n" * 30)
+    done = unitless("evaluate", tmp_path / "a.csv", "-t", "y", "--weight", "w", *QUICK)
+    assert "line 3, column 'w': the weight is missing; use 0 to leave a row out\n" in done.err
+
+
 def test_dates_in_another_format_get_a_hint(unitless, tmp_path):
     lines = [f"{1 + k % 28:02}.{1 + k % 12:02}.2024;{k}" for k in range(60)]
     (tmp_path / "days.csv").write_text("\n".join(["sold on;y", *lines]) + "\n")

@@ -130,8 +130,10 @@ def block(
     if options.weight is not None:
         weights = _weights(frame[options.weight], source.name)
         for row in np.flatnonzero(~(weights >= 0)).tolist():
-            shown = str(frame[options.weight][row])
-            refused.setdefault(row, Bad(int(lines[row]), options.weight, shown, Why.WEIGHT))
+            cell = frame[options.weight][row]
+            why = "the weight is missing; use 0 to leave a row out" if cell is None else Why.WEIGHT
+            shown = None if cell is None else str(cell)
+            refused.setdefault(row, Bad(int(lines[row]), options.weight, shown, why))
     place = {**begin, **end}
     if odd and not options.strict:
         place["coerced"] += len(odd)
