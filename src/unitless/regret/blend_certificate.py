@@ -25,7 +25,12 @@ from unitless.blend.grouped_slopes import POWERS, BlendSlopes
 from unitless.blend.mixture import Guarantee
 from unitless.learners.base import Float, Learner, Sums, Weights
 from unitless.losses import HINGE, LOGISTIC, SOFTMAX
-from unitless.regret.certificate_types import TITLE, Certificate, RegretBounds, Table
+from unitless.regret.certificate_types import (
+    TITLE,
+    BoundsTable,
+    Certificate,
+    RegretBounds,
+)
 from unitless.regret.damped import LAMBDAS, ROUNDING, paid
 
 CLIPPED = {LOGISTIC: "", SOFTMAX: "", HINGE: "clipped to [-1, 1]"}
@@ -55,17 +60,18 @@ class BlendCertificate(NamedTuple):
     clipped: str
     """How the forecasts of the members are clipped before they are mixed; empty if they are not."""
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[BoundsTable]:
         title = ("member", "its loss", "blend ahead by", "never behind by", "trials")
         rows = []
         for name, kept in self.members.items():
             ahead = kept.member_loss - kept.loss
-            rows.append((name, kept.member_loss, ahead, kept.overhead, str(kept.last)))
+            trials = str(kept.last)
+            rows.append((name, kept.member_loss, ahead, kept.overhead, trials))
         head = f"blend, {self.loss_name} loss: {self.trials} trials, total loss {self.loss:.5g}"
-        tables = [Table(head, title, rows)]
+        tables = [BoundsTable(head, title, rows)]
         for made in self.by_member:
             head = f"{made.theorem}, from {made.member} (trials 1 to {made.trials})"
-            tables.append(Table(head, TITLE, made.bounds))
+            tables.append(BoundsTable(head, TITLE, made.bounds))
         return tables
 
     def _repr_html_(self) -> str:

@@ -70,7 +70,13 @@ def theorem_1(a: ArrayLike, *, d: int, T: int, alpha: float, wealth: float = 1.0
 
 
 def theorem_1_sharp(
-    a: ArrayLike, *, d: int, T: int, alpha: float, wealth: float = 1.0, growing: bool = False
+    a: ArrayLike,
+    *,
+    d: int,
+    T: int,
+    alpha: float,
+    wealth: float = 1.0,
+    growing: bool = False,
 ) -> float:
     """Theorem 1 with `lambert` for f and `additive` for kappa: attained to 0.2 % at d = 1.
 
@@ -88,7 +94,13 @@ def theorem_1_sharp(
 
 
 def theorem_1_bounded(
-    U: float, X: float, *, d: int, T: int, alpha: float, wealth: float = 1.0
+    U: float,
+    X: float,
+    *,
+    d: int,
+    T: int,
+    alpha: float,
+    wealth: float = 1.0,
 ) -> float:
     """Theorem 1 for |u| <= U and |x_t| <= X, for comparison with `gradient_descent` (section 3).
 
@@ -203,7 +215,13 @@ def luo(rank: int, total: float, smallest: float) -> float:
 
 
 def theorem_2_luo(
-    norm: float, *, rank: int, total: float, smallest: float, alpha: float, wealth: float = 1.0
+    norm: float,
+    *,
+    rank: int,
+    total: float,
+    smallest: float,
+    alpha: float,
+    wealth: float = 1.0,
 ) -> float:
     """Theorem 2, corrected, with Lemma 6 for Gamma_T: it does not depend on the gradients.
 

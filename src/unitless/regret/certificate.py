@@ -165,7 +165,9 @@ def _balls(
         return RegretBounds(name, None, certified, *by_theorem)
 
     corner = Size(np.full(len(z), B), B * len(z))
-    box = worst(f"any |u_i| s_i <= {B:g}", float(np.sum(z)), float(np.sum(errors)), corner)
+    total = float(np.sum(z))
+    total_error = float(np.sum(errors))
+    box = worst(f"any |u_i| s_i <= {B:g}", total, total_error, corner)
     # among the vertices the bound is largest where Gamma_i is
     gammas = learner.gammas()[seen] if hasattr(learner, "gammas") else z
     at_vertex = np.zeros(len(z))
@@ -202,7 +204,8 @@ def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) ->
     """The loss of the learner on the rows, from its scores or by learning the rows again."""
     if scores is None:
         names = inspect.signature(type(learner)).parameters
-        again = type(learner)(**{name: getattr(learner, name) for name in names})
+        parameters = {name: getattr(learner, name) for name in names}
+        again = type(learner)(**parameters)
         scores = again.learn(rows)
         repeated = again.sums()
         assert repeated is not None
@@ -257,7 +260,8 @@ def _bounds_of_algorithm(learner: Any, sums: Sums, size: Size) -> tuple[float, f
     data = {"alpha": learner.alpha, "wealth": learner.wealth}
     if learner.theorem == "Theorem 2":
         data["gamma"] = learner.gamma()
-        return bounds.theorem_2_sharpest(size.norm, **data), bounds.theorem_2(size.norm, **data)
+        sharp = bounds.theorem_2_sharpest(size.norm, **data)
+        return sharp, bounds.theorem_2(size.norm, **data)
     growing = learner.d is None
     data["d"] = max(learner.d or sums.dimension, 1)
     if learner.theorem == "Theorem 1":

@@ -54,11 +54,11 @@ class Certificate(NamedTuple):
         lines = (self.origin, self.given, self.best, self.simplex, self.box, self.ellipsoid)
         return [line for line in lines if line is not None]
 
-    def _table(self) -> "Table":
+    def _table(self) -> "BoundsTable":
         theorem = self.theorem or "no theorem holds for this learner; its certificate does"
         counts = f"{self.trials} trials, {self.dimension} dimensions"
         caption = f"{self.learner}, {self.loss} loss: {counts} ({theorem})"
-        return Table(caption, TITLE, self.bounds)
+        return BoundsTable(caption, TITLE, self.bounds)
 
     def _repr_html_(self) -> str:
         return self._table().html()
@@ -70,7 +70,7 @@ class Certificate(NamedTuple):
         return f"{table}\nhindsight: {self.hindsight}"
 
 
-class Table(NamedTuple):
+class BoundsTable(NamedTuple):
     """A table for the terminal (`str`) and for notebooks (`html`)."""
 
     caption: str
@@ -80,7 +80,8 @@ class Table(NamedTuple):
     @property
     def cells(self) -> list[list[str]]:
         """The title and the rows as text."""
-        return [[_cell(value) for value in row] for row in (self.title, *self.rows)]
+        rows = [self.title, *self.rows]
+        return [[_cell(value) for value in row] for row in rows]
 
     def __str__(self) -> str:
         lines = [self.caption]
@@ -94,9 +95,11 @@ class Table(NamedTuple):
 
     def html(self) -> str:
         lines = [f"<caption>{escape(self.caption)}</caption>"]
-        for kind, row in zip(["th"] + ["td"] * len(self.rows), self.cells, strict=True):
+        kind = "th"
+        for row in self.cells:
             columns = "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in row)
             lines.append(f"<tr>{columns}</tr>")
+            kind = "td"
         return f"<table>{''.join(lines)}</table>"
 
 

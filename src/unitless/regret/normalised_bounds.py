@@ -74,7 +74,12 @@ def nda(u: ArrayLike, X: ArrayLike, g: ArrayLike, *, rate: float = 1.0) -> float
 
 
 def _descent(
-    u: ArrayLike, X: Float, g: ArrayLike, inverse_rates: Float, shrinkage: Float, C: float
+    u: ArrayLike,
+    X: Float,
+    g: ArrayLike,
+    inverse_rates: Float,
+    shrinkage: Float,
+    C: float,
 ) -> float:
     """w <- shrinkage w before each trial, w <- w - g x / inverse_rates after it; no projection."""
     u = np.abs(u)

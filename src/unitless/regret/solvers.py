@@ -99,16 +99,22 @@ def _by_linear_programme(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float,
     zero = np.zeros(Z.shape[1])
     found = [(zero, loss.derivative(y, Z @ zero))]
     rows, columns = _equilibrated(Z)
-    found += _solve_dual(loss, Z, y, v, np.ones(len(y)), np.ones(Z.shape[1]))
-    if np.max(rows, initial=1.0) > UNEVEN * np.min(rows, initial=1.0):
+    found += _solve_dual(loss, Z, y, v, np.ones_like(rows), np.ones_like(columns))
+    largest = np.max(rows, initial=1.0)
+    if largest > UNEVEN * np.min(rows, initial=1.0):
         found += _solve_dual(loss, Z, y, v, rows, columns)
-    paid = np.array([np.sum(v * loss.value(y, Z @ w)) for w, _ in found])
-    best = np.flatnonzero(paid == np.nanmin(paid))
+    paid = [np.sum(v * loss.value(y, Z @ w)) for w, _ in found]
+    best = np.flatnonzero(np.equal(paid, np.nanmin(paid)))
     return found[best[-1]]
 
 
 def _solve_dual(
-    loss: Loss, Z: Any, y: Float, v: Float, rows: Float, columns: Float
+    loss: Loss,
+    Z: Any,
+    y: Float,
+    v: Float,
+    rows: Float,
+    columns: Float,
 ) -> list[tuple[Float, Float]]:
     """[(w, g)] by HiGHS, with rows and columns multiplied by factors; [] if it gives up."""
     from scipy.optimize import linprog
