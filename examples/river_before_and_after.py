@@ -1,6 +1,7 @@
 """Replace a River pipeline: no scaler and no learning rate, and a better score.
 
-    pip install river
+River must be installed (`pip install river`).
+
     python examples/river_before_and_after.py
 """
 
