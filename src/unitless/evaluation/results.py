@@ -180,7 +180,7 @@ def read_results(path: Pathlike) -> Facts:
     ...         read_results(f"{folder}/r.json")
     ...     except ValueError as error:
     ...         print(str(error).rpartition(": ")[2])
-    learned is missing
+    task is missing
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
