@@ -66,10 +66,12 @@ def test_columns_that_are_not_there(format):
 def test_importances_that_cannot_be(format, weight):
     rows = [*ROWS, {**ROWS[0], "w": weight}, ROWS[2]]
     line = {"csv": 5, "tsv": 5}.get(format, 4)
-    with pytest.raises(ReadError, match="importance") as caught:
+    why = "the weight is missing" if weight is None else "importance"
+    with pytest.raises(ReadError, match=why) as caught:
         read(written(rows, format), format=format, weight="w")
     error = caught.value
-    assert (error.line, error.column, error.text) == (line, "w", str(weight))
+    text = None if weight is None else str(weight)
+    assert (error.line, error.column, error.text) == (line, "w", text)
     (block,) = read(written(rows, format), format=format, weight="w", target="y", skip_bad=1)
     assert block.weights.tolist() == [2.0, 0.0, 1.0, 1.0]
     assert len(block) == len(block.targets) == block.frame.height == 4

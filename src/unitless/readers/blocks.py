@@ -31,7 +31,7 @@ class Why:
     DATE = "a date was expected"
     FINITE = "a finite number was expected"
     UTF8 = "its bytes are not UTF-8 (--encoding names another encoding)"
-    WEIGHT = "a sample weight is a finite number of at least 0"
+    WEIGHT = "an importance is a finite number of at least 0"
     PATTERN = "polars takes this name for a pattern of names: rename the column"
 
 
