@@ -30,7 +30,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.kernels.arithmetic import exp
+from unitless.kernels.arithmetic import clipped, exp
 from unitless.kernels.decorators import inlined, kernel, shared
 
 __all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
@@ -55,7 +55,7 @@ def sigmoid(p):
 
 @inlined
 def _saturated(x):
-    return min(max(x, -_LARGEST), _LARGEST)
+    return clipped(x, _LARGEST)
 
 
 @shared
@@ -102,7 +102,7 @@ def derivative(code, parameter, y, p):
     if code == QUANTILE:
         return 1.0 - parameter if r > 0 else (-parameter if r < 0 else 0.0)
     if code == HUBER:
-        return min(max(r, -parameter), parameter)
+        return clipped(r, parameter)
     return _saturated(2.0 * r)
 
 

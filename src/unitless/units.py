@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unitless.kernels.decorators import kernel, shared
-from unitless.rows import Block, extent, row_count, row_span
+from unitless.rows import EMPTY, Block, extent, row_span
 
 MAX_VALUE = 2.0**255
 MIN_VALUE = 2.0**-255
@@ -50,7 +50,7 @@ def unit_of(x):
 
 
 @kernel
-def _to_units(block, weights, units, first, learns, out):
+def _to_units(block, weights, units, first, rows, learns, out):
     """Write the values from row `first` on, times their units, into `out`.
 
     Returns the first row with a value that has outgrown its unit, or the number of rows. With
@@ -58,7 +58,6 @@ def _to_units(block, weights, units, first, learns, out):
     """
     values, indices, starts, _ = block
     sparse = starts.size > 0
-    rows = row_count(block)
     for r in range(first, rows):
         start, stop = row_span(block, r)
         keeps = learns and (weights.size == 0 or weights[r] > 0)
@@ -90,9 +89,10 @@ def predict(learner: Any, block: Block, weights: Float, scores: Float) -> Float:
     """Score a block in units; the learner does not change."""
     learner = _with_units(learner)
     scaled = np.empty(len(block.values))
+    data = tuple(block)
     first = 0
     while first < len(scores):
-        row = _next_row(learner, block, weights, len(scores), first, False, scaled)
+        row = _to_units(data, weights, learner._units, first, len(scores), False, scaled)
         part = block._replace(values=scaled).cut(first, row)
         learner._predict(part, weights[first:row], scores[first:row])
         if row < len(scores):  # outgrown: scored by a copy in other units
@@ -108,11 +108,12 @@ def row_in_units(learner: Any, row: Block) -> tuple[Any, Block]:
         return learner, row
     learner = _with_units(learner)
     scaled = np.empty(len(row.values))
-    if _next_row(learner, row, np.empty(0), 1, 0, False, scaled) == 0:
+    data = tuple(row)
+    if _to_units(data, EMPTY, learner._units, 0, 1, False, scaled) == 0:
         learner = deepcopy(learner)
         _reserve(learner, row.columns)
         _grow_units(learner, row)
-        _next_row(learner, row, np.empty(0), 1, 0, False, scaled)
+        _to_units(data, EMPTY, learner._units, 0, 1, False, scaled)
     return learner, row._replace(values=scaled)
 
 
@@ -126,8 +127,9 @@ def learn(learner: Any, block: Block, targets: Float, weights: Float, scores: Fl
         learner._units = _first_units(learner)
     _reserve(learner, block.columns)
     scaled = np.empty(len(block.values))
+    data = tuple(block)
     while first < len(scores):
-        row = _next_row(learner, block, weights, len(scores), first, True, scaled)
+        row = _to_units(data, weights, learner._units, first, len(scores), True, scaled)
         part = block._replace(values=scaled).cut(first, row)
         learner._learn(part, targets[first:row], weights[first:row], scores[first:row])
         if row < len(scores):
@@ -139,12 +141,6 @@ def learn(learner: Any, block: Block, targets: Float, weights: Float, scores: Fl
                 _grow_units(learner, part)
         first = row
     return scores
-
-
-def _next_row(learner, block, weights, rows, first, learns, scaled):
-    if block.columns == 0 and not len(block.starts):
-        return rows
-    return _to_units(tuple(block), weights, learner._units, first, learns, scaled)
 
 
 def _first_out_of_range(block: Block) -> int:

@@ -16,7 +16,6 @@ from unitless.blend.compaction import DENSE, SMALL, Compaction
 from unitless.blend.experts import Expert
 from unitless.blend.fused import fuse
 from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS, Float, Learner
-from unitless.learners.coordinatewise import Coordinatewise
 from unitless.pairs_of_bins import PairsOfBins
 from unitless.rows import Block
 from unitless.state import Component, Stateful, need
@@ -69,9 +68,6 @@ class Ensemble(Stateful):
             own = views.get(member.view, NOTHING)
             if learn:
                 learner._reserve(own.columns)
-            if isinstance(learner, Coordinatewise):  # one call less on the way to its kernel
-                calls.append((learner._run, own, targets, weights, scores))
-            elif learn:
                 calls.append((learner._learn, own, targets, weights, scores))
             else:
                 calls.append((learner._predict, own, weights, scores))

@@ -51,6 +51,12 @@ def _times_power(typingctx, p, shifted):
     return p(p, p), codegen
 
 
+@inlined
+def clipped(x, limit):
+    """x, at most `limit` away from 0; of a number or of lanes."""
+    return min(max(x, -limit), limit)
+
+
 @shared
 def exp(x):
     """e**x within 2 ulp for |x| <= 700, clamped beyond; vectorises, unlike math.exp.
@@ -58,7 +64,7 @@ def exp(x):
     >>> exp(0.0), exp(0.5)
     (1.0, 1.6487212707001282)
     """
-    return bounded_exp(min(max(x, -MAX_EXPONENT), MAX_EXPONENT))
+    return bounded_exp(clipped(x, MAX_EXPONENT))
 
 
 @inlined

@@ -256,10 +256,7 @@ class Learner(Stateful, ABC):
         return Weights(w[0], w[1:])
 
     def deviations(self) -> Float | None:
-        """The typical size of each column's values, the root of their mean square, if it is known.
-
-        The Blend has their standard deviations.
-        """
+        """The root mean square of each column, if known; the Blend has standard deviations."""
         sizes = self._root_mean_squares()
         return None if sizes is None else np.minimum(self._in_own_unit(sizes)[1:], LARGEST)
 
@@ -303,13 +300,13 @@ class Learner(Stateful, ABC):
     def _reserve(self, columns: int) -> None:
         """Make room for that many columns, if there is less."""
 
-    @abstractmethod
     def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
         """Fill in `scores` and return them; no weights are all 1, columns beyond room are new."""
+        return self._learn(block, EMPTY, weights, scores)
 
     @abstractmethod
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        """Fill in `scores`, learn, and return the scores. Rows of weight 0 are scored only."""
+        """Fill in `scores`, learn rows with a target and a positive weight, return the scores."""
 
     @abstractmethod
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
@@ -337,11 +334,12 @@ class Learner(Stateful, ABC):
 
         Here they do already. In Algorithms 1 and 2 and others a sample weight v is a row v x.
         """
-        return
 
     def add_class(self) -> None:
         """Add one class, whose score starts at 0; for the softmax loss."""
-        raise ValueError(f"{self.name} has no classes to add to")
+        if self.loss.code != SOFTMAX:
+            raise ValueError(f"{self.name} has no classes to add to")
+        self.classes += 1
 
     def sums(self) -> Sums | None:
         """The sums of a regret certificate; None for learners that do not keep them."""

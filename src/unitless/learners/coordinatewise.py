@@ -20,7 +20,6 @@ from unitless.learners.loop import T as T
 from unitless.learners.loop import Task
 from unitless.learners.loop import loop as loop
 from unitless.learners.loop import softmax_slopes as softmax_slopes
-from unitless.losses import SOFTMAX
 
 NO_ROW: tuple[Any, ...] = (None, None, None, None)
 SHORT = 2.0**-300  # added to any sum of a formula, it changes no bit
@@ -140,12 +139,18 @@ class Coordinatewise(Learner):
     def _seen(self) -> NDArray[np.bool_]:
         return (self.state.records != 0).any(axis=(1, 2))
 
-    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        self._run(block, EMPTY, weights, scores)
-        return scores
-
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
-        row = self._run(block, targets, weights, scores)
+        known, records, stored, state = self._one_row
+        if known is not block or records is not self._records:
+            values, columns, starts, width = block
+            if not len(starts):
+                columns = np.arange(width, dtype=np.int32)
+            stored = values, columns, starts
+            state = (self._totals.reshape(self.classes, -1), self._records, *self._more_arrays())
+            if len(starts) == 2:  # dict rows with the same keys are the same block
+                self._one_row = block, self._records, stored, state
+        flat = scores if scores.ndim == 1 else scores.reshape(-1)
+        row = self.kernel(*self._settings, stored, targets, weights, flat, state)
         if self._guarded and row < len(scores):
             raise Diverged(self.name, row)
         return scores
@@ -166,29 +171,14 @@ class Coordinatewise(Learner):
         self.state.records[touched] = records
         self._totals[:] = totals
 
-    def _run(self, block: Block, targets: Float, weights: Float, scores: Float) -> int:
-        known, records, stored, state = self._one_row
-        if known is not block or records is not self._records:
-            values, columns, starts, width = block
-            if not len(starts):
-                columns = np.arange(width, dtype=np.int32)
-            stored = values, columns, starts
-            state = (self._totals.reshape(self.classes, -1), self._records, *self._more_arrays())
-            if len(starts) == 2:  # dict rows with the same keys are the same block
-                self._one_row = block, self._records, stored, state
-        flat = scores if scores.ndim == 1 else scores.reshape(-1)
-        return self.kernel(*self._settings, stored, targets, weights, flat, state)
-
     def _more_arrays(self) -> tuple[Float, ...]:
         """Arrays of the state that only this learner's kernel uses, after totals and records."""
         return ()
 
     def add_class(self) -> None:
         """Add one class, whose records are empty."""
-        if self.loss.code != SOFTMAX:
-            super().add_class()
         records, totals, _ = self.state
-        self.classes += 1
+        super().add_class()
         self._records = np.concatenate([records, 0 * records[:, :1]], axis=1).reshape(-1)
         self._totals = np.concatenate([totals, 0 * totals[:1]]).reshape(-1)
         self._spare = self._records

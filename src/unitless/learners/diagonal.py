@@ -14,6 +14,7 @@ multiplies e and c; with softmax each class has its own diagonal.
 
 import math
 
+from unitless.kernels.arithmetic import clipped
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field
@@ -72,7 +73,7 @@ def update(parameters, totals, trial, x, f, scratch):
     e = -trial.g
     c = curvature(trial.g)
     if loss == SQUARED:
-        e = trial.y - min(max(trial.p, -MAX_TARGET), MAX_TARGET)
+        e = trial.y - clipped(trial.p, MAX_TARGET)
         c = 1.0
     e *= trial.v
     c *= trial.v
@@ -85,7 +86,7 @@ def update(parameters, totals, trial, x, f, scratch):
         ratio = fma(c * value, value, a) / where(a > 0.0, a, 1.0)
         store(A, k, fma(c * value, value, before))
         now = fma(value, step, load(b, k)) * ratio
-        store(b, k, min(max(now, -MAX_B), MAX_B))
+        store(b, k, clipped(now, MAX_B))
 
 
 @kernel

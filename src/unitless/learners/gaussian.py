@@ -21,7 +21,7 @@ The number of coordinates is a multiple of LANES.
 
 import numpy as np
 
-from unitless.kernels.arithmetic import lane_dot
+from unitless.kernels.arithmetic import clipped, lane_dot
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, fma
 
@@ -96,12 +96,6 @@ def _downdate(U, D, c, first, scratch):
             px[i] = fma(gain_right, old_right, middle)
     for j in range(first, m):
         D[j] *= (1.0 + c * S[j]) / (1.0 + c * S[j + 1])
-
-
-@inlined
-def clipped(x, limit):
-    """x, at most `limit` away from 0."""
-    return min(max(x, -limit), limit)
 
 
 @inlined

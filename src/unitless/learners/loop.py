@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import carray  # type: ignore[attr-defined]
 
-from unitless.kernels.arithmetic import exp
+from unitless.kernels.arithmetic import clipped, exp
 from unitless.kernels.decorators import inlined, pasted
 from unitless.kernels.simd import LANES, pointer, prefetch
 from unitless.losses import SOFTMAX, derivative, kept_slope
@@ -115,7 +115,7 @@ def loop(predict, update, fields, task, parameters, block, targets, weights, sco
                 _copy(home[c], other[c])
         _copy(totals, now)
         _load(task, values, start, n, v, x)
-        y = min(max(targets[r], -MAX_TARGET), MAX_TARGET) if learns else math.nan
+        y = clipped(targets[r], MAX_TARGET) if learns else math.nan
         good = _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r)
         if good and learns:
             _update_row(update, task, parameters, (v, factor), y, x, f, now, scratch, p)
@@ -184,7 +184,7 @@ def _predict_row(predict, task, parameters, v, x, f, now, scratch, p, scores, r)
         good &= abs(score) < math.inf and abs(p[0, c]) < math.inf
         if score != score:
             score = 0.0  # terms of both signs overflowed
-        scores[r * f.shape[0] + c] = min(max(score, -LARGEST), LARGEST)
+        scores[r * f.shape[0] + c] = clipped(score, LARGEST)
     return good
 
 

@@ -16,7 +16,7 @@ step in place of the last line. That of `Inag` never overshoots.
 import math
 from typing import ClassVar
 
-from unitless.kernels.arithmetic import exp
+from unitless.kernels.arithmetic import clipped, exp
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field
@@ -61,7 +61,7 @@ def predict(parameters, totals, v, x, f, scratch):
 @inlined
 def gradient(v, g, x):
     """v g x, the gradient of one weight; within bounds, where v, g and x are each at their end."""
-    return min(max(v * g * x, -MAX_GRADIENT), MAX_GRADIENT)
+    return clipped(v * g * x, MAX_GRADIENT)
 
 
 @inlined

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.kernels.arithmetic import clipped
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store
 from unitless.learners.base import Block, Field, Float
+from unitless.learners.loop import MAX_TARGET
 from unitless.learners.nonlinear import Nonlinear
 from unitless.losses import LOGISTIC, SOFTMAX, SQUARED
 from unitless.rows import row_span
@@ -37,7 +39,6 @@ ROOM, ROOM_FOR_CLASSES = (1024, 2**15), (4096, 2**16)
 FEWEST_ROWS = 128
 MAX_COLUMNS = 4096
 MAX_WEIGHT = 2.0**200  # of a row, so that sums stay within float64
-MAX_TARGET = 2.0**240
 TRIALS, USED, NEXT = range(3)
 
 
@@ -154,7 +155,7 @@ def run(block, targets, weights, scores, moments, memory, settings):
         if not learns:
             continue
         numbers[TRIALS] += 1
-        y = min(max(targets[r], -MAX_TARGET), MAX_TARGET)
+        y = clipped(targets[r], MAX_TARGET)
         if loss == LOGISTIC:
             y = 1.0 if y > 0 else 0.0
         if loss == SQUARED or votes[np.int64(y)] < HARD:

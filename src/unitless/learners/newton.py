@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.kernels.arithmetic import dot
+from unitless.kernels.arithmetic import clipped, dot
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, fma
 from unitless.learners.base import EMPTY, Block, Float, Learner
@@ -33,7 +33,6 @@ from unitless.learners.diagonal import CURVED, FLATTEST, curvature, moderated
 from unitless.learners.gaussian import (
     MAX_WEIGHT,
     MIN_SQUARE,
-    clipped,
     initialise,
     is_due,
     is_out_of_range,
@@ -216,9 +215,6 @@ class Newton(Declared, Learner):
             for name in ("_D", "_s2", "_woke", "_prior"):
                 setattr(self, name, np.pad(getattr(self, name), (0, more)))
 
-    def _predict(self, block: Block, weights: Float, scores: Float) -> Float:
-        return self._learn(block, EMPTY, weights, scores)
-
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
         run(
             tuple(block),
@@ -237,9 +233,7 @@ class Newton(Declared, Learner):
 
     def add_class(self) -> None:
         """Add one class, whose weights are 0."""
-        if self.loss.code != SOFTMAX:
-            super().add_class()
-        self.classes += 1
+        super().add_class()
         self._W = np.append(self._W, np.zeros(len(self._s2)))
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:

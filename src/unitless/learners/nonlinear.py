@@ -9,7 +9,6 @@ import numpy as np
 from unitless.learners.base import EMPTY, NO_INDICES, Block, Float, Learner
 from unitless.learners.declared import Declared
 from unitless.learners.diagonal import CURVED
-from unitless.losses import SOFTMAX
 from unitless.state import COLUMNS
 
 
@@ -53,9 +52,3 @@ class Nonlinear(Declared, Learner):
         coefficients = np.zeros_like(self._room(1 + self._columns))
         self._predict(zeros, EMPTY, coefficients[:1])
         return coefficients
-
-    def add_class(self) -> None:
-        """Add one class, whose score starts at 0."""
-        if self.loss.code != SOFTMAX:
-            super().add_class()
-        self.classes += 1

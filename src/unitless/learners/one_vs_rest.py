@@ -74,7 +74,7 @@ class OneVsRest(LearnerGroup):
 
     def add_class(self) -> None:
         """Add one class, whose score starts at 0."""
-        self.classes += 1
+        super().add_class()
         self.learners.append(self._one())
         self.learners[-1]._reserve(self._columns)
 

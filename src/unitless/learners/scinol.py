@@ -14,7 +14,7 @@ sample weight v scales the instance, as in Algorithm 1.
 import math
 from typing import ClassVar
 
-from unitless.kernels.arithmetic import exp, lane_sum
+from unitless.kernels.arithmetic import clipped, exp, lane_sum
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, every, fma, load, store, total, where
 from unitless.learners.base import Field
@@ -76,7 +76,7 @@ def score_2(parameters, totals, v, x, f, scratch):
         largest = max(load(M, k), abs(z))
         D2 = fma(largest, largest, load(S2, k))
         D = math.sqrt(where(D2 > 0.0, D2, 1.0))
-        theta = min(max(load(G, k) / D, -1.0), 1.0)
+        theta = clipped(load(G, k) / D, 1.0)
         wx = theta / (2.0 * D) * (wealth + load(eta, k)) * z
         score += wx
         store(scratch, k, wx)

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.kernels.arithmetic import clipped
 from unitless.kernels.decorators import inlined, kernel
 from unitless.kernels.simd import LANES, prefetch
 from unitless.learners.diagonal import curvature
-from unitless.learners.loop import softmax_slopes
+from unitless.learners.loop import MAX_TARGET, softmax_slopes
 from unitless.learners.split_candidates import (
     CANDIDATES,
     COLUMNS,
@@ -47,7 +48,6 @@ from unitless.state import Float
 FIRST_LOOK, LOOK_EVERY = 16, 8
 FORGET = 0.9  # per row of a leaf, while neighbouring residuals resemble each other
 TOGETHER = 8  # trees that are walked at once
-MAX_TARGET = 2.0**240  # so that weighted fourth powers of residuals stay within float64
 
 COLUMN, THRESHOLD, CHILD, LEAF = range(4)  # of a node; the right child follows the left one
 LAST, MEAN = range(PAST)
@@ -268,7 +268,7 @@ def run(block, targets, weights, scores, nodes, leaves, memory, settings):
             scores[r * classes + c] = score + 0.0  # no -0
         if not learns:
             continue
-        y = min(max(targets[r], -MAX_TARGET), MAX_TARGET)
+        y = clipped(targets[r], MAX_TARGET)
         slopes(loss, y, z, e)
         past_pays = numbers[A] > 0 and numbers[A] * numbers[A] > 16 * numbers[V]
         kept = FORGET if past_pays else 1.0
