@@ -293,7 +293,8 @@ def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> N
     try:
         good = bool(fits(loss.code, target))
         if loss.code == SOFTMAX and good and target >= classes:
-            needed, good = f"a class number below {classes}", False
+            needed = f"a class number below {classes}"
+            good = False
         good = good and math.isfinite(target)  # no complex number either
     except (TypeError, ValueError):
         good = False

@@ -166,13 +166,15 @@ class Rows:
 @kernel
 def extent(values):
     """The smallest and the largest size of a value that is neither 0 nor NaN; (1, 0) if none is."""
-    most, least = every(0.0), every(math.inf)
+    most = every(0.0)
+    least = every(math.inf)
     end = values.size // LANES * LANES
     for k in range(0, end, LANES):
         size = abs(load(values, k))
         most = max(size, most)  # comparisons with NaN are false
         least = min(where(size > 0.0, size, math.inf), least)
-    smallest, largest = math.inf, 0.0
+    smallest = math.inf
+    largest = 0.0
     lane = np.empty(2 * LANES)
     store(lane, 0, most)
     store(lane, LANES, least)

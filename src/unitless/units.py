@@ -186,14 +186,16 @@ def rescale(learner: Any, factors: Float) -> None:
     Powers of two go into the units, so that they change no bit; the rest goes into the state.
     """
     mantissas, exponents = np.frexp(factors)
-    mantissas, exponents = 2 * mantissas, exponents - 1  # 1 <= |mantissa| < 2
+    mantissas *= 2  # 1 <= |mantissa| < 2
+    exponents -= 1
     if not len(learner._units) and not exponents.any():
         columns = np.flatnonzero(mantissas != 1)
         learner._rescale(columns, mantissas[columns])
         return
     units = learner._units.copy() if len(learner._units) else _first_units(learner)
     seen = np.flatnonzero(units[1:])
-    beyond = np.abs(np.frexp(units[1:][seen])[1] - exponents[seen]) > MAX_EXPONENT + 10
+    _, own = np.frexp(units[1:][seen])
+    beyond = np.abs(own - exponents[seen]) > MAX_EXPONENT + 10
     if beyond.any():
         column = int(seen[np.argmax(beyond)])
         raise ValueError(f"column {column}: in that unit its values leave the range of float64")

@@ -76,7 +76,8 @@ class Diverged(ArithmeticError):
             f"row {row}: {learner} diverged; scale the features, lower its rate, or use a learner "
             "that does not depend on units"
         )
-        self.learner, self.row = learner, row
+        self.learner = learner
+        self.row = row
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Diverged, (self.learner, self.row)

@@ -188,11 +188,13 @@ class BoostedTrees(Nonlinear):
         ):
             good = (ids >= 0) & (ids < end) & (ids == np.floor(ids))
             need(good.all(), f"a {name} is out of bounds")
-        need((np.sort(memory.place)[self._columns - seen :] == np.arange(seen)).all(), "no place")
+        ranks = np.sort(memory.place)[self._columns - seen :]
+        need((ranks == np.arange(seen)).all(), "a column has no place")
         need((np.abs(memory.sign) == 1).all(), "a sign is neither 1 nor -1")
         curvatures = leaves.record[:, self.classes : 2 * self.classes]
         need((curvatures >= 0).all(), "a curvature is negative")
-        need(np.isfinite(np.delete(own, range(POINTS, TOTALS), axis=1)).all(), "a sum")
+        sums = np.delete(own, range(POINTS, TOTALS), axis=1)
+        need(np.isfinite(sums).all(), "a sum is not finite")
 
     @property
     def trials(self) -> int:
@@ -235,7 +237,8 @@ class BoostedTrees(Nonlinear):
     def add_class(self) -> None:
         """Add one class, whose score starts at 0."""
         super().add_class()
-        self._nodes = self._nodes._replace(value=np.pad(self._nodes.value, ((0, 0), (0, 1))))
+        value = np.pad(self._nodes.value, ((0, 0), (0, 1)))
+        self._nodes = self._nodes._replace(value=value)
         ends = [self.classes - 1, 2 * self.classes - 2, 3 * self.classes - 3]  # of G, H and P
         record = np.insert(self._leaves.record, ends, 0.0, axis=1)
         self._leaves = self._leaves._replace(record=record)
@@ -276,7 +279,8 @@ class BoostedTrees(Nonlinear):
         for k in range(self.trees):
             while nodes[k, CHILD] != k:
                 column = int(nodes[k, COLUMN])
-                child = int(nodes[k, CHILD]) + (0 if x[column] <= nodes[k, THRESHOLD] else 1)
+                goes_left = x[column] <= nodes[k, THRESHOLD]
+                child = int(nodes[k, CHILD]) + (not goes_left)
                 is_leaf = nodes[child, CHILD] == child
                 value = leaf_values[int(nodes[child, LEAF])] if is_leaf else inner_value[child]
                 parts[column] += self.rate * (value - inner_value[k])

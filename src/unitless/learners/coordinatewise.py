@@ -179,21 +179,24 @@ class Coordinatewise(Learner):
         """Add one class, whose records are empty."""
         records, totals, _ = self.state
         super().add_class()
-        self._records = np.concatenate([records, 0 * records[:, :1]], axis=1).reshape(-1)
+        empty = 0 * records[:, :1]
+        self._records = np.concatenate([records, empty], axis=1).reshape(-1)
         self._totals = np.concatenate([totals, 0 * totals[:1]]).reshape(-1)
         self._spare = self._records
 
     def _rescale(self, columns: NDArray[Any], factors: Float) -> None:
         records = self.state.records
         for a, field in enumerate(self.fields):
-            records[columns + 1, :, a] = field.rescaled(records[columns + 1, :, a].T, factors).T
+            own = records[columns + 1, :, a]
+            records[columns + 1, :, a] = field.rescaled(own.T, factors).T
 
     def _coefficients(self) -> Float:
         """The scores of short unit vectors: only `predict` has the formula of the weights."""
         if not self.linear:
             return np.zeros_like(self._room(1 + self._columns))
         d = self._columns
-        features = Block(np.full(d, SHORT), np.arange(d, dtype=np.int32), np.arange(1 + d), d)
+        columns = np.arange(d, dtype=np.int32)
+        features = Block(np.full(d, SHORT), columns, np.arange(1 + d), d)
         constant = Block(EMPTY, NO_INDICES, np.zeros(2, dtype=np.int64), d)
         scores = [self._scores(constant, SHORT * self.intercept), self._scores(features, 0.0)]
         with np.errstate(over="ignore"):

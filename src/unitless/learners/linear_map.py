@@ -31,7 +31,8 @@ def rescale(state: FactorState, columns: NDArray[np.int64], factors: Float) -> N
     state.noise[:] *= np.abs(factor)
     state.lost[:] *= np.abs(factor)
     _, exponents = np.frexp(D)
-    least = np.where(D > 0, np.ldexp(math.sqrt(MIN_D), -(exponents // 2)), 0.0)
+    least = np.ldexp(math.sqrt(MIN_D), -(exponents // 2))
+    least[D == 0] = 0.0
     pivots = np.copysign(np.maximum(np.abs(factor), least), factor)
     D[:] = D * pivots * pivots
     state.z[:] /= pivots
@@ -60,7 +61,8 @@ def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState
     rank = int(state.totals[RANK])
     positions = np.flatnonzero(state.coordinates > 0)
     columns = state.coordinates[positions] - 1
-    M, used, exponents = _in_units(matrix[:, columns], units[1:][columns] if len(units) else None)
+    own = units[1:][columns] if len(units) else None
+    M, used, exponents = _in_units(matrix[:, columns], own)
     W = np.einsum("kn,in->ki", state.R[:rank, positions], M)
     lost = np.abs(M) @ state.lost[positions]
     coordinates = used + 1

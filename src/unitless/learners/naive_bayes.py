@@ -34,7 +34,10 @@ def predict(parameters, totals, v, x, f, scratch):
     positive = totals[POSITIVE]
     negative = totals[NEGATIVE]
     bias = (negative + 2 * a) / (positive + 2 * a) if binary else 1 / (positive + 2 * a)
-    present, logs, product, factors = 0, 0.0, 1.0, 0
+    present = 0
+    logs = 0.0
+    product = 1.0
+    factors = 0
     for k in range(1, x.size):
         if x[k] != 0:
             ratio = (here[k] + a) * bias
@@ -43,7 +46,8 @@ def predict(parameters, totals, v, x, f, scratch):
             factors += 1
             if factors == 4:  # one logarithm for four; counts up to 2^220 leave room for no more
                 logs += math.log(product)
-                product, factors = 1.0, 0
+                product = 1.0
+                factors = 0
     logs += math.log(product)
     prior = (positive + a) / (negative + a) if binary else positive + a
     z = math.log(prior) + (logs / math.sqrt(present) if present else 0.0)
@@ -95,7 +99,8 @@ class Bayes(Declared, Coordinatewise):
         records, totals, _ = self.state
         here = records[..., 0] + self.a
         there = records[..., 1] + self.a
-        positive, negative = (totals[:, k] + 2 * self.a for k in (POSITIVE, NEGATIVE))
+        positive = totals[:, POSITIVE] + 2 * self.a
+        negative = totals[:, NEGATIVE] + 2 * self.a
         logs = np.log(here / positive)
         if self.loss.code == LOGISTIC:
             logs -= np.log(there / negative)

@@ -129,7 +129,9 @@ def run(block, targets, weights, scores, moments, memory, settings):
     loss, classes, most_rows, most_numbers = settings
     stored, labels, numbers = memory
     width = moments[0].size
-    x, c, u = np.empty(width), np.empty(width), np.empty(width)
+    x = np.empty(width)
+    c = np.empty(width)
+    u = np.empty(width)
     q = np.empty(LANES)
     distance = np.empty(NEIGHBOURS + 1)
     slot = np.empty(NEIGHBOURS + 1, np.int64)

@@ -58,7 +58,8 @@ class OneVsRest(LearnerGroup):
         self, kind: type[Learner], *, classes: int, intercept: bool = True, **parameters: Any
     ) -> None:
         super().__init__("softmax", intercept=intercept, classes=classes)
-        self.kind, self.parameters = kind, parameters
+        self.kind = kind
+        self.parameters = parameters
         self.learners = [self._one() for _ in range(classes)]
 
     def _one(self) -> Learner:
@@ -81,8 +82,9 @@ class OneVsRest(LearnerGroup):
     def _learn(self, block, targets, weights, scores):
         try:
             for r in range(len(scores)):
+                row = block.cut(r, r + 1)
                 own = weights[r : r + 1]
-                self._learn_row(block.cut(r, r + 1), targets[r], own, scores[r : r + 1])
+                self._learn_row(row, targets[r], own, scores[r : r + 1])
         except ArithmeticError as error:
             raise Diverged(self.kind.name, r) from error
         return scores

@@ -83,7 +83,8 @@ def prepare(tree, node, x, own, rare, memory, past_pays):
         a = rare[FIRST + slot]
         b = x[np.int64(own[COLUMNS + slot])]
         if a < b or a > b:  # neither is missing
-            low, high = min(a, b), max(a, b)
+            low = min(a, b)
+            high = max(a, b)
             h = hashed(tree * CANDIDATES + slot, node, 77 + np.int64(own[DRAWS]))
             threshold = low + (h >> np.uint64(11)) * 2.0**-53 * (high - low)
             own[POINTS + slot] = threshold if low <= threshold < high else low
@@ -128,7 +129,9 @@ def sides(slot, k, own, rare):
 def gain(loss, slot, own, rare):
     """The nats that a candidate would have saved since it became ready."""
     if loss == SOFTMAX:  # the entropy of the groups of classes
-        saved, n1, n2 = 0.0, 0.0, 0.0
+        saved = 0.0
+        n1 = 0.0
+        n2 = 0.0
         for k in range(GROUPS):
             a, b = sides(slot, k, own, rare)
             b = max(b, 0.0)
@@ -144,10 +147,14 @@ def gain(loss, slot, own, rare):
             return 0.0
         n0 = n1 + n2
         variance = since_ready(slot, SQUARES, own, rare) - e0 * (e0 / n0)
-        rest = variance - (e1 * (e1 / n1) + e2 * (e2 / n2) - e0 * (e0 / n0))
+        explained = e1 * (e1 / n1) + e2 * (e2 / n2) - e0 * (e0 / n0)
+        rest = variance - explained
         return n0 / 2 * math.log(variance / max(rest, 1e-6 * variance)) if variance > 0 else 0.0
     n2 = max(n2, 0.0)
-    return (e1 * (e1 / (n1 + 1)) + e2 * (e2 / (n2 + 1)) - e0 * (e0 / (n1 + n2 + 1))) / 2
+    left = e1 * (e1 / (n1 + 1))
+    right = e2 * (e2 / (n2 + 1))
+    both = e0 * (e0 / (n1 + n2 + 1))
+    return (left + right - both) / 2
 
 
 @inlined
@@ -155,7 +162,8 @@ def may_gain(loss, own, least):
     """Whether any split can gain enough: none gains more nats than the entropy of the groups."""
     if loss != SOFTMAX:
         return True
-    nats, n = 0.0, 0.0
+    nats = 0.0
+    n = 0.0
     for k in range(GROUPS):
         nats -= entropy_term(own[TOTALS + k])
         n += own[TOTALS + k]
@@ -165,12 +173,14 @@ def may_gain(loss, own, least):
 @inlined
 def best_candidate(loss, own, rare, least):
     """The candidate that gains the most, or -1 if none gains enough."""
-    best, most = -1, least
+    best = -1
+    most = least
     for slot in range(CANDIDATES):
         if own[POINTS + slot] == own[POINTS + slot]:
             nats = gain(loss, slot, own, rare)
             if nats > CLEARLY * most:
-                best, most = slot, nats
+                best = slot
+                most = nats
     return best
 
 

@@ -102,7 +102,8 @@ class Vaw(Full):
             slopes *= roots
         super()._learn(block, slopes, roots, scores)
         seen, lows, highs = self._ranges(y, learns)
-        scores[:] = self._clipped(scores, seen[:-1] > 0, lows[:-1], highs[:-1])
+        known = seen[:-1] > 0
+        scores[:] = self._clipped(scores, known, lows[:-1], highs[:-1])
         if seen[-1]:
             self._targets[[COUNT, LOW, HIGH]] = seen[-1], lows[-1], highs[-1]
 
