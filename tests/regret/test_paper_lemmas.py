@@ -188,6 +188,30 @@ def test_main_lemma_of_algorithm_2(seed, alpha):
         before = after
 
 
+def largest_overhead(alpha, corrected):
+    """Of one trial of Algorithm 1, t d times: appendix A's (9) over its v and gamma, t large."""
+    v = np.linspace(-12, 12, 2401)[:, None]
+    gamma = np.linspace(0, 1, 1001)
+    delta = np.sqrt(1 - gamma**2)
+    exponent = (v * gamma) ** 2 + (delta**2 if corrected else 0.0)
+    loss = v * gamma * delta / alpha * np.exp(exponent / (2 * alpha))
+    after = np.exp((v * gamma - delta) ** 2 / (2 * alpha))
+    return float(np.max(loss + after - np.exp(v**2 / (2 * alpha))))
+
+
+def test_the_correction_is_needed_below_1_2_only():
+    """The paper calls exp(x^2 / (2 alpha s^2)) in the weight necessary (after Lemma 3)."""
+    for alpha in (1.2, 1.5, 4.0):
+        least = math.exp(0.5 / alpha) - 1  # at v = gamma = 0
+        assert largest_overhead(alpha, corrected=True) == pytest.approx(least, rel=1e-9)
+        assert largest_overhead(alpha, corrected=False) == pytest.approx(least, rel=1e-9)
+    least = math.exp(0.5 / bounds.SHARP_ALPHA) - 1
+    assert largest_overhead(bounds.SHARP_ALPHA, corrected=True) == pytest.approx(least, rel=1e-6)
+    assert largest_overhead(bounds.SHARP_ALPHA, corrected=False) > 3 * least
+    for alpha in (1.15, bounds.SHARP_ALPHA, 1.2, 4.0):  # kappa covers both
+        assert largest_overhead(alpha, corrected=False) <= bounds.kappa(alpha)
+
+
 def test_pseudoinverses_do_not_transform_like_inverses():
     """Appendix D's footnote: A'^-1 S^+ A^-1 is not (A S A')^+, but x'S^+x' agrees on its range."""
     x, A = np.array([1.0, 0.0]), np.array([[1.0, 0.0], [1.0, 1.0]])
