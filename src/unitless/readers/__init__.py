@@ -188,9 +188,7 @@ def _blocks(source: Source, known: str, options: Options, start: Position) -> It
     start = {**BEGINNING, **{key: value for key, value in start.items() if key != "skip"}}
     try:
         if known == "jsonl":
-            from unitless.readers.json_array import open_array
-
-            open_array(source)
+            module.open_array(source)
         source.skip_to(start.get("offset", 0))
         for block in module.blocks(source, options, start):
             skipped = min(skip, len(block))
