@@ -21,7 +21,7 @@ from unitless.readers import cells, tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, ReadError, Why, decoded
 from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
 from unitless.readers.source import Source, whole_lines
-from unitless.readers.tables import REFUSED, Int, OddCell, Table, is_finite, too_large
+from unitless.readers.tables import REFUSED, FileTable, Int, OddCell, is_finite, too_large
 from unitless.suggestions import no_such_column
 
 SAMPLE_BYTES = 1 << 16
@@ -107,7 +107,7 @@ class Reader:
         self.columns = dict.fromkeys(names)
         return data[first.end if header else first.begin :]
 
-    def read(self, data: bytes, line: int) -> Table:
+    def read(self, data: bytes, line: int) -> FileTable:
         """The rows of a text whose first line has that number."""
         lines = regular_lines(data, self._dialect(data), len(self.columns))
         text = None
@@ -120,9 +120,9 @@ class Reader:
             text, lines, bad = self._split(data, line)
         if not len(lines):
             kinds = {name: kind or "number" for name, kind in self.columns.items()}
-            return Table(tables.typed(text, kinds)[0], lines, bad)
+            return FileTable(tables.typed(text, kinds)[0], lines, bad)
         frame, odd = self._typed(self.missing.without_tokens(text))
-        return Table(frame, lines + line, bad, odd)
+        return FileTable(frame, lines + line, bad, odd)
 
     def _guessed(self, data: bytes) -> list[str]:
         """The columns of plain numbers; new ones are guessed by their first cells."""

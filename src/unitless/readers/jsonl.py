@@ -27,7 +27,7 @@ import polars as pl
 from unitless.readers import cells, tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, decoded
 from unitless.readers.source import Source
-from unitless.readers.tables import REFUSED, OddCell, Table, too_large
+from unitless.readers.tables import REFUSED, FileTable, OddCell, too_large
 
 DEEPEST = 64
 """Most levels of nested objects."""
@@ -82,7 +82,7 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
         yield block
 
 
-def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Options) -> Table:
+def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Options) -> FileTable:
     """The table of objects, of which the first is on that line; gives new names a kind."""
     rows: list[Row] = []
     lines: list[int] = []
@@ -113,7 +113,7 @@ def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Optio
             kinds[name] = date if cells.fits(column, date) else own
         columns.append(column)
     frame, odd_dates = tables.typed(pl.DataFrame({each.name: each for each in columns}), kinds)
-    return Table(frame, np.array(lines, dtype=np.int64), bad, [*odd, *odd_dates])
+    return FileTable(frame, np.array(lines, dtype=np.int64), bad, [*odd, *odd_dates])
 
 
 def _add_kinds(kinds: dict[str, str], rows: list[Row], labels: set[str | None]) -> None:

@@ -26,7 +26,7 @@ import polars as pl
 from unitless.readers import tables
 from unitless.readers.blocks import FileBlock, Options, Position, ReadError, Why
 from unitless.readers.source import Source
-from unitless.readers.tables import REFUSED, Table, is_pattern
+from unitless.readers.tables import REFUSED, FileTable, is_pattern
 
 EPOCH = date(1970, 1, 1)
 FIRST_DAY = (date.min - EPOCH).days
@@ -50,7 +50,7 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
             lines = place["line"] + 1 + np.arange(text.height)
             frame, odd = tables.typed(text, options.types)
             end = {"line": place["line"] + frame.height, "columns": {**options.types}}
-            table = Table(frame, lines, [], odd)
+            table = FileTable(frame, lines, [], odd)
             block = tables.block(table, place, end, source, options)
             place = block.position
             yield replace(block, done=place["line"] / total)

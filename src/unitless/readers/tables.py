@@ -53,7 +53,7 @@ class OddCell(NamedTuple):
     why: str
 
 
-class Table(NamedTuple):
+class FileTable(NamedTuple):
     """A frame, the line of each of its rows, bad lines, and odd cells."""
 
     frame: pl.DataFrame
@@ -110,7 +110,7 @@ def _odd_cells(column: pl.Series, is_odd: pl.Series, why: str) -> list[OddCell]:
 
 
 def block(
-    table: Table, begin: Position, end: Position, source: Source, options: Options
+    table: FileTable, begin: Position, end: Position, source: Source, options: Options
 ) -> FileBlock:
     """The table as a block, target and weight apart from the features.
 

@@ -60,14 +60,20 @@ def extended(first, second, char):
 
 
 @inlined
+def first_place(slots, first):
+    """The slot at which the search for a fingerprint begins."""
+    mixed = first ^ (first >> U(32))  # the upper bits depend on all characters
+    return np.int64(mixed & U(len(slots) - 1))
+
+
+@inlined
 def _find(slots, first, second):
     """The slot that holds a fingerprint, or the free one in which to put it."""
-    mask = U(len(slots) - 1)
-    place = (first ^ (first >> U(32))) & mask  # the upper bits depend on all characters
+    place = first_place(slots, first)
     while slots[place, 1] != EMPTY:
         if slots[place, 0] == first and (slots[place, 1] ^ second) & ~COLUMN == U(0):
             return place
-        place = (place + U(1)) & mask
+        place = (place + 1) & (len(slots) - 1)
     return place
 
 

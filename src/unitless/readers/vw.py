@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unitless.kernels.decorators import inlined, kernel
+from unitless.kernels.simd import prefetch
 from unitless.readers import sparse_text
 from unitless.readers.blocks import FileBlock, Options, Position
 from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK, is_digit, read_number
@@ -34,7 +35,14 @@ from unitless.readers.sparse_text import (
     skip_blanks,
     start_row,
 )
-from unitless.readers.vocabulary import Vocabulary, column_of, extended, has_room, merge_equal
+from unitless.readers.vocabulary import (
+    Vocabulary,
+    column_of,
+    extended,
+    first_place,
+    has_room,
+    merge_equal,
+)
 
 NO_BAR, BAD_HEAD, BAD_SPACE, BAD_FEATURE, INFINITE_SUM, FULL = range(OWN, OWN + 6)
 """FULL: the vocabulary needs more slots."""
@@ -202,7 +210,7 @@ def _read_features(text, at, state, arrays, names):
     The fingerprint of each name goes to `prints`; the places of name and namespace to `tokens`.
     """
     values, _, starts, _, _ = arrays
-    key, _, _, prints, tokens = names
+    key, slots, _, prints, tokens = names
     begin = starts[state[ROW]]
     filled = begin
     space = at
@@ -245,6 +253,7 @@ def _read_features(text, at, state, arrays, names):
             tokens[0, k, 2] = at
             tokens[0, k, 3] = name_to
             values[filled] = value
+            prefetch(slots.reshape(-1), 2 * first_place(slots, first))  # looked up by `_place`
             filled += 1
             at = after
 
