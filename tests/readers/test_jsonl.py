@@ -51,7 +51,7 @@ def test_an_absent_label_is_missing(odd):
     assert block.weights[:3].tolist() == [2, 0, 1]
     assert block.frame["x"].to_list()[:3] == [3, 0, 0]
     assert block.position["skipped"] == 1
-    with pytest.raises(ReadError, match="importance") as caught:
+    with pytest.raises(ReadError, match="the weight is missing") as caught:
         read(text.encode(), format="jsonl", **options)
     assert (caught.value.line, caught.value.column) == (4, "w")
 

@@ -16,6 +16,7 @@ from unitless.blend.compaction import DENSE, SMALL, Compaction
 from unitless.blend.experts import Expert
 from unitless.blend.fused import fuse
 from unitless.learners.base import EMPTY, NO_INDICES, NO_STARTS, Float, Learner
+from unitless.learners.coordinatewise import Coordinatewise
 from unitless.pairs_of_bins import PairsOfBins
 from unitless.rows import Block
 from unitless.state import Component, Stateful, need
@@ -68,13 +69,17 @@ class Ensemble(Stateful):
             own = views.get(member.view, NOTHING)
             if learn:
                 learner._reserve(own.columns)
+            if isinstance(learner, Coordinatewise):  # most experts: straight to their kernel
+                arguments = learner.kernel_arguments(own, targets, weights, scores)
+                calls.append((learner.kernel, *arguments))
+            elif learn:
                 calls.append((learner._learn, own, targets, weights, scores))
             else:
                 calls.append((learner._predict, own, weights, scores))
         threads = min(MAX_THREADS, cast(Any, config).NUMBA_NUM_THREADS)
         if rows < MIN_ROWS or threads < 2:
-            for function, *arguments in calls:
-                function(*arguments)
+            for function, *given in calls:
+                function(*given)
         else:  # a pool per tile, so that a process can fork between calls
             with ThreadPoolExecutor(threads) as pool:
                 for future in [pool.submit(*call) for call in calls]:

@@ -75,7 +75,7 @@ def _write_files() -> None:
         x1=pl.when(row % 9 > 0).then("x1"),
         colour=pl.when(row % 3 > 0).then(pl.lit("red")).otherwise(pl.lit("blue")),
         binary=pl.when(pl.col("x0") > 0).then(1).otherwise(-1),
-        multiclass=pl.col("x0").cut([-0.5, 0.5], labels=["a", "b", "c"]),
+        multiclass=pl.lit(["a", "b", "c"]).list.get(row % 3),
         regression="x0",
     )
     frame.write_csv("rows.csv")

@@ -140,6 +140,15 @@ class Coordinatewise(Learner):
         return (self.state.records != 0).any(axis=(1, 2))
 
     def _learn(self, block: Block, targets: Float, weights: Float, scores: Float) -> Float:
+        row = self.kernel(*self.kernel_arguments(block, targets, weights, scores))
+        if self._guarded and row < len(scores):
+            raise Diverged(self.name, row)
+        return scores
+
+    def kernel_arguments(
+        self, block: Block, targets: Float, weights: Float, scores: Float
+    ) -> tuple[Any, ...]:
+        """What the kernel takes to learn a block or, without targets, to score it."""
         known, records, stored, state = self._one_row
         if known is not block or records is not self._records:
             values, columns, starts, width = block
@@ -150,10 +159,7 @@ class Coordinatewise(Learner):
             if len(starts) == 2:  # dict rows with the same keys are the same block
                 self._one_row = block, self._records, stored, state
         flat = scores if scores.ndim == 1 else scores.reshape(-1)
-        row = self.kernel(*self._settings, stored, targets, weights, flat, state)
-        if self._guarded and row < len(scores):
-            raise Diverged(self.name, row)
-        return scores
+        return *self._settings, stored, targets, weights, flat, state
 
     def _before(self, block: Block) -> Any:
         if not self._guarded:
