@@ -243,11 +243,11 @@ def test_guarantees_above_the_loss_are_not_shown(unitless, tmp_path, monkeypatch
     monkeypatch.setattr("unitless.evaluation.results.certified", lambda *_: found)
     path = write(tmp_path / "a.csv", np.where(np.arange(50) % 2, "a", "b"))
     words = ("evaluate", path, "-t", "y", "-l", "coordinate")
-    assert "Guaranteed" not in unitless(*words).out
+    assert "guaranteed" not in unitless(*words).out
     member["overhead"] = 1.5
     claim["certified"] = -2.0
     shown = unitless(*words).out
-    assert "at most that of its member full plus 1.5: 3 <= 2.9 + 1.5" in shown
+    assert "at most 1.5 more than the 2.9 of its member full" in shown
     assert "at least 2 less than a model whose weights are all 0" in shown
 
 

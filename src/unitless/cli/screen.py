@@ -242,15 +242,17 @@ def show_certificate(console: Console, certificate: dict[str, Any] | None) -> No
     """Show the regret certificate in sentences."""
     if certificate is None:
         return
-    console.print("\nGuaranteed for this run, without assumptions (total loss)", style="bold")
+    total = f" of {certificate['loss']:.5g}" if certificate["members"] else ""
+    heading = f"The total loss{total} is guaranteed, without assumptions about the data, to be"
+    console.print(f"\n{heading}", style="bold")
     members = sorted(certificate["members"].items(), key=lambda each: each[1]["loss"])
     staying = [each for each in members if each[1]["rows"] == certificate["rows"]]
     clipped = certificate.get("clipped", "")
     clipped = f" ({clipped})" if clipped else ""
     for name, kept in staying[:3]:
         console.print(
-            f"  at most that of its member {name}{clipped} plus {kept['overhead']:.4g}: "
-            f"{certificate['loss']:.5g} <= {kept['loss']:.5g} + {kept['overhead']:.4g}"
+            f"  at most {kept['overhead']:.4g} more than the {kept['loss']:.5g} of its member "
+            f"{name}{clipped}"
         )
     for against, what in COMPARATORS.items():
         claims = [c for c in certificate["claims"] if c["against"] == against]
