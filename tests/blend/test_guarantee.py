@@ -289,7 +289,7 @@ def long_run(rows, block=100_000):
 
 
 def test_a_million_rows_without_underflow():
-    """The mixer takes 0.3 us a row; benchmarks run ten million of them the same way.
+    """The mixer takes 0.3 us per row; benchmarks run ten million of them the same way.
 
     The loser of the first half lost 15 million nats by then, and comes back within a few rows.
     """

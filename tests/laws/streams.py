@@ -79,7 +79,7 @@ def losses_of(name):
 
 @cache
 def first_loss(name):
-    """A loss of one score a row."""
+    """A loss of one score per row."""
     return next(loss for loss in LOSSES if accepts(name, loss))
 
 
@@ -356,6 +356,6 @@ def outlook(learner, columns):
 
 
 def _padded(array, size):
-    """Columns nobody has seen yet hold 0, whether there is room for them or not."""
+    """Columns that were never seen hold 0, whether there is room for them or not."""
     assert not array[size:].any()
     return np.pad(array[:size], [(0, max(size - len(array), 0))] + [(0, 0)] * (array.ndim - 1))

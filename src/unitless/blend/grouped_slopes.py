@@ -32,7 +32,7 @@ POWERS = 9
 
 @shared
 def groups_of(trials):
-    """The number of groups of so many trials."""
+    """The number of groups that this many trials fill."""
     return GROUPS * (max(math.frexp(trials)[1] - FIRST, 0) + 1)
 
 

@@ -164,7 +164,7 @@ class EvaluationRun:
         """Write the results and the report, and show the summary."""
         options = self.options
         if options.quiet and not (options.results or options.json):
-            return  # certificates and weights take time, and nobody would see them
+            return  # certificates and weights take time, and would not be shown
         evaluation = self.evaluation
         more = self._checks() if options.report else {}
         position = evaluation.model.position

@@ -65,7 +65,7 @@ def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float
 
 
 def _alarm_clock(seconds: float) -> Callable[[], bool]:
-    """Return a function that says whether this process has worked for so many seconds."""
+    """Return a function that says whether this process has used that many CPU seconds."""
     end = time.process_time() + seconds
     return lambda: time.process_time() > end
 

@@ -20,7 +20,7 @@ from unitless.state import Float
 T, A, E, RANK, ACTIVE, OLD_RULE = range(6)  # of `totals`
 BY_POSITION = ("D", "z", "squares", "coordinates", "noise", "lost")
 NOISE = 128 * 2.0**-53  # what rounding leaves of a column, relative to those it depends on
-STEADY_ROWS = 64  # up to about so many rows, the errors of U stay within a small part of NOISE
+STEADY_ROWS = 64  # up to about this many rows, the errors of U stay within a small part of NOISE
 MIN_D = 2.0**-1000  # the end of float64, not a tolerance: see `linear_map.rescale`
 
 

@@ -155,7 +155,7 @@ class Source:
         return (self.offset if self.plain else self.raw.tell()) / self.size
 
     def _fill(self, size: int, wait: bool = True) -> bool:
-        """Read until so many bytes are in the buffer; whether they are not, because a pipe pauses.
+        """Read until that many bytes are in the buffer; True if a pipe paused before.
 
         Otherwise the buffer is smaller only at the end of the file.
         """

@@ -89,7 +89,7 @@ def column_of(slots, first, second, next_column):
 
 @inlined
 def has_room(slots, names):
-    """Whether so many names may be in the slots."""
+    """Whether the slots have room for that many names."""
     return 4 * names <= 3 * len(slots)
 
 
