@@ -10,9 +10,9 @@ from sklearn.datasets import load_diabetes, load_iris
 
 from cli.material import command
 from unitless import losses
-from unitless.evaluation.baselines import LAST_LOSS, PAIRS, SAME, Previous, last_label
-from unitless.evaluation.metrics import LOSS, RunningMetrics
-from unitless.evaluation.noticed import information
+from unitless.evaluation.baselines import DIFFERENCE, LAST_LOSS, PAIRS, SAME, Previous, last_label
+from unitless.evaluation.metrics import LOSS, ROWS, SQUARE, RunningMetrics
+from unitless.evaluation.noticed import _order, information
 from unitless.evaluation.progressive import is_held_out
 
 
@@ -260,3 +260,16 @@ def test_a_model_that_predicts_well_is_not_said_to_lack_information(loss, told):
         tally=SimpleNamespace(totals={LOSS: loss}),
     )
     assert (information(run) is not None) == told
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.3, True), (0.05, False)])
+def test_an_order_is_explained_only_by_much_smaller_errors(share, told):
+    """A model that learns from the last label as well is somewhat better than it in any order."""
+    totals = np.zeros(12)
+    totals[[ROWS, SQUARE]] = 1000, share
+    run = SimpleNamespace(
+        tally=SimpleNamespace(task="regression", totals=totals),
+        previous=SimpleNamespace(totals={DIFFERENCE: 1.0}),
+        last=lambda: {"correlation": 0.95},
+    )
+    assert (_order(run) is not None) == told

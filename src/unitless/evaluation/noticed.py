@@ -14,6 +14,8 @@ from unitless.labels import text_of
 MIN_DEVIATIONS = 6
 """By how many standard deviations consecutive labels are more alike than in random order."""
 MIN_EFFECT = 0.25  # and by how much: the correlation of numbers, Cohen's kappa of classes
+EXPLAINED = 0.1
+"""The most error, as a share of that of the last label, of a model that explains the order."""
 FEW = 20  # most distinct whole numbers that may be classes
 MIN_PAIRS = 30
 """Pairs of rows after which it is worth saying that the features showed no information."""
@@ -32,7 +34,8 @@ def notes(run: Evaluation, task: str = "auto") -> list[str]:
 def _order(run: Evaluation) -> str | None:
     """Return a note if the labels come in an order that the features do not explain.
 
-    They explain it if the model makes less than half the error of the label of the row before.
+    They explain it if the error of the model is far below that of the label of the row before. Only
+    somewhat below is no evidence: the default learns from the last labels as well.
     """
     last = run.last()
     n = float(run.tally.totals[ROWS])
@@ -42,7 +45,7 @@ def _order(run: Evaluation) -> str | None:
     if run.tally.task == "regression":
         effect = last["correlation"]
         deviations = effect * math.sqrt(n)
-        explained = totals[SQUARE] < run.previous.totals[DIFFERENCE] / 2
+        explained = totals[SQUARE] < run.previous.totals[DIFFERENCE] * EXPLAINED
         what = f"the correlation of consecutive targets is {effect:.2f}"
     else:
         same, chance = last["same"], last["chance"]
@@ -50,7 +53,7 @@ def _order(run: Evaluation) -> str | None:
             return None
         effect = (same - chance) / (1 - chance)
         deviations = (same - chance) / math.sqrt(chance * (1 - chance) / n)
-        explained = 1 - totals[RIGHT] < min(same, 1 - same) / 2
+        explained = 1 - totals[RIGHT] < min(same, 1 - same) * EXPLAINED
         what = f"{same:.1%} have the class of the row before ({chance:.1%} by chance)"
     if abs(effect) < MIN_EFFECT or abs(deviations) < MIN_DEVIATIONS or explained:
         return None
