@@ -132,16 +132,41 @@ def test_a_model_of_0_1_0_keeps_its_rule():
     assert any(wrong)
 
 
-def test_a_heavy_row_late_in_the_stream_shows_more_noise():
-    """After t rows, errors of the factor have grown like sqrt(t): column 1 equals column 0 here."""
+def equal_columns():
+    """A state of rank 1 in which column 1 equals column 0, both of norm 1."""
     state = FactorState.empty(2).with_coordinates(np.array([1, 2]))
     state.U[0] = 1.0
     state.D[0] = 1.0
     state.squares[:] = 1.0
     state.totals[RANK] = 1
+    return state
+
+
+def opens(state, rest, size):
+    """Whether this rest of a row, relative to NOISE, opens a direction in column 1."""
     ones = np.ones(2)
-    for trials, opens in ((0, True), (64 * 100**2, False)):
-        state.totals[T] = trials
-        rest = np.array([0.0, 50 * NOISE])
-        found = find_pivot(rest, 1.0, state, state.U, ones, ones, 0.0)
-        assert (found >= 0) == opens
+    w = np.array([0.0, rest * NOISE])
+    return find_pivot(w, 1.0, state, state.U, ones, ones, size) >= 0
+
+
+def test_a_heavy_row_late_in_the_stream_shows_more_noise():
+    """After t rows, errors of the factor have grown like sqrt(t)."""
+    state = equal_columns()
+    assert opens(state, 50, size=0.0)
+    state.totals[T] = 64 * 100**2
+    assert not opens(state, 50, size=0.0)
+
+
+def test_noise_that_was_found_once_is_remembered():
+    """The noise of column 1 is that of two columns, and decides later rows without a solve."""
+    state = equal_columns()
+    assert not opens(state, 1.5, size=0.0)
+    assert state.noise[1] == 0  # predictions leave no trace
+    assert not opens(state, 1.5, size=1.0)
+    assert state.noise[1] == 2
+    assert opens(state, 2.5, size=1.0)
+    state.noise[1] = 5.0  # found when the column was a larger combination of the pivots
+    assert not opens(state, 4.0, size=1.0)
+    state.totals[T] = 64 * 100**2
+    assert not opens(state, 5.5, size=1.0)
+    assert state.noise[1] == 5  # the larger one is kept
