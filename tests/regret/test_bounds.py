@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unitless.learners import get
-from unitless.regret import bounds, lower_bounds, penalties
+from unitless.regret import bounds, certificate, lower_bounds, penalties
 from unitless.rows import as_rows
 
 mp.mp.dps = 50
@@ -146,6 +146,27 @@ def test_additive_terms_by_their_formulas(alpha, wealth):
         counted = bounds.additive(T, alpha, wealth, growing=True)
         assert fixed == pytest.approx(wealth * (1 + (c - 1) * harmonic), rel=1e-12)
         assert counted == pytest.approx(wealth * c * harmonic, rel=1e-12)
+        for growing in (False, True):
+            below = bounds.additive(T, bounds.SHARP_ALPHA - 1e-6, wealth, growing=growing)
+            overhead = math.exp(1 / (2 * (bounds.SHARP_ALPHA - 1e-6 - 9 / 8)))
+            assert below == pytest.approx(wealth * overhead * harmonic, rel=1e-9)
+
+
+def test_a_d_that_is_counted_costs_a_larger_additive_term():
+    """In the sharp form of Theorem 1 and in the certificate of a learner without a fixed d."""
+    a = np.array([3.0, 0.5, 0.0])
+    data = {"d": 3, "T": 50, "alpha": 1.2, "wealth": 2.0}
+    for growing in (False, True):
+        f = penalties.lambert(a, 1.2, math.log(3 * 50 / 2.0))
+        expected = f.sum() + bounds.additive(50, 1.2, 2.0, growing=growing)
+        found = bounds.theorem_1_sharp(a, growing=growing, **data)
+        assert found == pytest.approx(expected, rel=1e-12)
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    for d in (None, 3):
+        learner = get("coordinate")("linear", intercept=False, d=d, wealth=2.0)
+        learner.learn(as_rows(X, np.sign(X[:, 0])))
+        at_zero = -3 / (3 * 50 / 2.0) + bounds.additive(50, 1.2, 2.0, growing=d is None)
+        assert certificate(learner).origin.sharp == pytest.approx(at_zero, rel=1e-12)
 
 
 def test_luo_s_smallest_eigenvalue_is_that_of_any_trial():
@@ -172,6 +193,38 @@ def test_luo_holds_in_any_units(units):
     Z = X / units
     leverages = [Z[t] @ np.linalg.pinv(Z[: t + 1])[:, t] for t in range(40)]
     assert sum(leverages) <= bounds.luo(*bounds.luo_quantities(X)) < 50
+
+
+def test_theorem_2_with_luo_s_bound_for_gamma():
+    """It does not depend on the gradients, and is above Theorem 2 with any."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(30, 3))
+    rank, total, smallest = bounds.luo_quantities(X)
+    data = {"rank": rank, "total": total, "smallest": smallest}
+    for norm in (0.1, 3.0, 1e3):
+        found = bounds.theorem_2_luo(norm, alpha=1.2, wealth=2.0, **data)
+        most = bounds.luo(rank, total, smallest)
+        assert found == bounds.theorem_2(norm, gamma=most, alpha=1.2, wealth=2.0)
+        for g in (np.ones(30), rng.choice([-1.0, 1.0], 30)):
+            learner = get("full")("linear", intercept=False)
+            learner.learn(as_rows(X, g))
+            gamma = learner.gamma()
+            assert gamma > 1
+            assert bounds.theorem_2(norm, gamma=gamma, alpha=1.2, wealth=2.0) < found
+
+
+@given(st.integers(1, 5), st.integers(0, 10**6))
+def test_the_footnote_s_bound_is_a_determinant(d, seed):
+    """log det(I + S / ridge), largest where S is a multiple of the identity."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(8, d)) * 10.0 ** rng.uniform(-2, 2, d)
+    total, ridge = float(np.sum(X * X)), 0.3
+    bound = bounds.ridge_gamma(d, total, ridge)
+    for S, is_round in ((X.T @ X, d == 1), (total / d * np.eye(d), True)):
+        _, exact = np.linalg.slogdet(np.eye(d) + S / ridge)
+        assert exact <= bound * (1 + 1e-12)
+        if is_round:
+            assert exact == pytest.approx(bound, rel=1e-12)
 
 
 def test_the_footnote_s_variant_of_algorithm_2():
@@ -222,6 +275,19 @@ def test_ross_is_reached_by_rates_tuned_in_hindsight():
             regret += g * (x @ (w - u))
             w -= np.abs(u) / s * g * x
         assert regret <= bounds.ross(u * s) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("u", [0.7, -3.0])
+def test_ross_is_attained_where_descent_ends_at_u(u):
+    """x = 1 four times, s = 2: the gradients sum to -s sign(u), so that the last weight is u."""
+    rate = abs(u) / 2
+    w = regret = 0.0
+    for g in np.sign(u) * np.array([1.0, -1.0, -1.0, -1.0]):
+        regret += g * (w - u)
+        w -= rate * g
+    assert w == pytest.approx(u, rel=1e-12)
+    assert regret == pytest.approx(bounds.ross([2 * u]), rel=1e-12)
+    assert bounds.ross([2 * u, 0.0, 1.5]) == pytest.approx(regret + 1.5, rel=1e-12)
 
 
 @pytest.mark.parametrize("T", [1, 2, 5, 9])

@@ -68,6 +68,23 @@ def test_above_the_true_regret(name, loss):
 
 
 @EVERY
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "smoothed_hinge"])
+def test_never_above_the_bound_for_linear_losses(name, loss):
+    """A + h.u is one of the bounds, and the smallest where h.u is far below 0."""
+    learner, _ = learned(name, as_rows(X, y), loss)
+    sums = learner.sums()
+    for size in (-1e-3, 1.0, -30.0):
+        a = size * sums.z
+        weights = a / np.where(sums.s > 0, sums.s, 1.0)
+        product = float(np.sum(sums.z * sums.s * weights))
+        claim = certificate(learner, Weights(float(weights[0]), weights[1:])).given.certificate
+        rounding = 1e-10 * (1 + abs(sums.A) + abs(product))
+        assert claim <= sums.A + product + rounding
+        if size == -30.0:
+            assert claim == pytest.approx(sums.A + product, abs=rounding)
+
+
+@EVERY
 @pytest.mark.parametrize("loss", ["absolute", "quantile(0.9)", "huber(3)"])
 def test_lipschitz_constants_are_put_back(name, loss):
     target = X @ (RNG.standard_normal(6) / X.std(axis=0))

@@ -9,6 +9,8 @@ from unitless.learners import get
 from unitless.learners.base import Weights
 from unitless.learners.slopes import no_slopes
 from unitless.regret import best_comparator, certificate
+from unitless.regret.damped import LAMBDAS, damped
+from unitless.regret.duality import conjugate
 from unitless.rows import as_rows
 
 SIGNED = ["logistic", "hinge", "smoothed_hinge"]
@@ -186,6 +188,40 @@ def test_a_blend_is_certified_by_slopes(seed):
         true = exact_regret(blend, X, y, v, scores, corner)
         for member in certificate(blend, ball=B).by_member:
             assert true <= member.bounds[2].certificate
+
+
+@each_learner
+@pytest.mark.parametrize("loss", SIGNED)
+def test_the_loss_paid_is_rounded_up(name, loss):
+    """Against weights without any loss the regret is all that was paid, which is also certified."""
+    for seed in range(8):
+        X = np.random.default_rng(seed).normal(size=(200, 2))
+        y = np.sign(X[:, 0])
+        learner = get(name)(loss)
+        scores = learner.learn(as_rows(X, y))
+        u = Weights(0.0, np.array([500 / np.abs(X[:, 0]).min(), 0.0]))
+        true = exact_regret(learner, X, y, np.ones(200), scores, u)
+        claim = certificate(learner, u).given.certificate
+        assert true <= claim <= float(true) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("loss", SIGNED + REAL)
+def test_levels_are_sums_of_conjugates(loss):
+    """level(lambda) = sum v (loss + loss*(y, lambda g)); chords are above it, and close to it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = np.sign(X[:, 0] + 0.5 * rng.normal(size=400)) * (3.0 if loss in REAL else 1.0)
+    v = rng.choice([0.5, 1.0, 3.0], 400)
+    learner = get("full")(loss, wealth=300.0)
+    p = learner.learn(as_rows(X, y, v))
+    assert np.ptp(p) > 10
+    g = learner.loss.derivative(y, p)
+    paid = float(np.sum(v * learner.loss.value(y, p)))
+    exact = paid + conjugate(learner.loss, y, np.outer(LAMBDAS, g)) @ v
+    levels = damped(learner.loss, learner.sums()).levels
+    assert (levels >= exact - 1e-12 * paid).all()
+    close = 0.001 * v.sum() if loss == "logistic" else 1e-9 * paid
+    assert (levels - exact <= close).all()
 
 
 def test_without_the_sums_of_slopes_the_certificate_is_A_plus_h_u():

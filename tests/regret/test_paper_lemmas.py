@@ -64,8 +64,8 @@ def test_lambert_is_young_s_inequality_of_the_potential(theta, x, alpha, log_bet
 @given(st.floats(0.01, 15), ALPHAS)
 def test_lambert_is_attained(theta, alpha):
     """With equality at x = theta / alpha exp(theta^2 / (2 alpha)): no smaller penalty will do."""
-    potential = math.exp(theta**2 / (2 * alpha))
-    x = theta / alpha * potential
+    potential = float(penalties.conjugate_bound(theta, alpha))
+    x = theta / alpha * math.exp(theta**2 / (2 * alpha))
     gain = theta * x - float(penalties.lambert(x, alpha))
     assert gain == pytest.approx(potential, rel=1e-9)
 
@@ -213,22 +213,20 @@ def test_the_correction_is_needed_below_1_2_only():
 
 
 def test_pseudoinverses_do_not_transform_like_inverses():
-    """Appendix D's footnote: A'^-1 S^+ A^-1 is not (A S A')^+, but x'S^+x' agrees on its range."""
-    x, A = np.array([1.0, 0.0]), np.array([[1.0, 0.0], [1.0, 1.0]])
-    S = np.outer(x, x)
+    """Appendix D, footnote: (A S A')^+ is not A'^-1 S^+ A^-1, but x'S^+h and x'S^+x stay."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, (30, 2)) @ np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]])
+    A = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, -2.0, 1.0]])
+    S = X.T @ X  # of rank 2
     mapped = np.linalg.pinv(A @ S @ A.T)
     inverse = np.linalg.inv(A)
-    assert np.abs(mapped - inverse.T @ np.linalg.pinv(S) @ inverse).max() > 0.1
-    assert (A @ x) @ mapped @ (A @ x) == pytest.approx(x @ np.linalg.pinv(S) @ x, rel=1e-12)
-
-
-def test_the_pseudo_inverse_does_not_follow_linear_maps_but_products_in_range_do():
-    """Appendix D, footnote: (A S A')^+ is not A^-T S^+ A^-1; x_i'S^+x_j still is invariant."""
-    X = np.array([[1.0, 0.0], [2.0, 0.0]])  # S has rank 1
-    A = np.array([[1.0, 0.0], [1.0, 1.0]])
-    S = X.T @ X
-    moved = np.linalg.pinv(A @ S @ A.T)
-    inverse = np.linalg.inv(A)
-    assert np.abs(moved - inverse.T @ np.linalg.pinv(S) @ inverse).max() > 0.04
+    moved = inverse.T @ np.linalg.pinv(S) @ inverse
+    assert np.abs(mapped - moved).max() > 0.1 * np.abs(mapped).max()
     Y = X @ A.T
-    np.testing.assert_allclose(Y @ moved @ Y.T, X @ np.linalg.pinv(S) @ X.T, atol=1e-12)
+    np.testing.assert_allclose(Y @ mapped @ Y.T, X @ np.linalg.pinv(S) @ X.T, atol=1e-12)
+    g = rng.choice([-1.0, 1.0], 30)
+    plain, other = (get("full")("linear", intercept=False) for _ in range(2))
+    np.testing.assert_allclose(
+        other.learn(as_rows(Y, g)), plain.learn(as_rows(X, g)), rtol=1e-9, atol=1e-12
+    )
+    assert other.gamma() == pytest.approx(plain.gamma(), rel=1e-9)
