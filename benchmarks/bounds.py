@@ -163,12 +163,12 @@ def two_level(X, y):
     shared weights, as the Blend does, without sharing, and by Bayes' rule from both mixtures.
     """
     rows, learner = as_rows(X, y), get("blend")()
-    books = [np.zeros(len(learner.mixture.state.W0))]
+    lost = [np.zeros(len(learner.mixture.state.W0))]
     for t in range(len(y)):
         learner.learn(rows[t : t + 1])
-        books.append(learner.mixture.state.books[:, 0].copy())
+        lost.append(learner.mixture.state.lost.copy())
     W0 = learner.mixture.state.W0
-    chances = np.exp(-np.diff(books, axis=0))[:, W0 > 0]
+    chances = np.exp(-np.diff(lost, axis=0))[:, W0 > 0]
     W0 = W0[W0 > 0]
     W, shared = W0, []
     for t, chance in enumerate(chances, 1):

@@ -41,7 +41,7 @@ def test_the_table_is_made_from_the_results_files(monkeypatch):
     assert readme_table.page_with_table() == (ROOT / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["quality", "curves", "ablation"])
+@pytest.mark.parametrize("name", ["quality", "curves", "ablation", "overheads"])
 def test_the_tables_of_measurements_are_those_of_the_results_files(name, monkeypatch):
     """Otherwise: python benchmarks/NAME.py --write."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")

@@ -24,7 +24,7 @@ from blend.material import (
     widening,
 )
 from unitless import losses
-from unitless.blend.mixture import SLACK
+from unitless.blend.mixture import EXCESS
 from unitless.rows import as_rows
 
 K, N = 6, 250
@@ -256,14 +256,30 @@ def test_the_overhead_can_be_lost_in_full(loss):
 
 def test_how_much_of_the_overhead_is_lost_for_squares():
     """A prophet against experts at the other end of the range, and a stacker that follows one of
-    them: eta = 1 / (2 range^2) leaves something on the table where forecasts are at both ends.
-    Measured: 41 %.
+    them. Measured: 59 %.
     """
     y = np.tile([0.0, 1.0], 200)
     Z = np.repeat(1 - y[:, None], K, axis=1)
     Z[:, 0] = y
     claim = always_holds("squared", Z, y, every=10, first=follows_expert_2).guarantees()["expert 0"]
-    assert claim.loss - claim.member_loss >= 0.2 * claim.overhead
+    assert claim.loss - claim.member_loss >= 0.5 * claim.overhead
+
+
+@each_table
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_overhead_of_squares_before_anything_is_seen(make, weighted):
+    """In a range of targets B the loss is exp-concave for V >= 2 B^2, and one trial exceeds that by
+    at most B^2: V <= (2 + 1/ln(K + 1)) B^2 times the largest sample weight.
+    """
+    rng = np.random.default_rng(0)
+    y, right = target_and_sign("squared", rng)
+    v = 10.0 ** rng.uniform(-3, 3, N) if weighted else np.ones(N)
+    mixer = mixer_of("squared", ROLES)
+    mixed(mixer, make(rng, right), y, v)
+    most = (2 + 1 / math.log(K + 1)) * np.ptp(np.append(y, 0.0)) ** 2 * v.max()
+    for claim in mixer.guarantees().values():
+        nats = math.log(0.8 if claim.member == "stacker" else 0.2 / K)
+        assert claim.overhead <= most * (math.log(N + 1) + math.log(K + 1) - nats)
 
 
 # A long run
@@ -402,7 +418,8 @@ def test_the_gain_of_exp_concavity_counts():
     y[:2] = -3.0, 3.0
     Z = y[:, None] + rng.normal(size=(N, K))
     mixer = mixer_of("squared", ROLES)
-    mixed(mixer, Z, y)
+    mixed(mixer, Z[:50], y[:50])
+    excess = mixer.state.totals[EXCESS]
+    mixed(mixer, Z[50:], y[50:])
     holds(mixer.guarantees())
-    slack = mixer.state.totals[SLACK]
-    assert slack < -0.1
+    assert mixer.state.totals[EXCESS] < excess - 0.1

@@ -49,16 +49,18 @@ def memberships(rows):
 
 
 class Mixture:
-    """Weights that are shared, and the bound on what they lose, from its definition."""
+    """Weights that are shared, and the bound on what they lose, from its definition.
 
-    def __init__(self, K):
-        self.K, self.t, self.alive = K, 0, [True] * K
+    The scale V is the largest sample weight, or the excess over `nats`, if these are given.
+    """
+
+    def __init__(self, K, nats=None):
+        self.K, self.t, self.alive, self.nats = K, 0, [True] * K, nats
         self.W0 = self._prior()
         self.W, self.start = list(self.W0), list(self.W0)
-        self.V, self.loss, self.slack = ZERO, ZERO, ZERO
-        self.lost, self.gap = [ZERO] * (K + 1), [ZERO] * (K + 1)
-        self.spent, self.grown = [ZERO] * (K + 1), [ZERO] * (K + 1)
-        self.last_share = [ZERO] * (K + 1)
+        self.V, self.loss, self.excess = ZERO, ZERO, ZERO
+        self.lost = [ZERO] * (K + 1)
+        self.spent, self.last_share = [ZERO] * (K + 1), [ZERO] * (K + 1)
 
     def _prior(self):
         each = (1 - STACKER) / sum(self.alive)
@@ -71,40 +73,56 @@ class Mixture:
             self.W = [w * a for w, a in zip(self.W, [*alive, True], strict=True)]
             self.W = [w / sum(self.W) for w in self.W]
             self.W0 = self._prior()
-            # the share of the trial before is paid already
-            self.spent = [a + b for a, b in zip(self.spent, self.last_share, strict=True)]
-            self.last_share = [ZERO] * (self.K + 1)
+            self._pay_share()
 
-    def learn(self, size, v, lost, losses):
-        """Members lost so much, the mixture `lost`; size is what V must be at least."""
-        self.t += 1
-        if size > self.V:
-            for k in range(self.K + 1):
-                self.grown[k] -= (size - self.V) * self.gap[k]
-            self.V = size
+    def _pay_share(self):
+        """The share after the last trial costs nothing until there is one more trial."""
         self.spent = [a + b for a, b in zip(self.spent, self.last_share, strict=True)]
+        self.last_share = [ZERO] * (self.K + 1)
+
+    def learn(self, v, lost, losses):
+        """Members lost so much, the mixture `lost`."""
+        self.t += 1
+        self._pay_share()
+        before, self.loss = self.V, self.loss + v * lost
+        if self.nats is None:
+            self.V = max(before, v)
+            self.excess += v * lost - self._mix(self._scaled(before), v, losses)
+        else:
+            self.excess += v * lost - self._mix(self.W, v, losses)
+            self.V = max(before, self.excess / self.nats)
         if self.V > 0:
-            self._weigh(v, lost, losses)
+            pairs = zip(self._scaled(before), losses, strict=True)
+            new = [w * (v * (min(losses) - loss) / self.V).exp() for w, loss in pairs]
+            self.W = [w / sum(new) for w in new]
+        counted = zip(self.lost, losses, self.W0, strict=True)
+        self.lost = [sum_k + v * loss * bool(w0) for sum_k, loss, w0 in counted]
         a = ONE / (self.t + 1)
         self.last_share = [-(1 - a * (1 - w)).ln() if w else ZERO for w in self.W0]
         self.W = [(1 - a) * w + a * w0 for w, w0 in zip(self.W, self.W0, strict=True)]
 
-    def _weigh(self, v, lost, losses):
-        eta = v / self.V
-        new = [w * (-eta * loss).exp() for w, loss in zip(self.W, losses, strict=True)]
-        self.slack += eta * lost + sum(new).ln()
-        self.loss += v * lost
-        for k in range(self.K + 1):
-            if self.W0[k]:
-                self.lost[k] += v * losses[k]
-                self.gap[k] += eta * (lost - losses[k])
-        self.W = [w / sum(new) for w in new]
+    def _mix(self, W, v, losses):
+        """-V ln sum W exp(-v loss / V); the smallest loss, if V = 0. It counts from that one."""
+        best = min(loss for loss, w0 in zip(losses, self.W0, strict=True) if w0)
+        if self.V == 0:
+            return v * best
+        parts = zip(W, losses, strict=True)
+        return v * best - self.V * sum(w * (v * (best - x) / self.V).exp() for w, x in parts).ln()
+
+    def _scaled(self, before):
+        """W0 exp(-L / V), if the weights were W0 exp(-L / before); their sum is at most 1."""
+        if before in (0, self.V):
+            return self.W
+        return [
+            w0 * (w / w0) ** (before / self.V) if w0 else ZERO
+            for w, w0 in zip(self.W, self.W0, strict=True)
+        ]
 
     def told(self, scores):
         """The end."""
         overheads = [
-            self.V * (-self.start[k].ln() + self.spent[k] + self.slack) + self.grown[k]
-            for k in range(self.K + 1)
+            self.V * (-start.ln() + spent) + self.excess
+            for start, spent in zip(self.start, self.spent, strict=True)
         ]
         return Told(scores, self.W, self.lost, overheads, self.loss)
 
@@ -157,7 +175,7 @@ def logistic(Z, targets, roles, weights=None, drops=None, digits=40, steep=None)
             if v > 0:
                 y = Decimal(float(targets[t]))
                 each = [-sigma(y * z_k).ln() for z_k in z]
-                mixture.learn(v, v, -(yes if y > 0 else no).ln(), each)
+                mixture.learn(v, -(yes if y > 0 else no).ln(), each)
                 (e,), c = slopes("logistic", y, [plain])
                 for i, x_i in enumerate(x):
                     b[i] += v * x_i * (e + c * plain)
@@ -175,7 +193,7 @@ def squared(Z, targets, roles, weights=None, drops=None, digits=40):
     """Base, stacker, mixture."""
     drops = drops or {}
     with precision(digits):
-        mixture, scores = Mixture(len(roles)), []
+        mixture, scores = Mixture(len(roles), Decimal(len(roles) + 1).ln()), []
         stacked = [k for k, role in enumerate(roles) if role != "guarantee"]
         ridge, low, high = Newton(Decimal(10), "squared", 1), ZERO, ZERO
         for t, (p, v) in enumerate(_rows(Z, weights)):
@@ -194,7 +212,7 @@ def squared(Z, targets, roles, weights=None, drops=None, digits=40):
                 y = Decimal(float(targets[t]))
                 low, high = min(low, y), max(high, y)
                 each = [(p_k - y) ** 2 for p_k in p]
-                mixture.learn(2 * (high - low) ** 2 * v, v, (score - y) ** 2, each)
+                mixture.learn(v, (score - y) ** 2, each)
                 ridge.learn(known, strange, [z], y - base, v)
         return mixture.told(scores)
 
@@ -244,7 +262,7 @@ def softmax(Z, targets, roles, weights=None, drops=None, digits=40):
             scores.append([q.ln() for q in mixed])
             if v > 0:
                 y = int(targets[t])
-                mixture.learn(v, v, -mixed[y].ln(), [-log[y] for log in logs])
+                mixture.learn(v, -mixed[y].ln(), [-log[y] for log in logs])
                 _newton(H, w, f, [log.exp() for log in log_softmax(z)], y, v)
         return mixture.told(scores)
 

@@ -69,7 +69,7 @@ def mix(Z, targets, weights, scores, stacker, mixture):
         y = targets[r]
         for k in range(m):
             losses[k] = -math.log(up[k] if y > 0 else down[k])
-        exponential_weights(v, v, -math.log(yes if y > 0 else no), losses, mixture)
+        exponential_weights(v, 0.0, -math.log(yes if y > 0 else no), losses, mixture)
         g = derivative(np.int64(LOGISTIC), 0.0, y, plain)
         e[0] = -v * g
         step((U, D, w), e, v * curvature(g), np.int64(0), scratch)

@@ -2,9 +2,9 @@
 
 The regret bound of a mixture is computed while it runs (docs/explanation/blend.md derives it):
 
-    loss <= loss_k + V_T (ln 1/W0_k + shares + slack) - sum_t (V_{t+1} - V_t) S_{k,t}
+    loss <= loss_k + V (ln 1/W0_k + shares) + excess
 
-Kernels get a mixture as the tuple (W, W0, books, totals, history); see `Mixture`.
+Kernels get a mixture as the tuple (W, W0, lost, totals, history); see `Mixture`.
 """
 
 import math
@@ -22,10 +22,11 @@ from unitless.kernels.simd import LANES
 from unitless.losses import Loss
 from unitless.state import Damaged, Fact, Field, Float, Stateful, checked_count, need
 
-T, V, LOSS, SLACK, SINCE, LOW, HIGH, LAST = range(8)
-"""Totals: trials, scale, loss, slack, trial W0 was set, range of targets, last refresh."""
+T, V, LOSS, EXCESS, SINCE, LOW, HIGH, LAST = range(8)
+"""Totals: trials, scale, loss, its excess over the mix loss -V ln sum_k W_k exp(-v loss_k / V),
+trial W0 was set, range of targets, last refresh."""
 TOTALS = 8
-LOST, GAP, GROWN = range(3)  # of an expert: its loss, S_k, - sum of growth times S_k
+MIN_SCALE = 1e-240  # so that v / V is finite
 CLOSED_FORM = 20_000.0
 """Trials after which the sum of shares has a closed form that does not cancel."""
 MAX_RATE = 1e300  # finite, so that 0 times it is 0
@@ -33,31 +34,42 @@ DOUBLINGS = 64
 
 
 @inlined
-def exponential_weights(v, scale, loss, losses, mixture):
-    """One trial: enter its losses, W_k <- W_k exp(-eta loss_k), and give back a share.
+def exponential_weights(v, nats, loss, losses, mixture):
+    """One trial: W_k prop. W0_k exp(-L_k / V), where L_k grows by v loss_k; then give back a share.
 
-    The scale V grows to `scale`, if that is larger. `loss` is that of the mixture.
+    `loss` is that of the mixture. With `nats` = 0, for losses that are mixable at rate 1, V is the
+    largest v so far. Otherwise it is the excess over `nats`, as in AdaHedge, and the trial is mixed
+    before V grows; while V is 0, the weights stay as they are.
     """
-    W, W0, books, totals, history = mixture
-    totals[T] += 1
-    totals[LOSS] += v * loss
-    if scale > totals[V]:
+    W, W0, lost, totals, history = mixture
+    best = least(losses, W0)
+    before = totals[V]
+    if nats == 0:
+        totals[V] = max(before, v)
+    else:
+        eta = v / before if before > 0 else 0.0
+        mass = 0.0
         for k in range(W.size):
-            books[k, GROWN] -= (scale - totals[V]) * books[k, GAP]
-        totals[V] = scale
+            mass += W[k] * exp(-eta * (losses[k] - best))
+        totals[EXCESS] += v * (loss - best) + before * math.log(mass)
+        if totals[EXCESS] / nats > max(before, MIN_SCALE):
+            totals[V] = totals[EXCESS] / nats
     eta = v / totals[V] if totals[V] > 0 else 0.0
     mass = 0.0
     for k in range(W.size):
-        gap = eta * (loss - losses[k])
-        W[k] *= exp(gap)
-        mass += W[k]
         if W0[k] > 0:
-            books[k, LOST] += v * losses[k]
-            books[k, GAP] += gap
-    totals[SLACK] += math.log(mass)  # negative where the loss is exp-concave
+            lost[k] += v * losses[k]
+            if totals[V] > before:  # as if V had never been less
+                W[k] = W0[k] * (W[k] / W0[k]) ** (before / totals[V])
+            W[k] *= exp(-eta * (losses[k] - best))
+            mass += W[k]
+    totals[T] += 1
+    totals[LOSS] += v * loss
+    if nats == 0:
+        totals[EXCESS] += v * (loss - best) + totals[V] * math.log(mass)
     a = 1.0 / (totals[T] + 1)
     for k in range(W.size):
-        W[k] = W[k] / mass * (1 - a) + a * W0[k]
+        W[k] = (1 - a) * W[k] / mass + a * W0[k]
     remember(W, history, totals[T])
 
 
@@ -197,7 +209,7 @@ class NamedWeights(Stateful):
 
 
 MixtureState = namedtuple(
-    "MixtureState", "U D w s2 woke prior stacked W W0 start spent books totals history"
+    "MixtureState", "U D w s2 woke prior stacked W W0 start spent lost totals history"
 )
 
 
@@ -217,8 +229,8 @@ class Mixture(NamedWeights):
         Field("state.W0", "1", "weights that it starts from", ("m",)),
         Field("state.start", "1", "the first W0", ("m",)),
         Field("state.spent", "nat", "what shares had cost when W0 was last set", ("m",)),
-        Field("state.books", "loss", "losses of the experts, gaps, and their growth", ("m", 3)),
-        Field("state.totals", "", "trials, scale V, loss, slack, trial W0 was set, ...", (TOTALS,)),
+        Field("state.lost", "loss", "losses of the experts", ("m",)),
+        Field("state.totals", "", "trials, scale V, loss, excess, trial W0 was set...", (TOTALS,)),
         Field("state.history", "1", "W after 1, 2, 4, ... trials", (DOUBLINGS, "m"), True),
     )
     stacker_share: ClassVar[float] = 0.8
@@ -231,7 +243,6 @@ class Mixture(NamedWeights):
         m = self._sizes()["m"]
         arrays = {name: np.zeros(m) for name in MixtureState._fields}
         arrays["U"] = np.eye(m).reshape(-1)
-        arrays["books"] = np.zeros((m, 3))
         arrays["totals"] = np.zeros(TOTALS)
         arrays["history"] = np.full((DOUBLINGS, m), np.nan)
         self.state = MixtureState(**arrays)
@@ -277,7 +288,7 @@ class Mixture(NamedWeights):
     def weights(self) -> tuple[Float, ...]:
         """The state of the mixture, as the kernel takes it."""
         state = self.state
-        return state.W, state.W0, state.books, state.totals, state.history
+        return state.W, state.W0, state.lost, state.totals, state.history
 
     @property
     def _last_step(self) -> MixtureState:
@@ -301,6 +312,5 @@ class Mixture(NamedWeights):
         state = self.state
         totals = state.totals
         shares = cost_of_shares(state.W0[k], totals[SINCE], totals[T] - 1)
-        nats = -np.log(state.start[k]) + state.spent[k] + shares + totals[SLACK]
-        overhead = totals[V] * nats + state.books[k, GROWN]
-        return totals[LOSS], state.books[k, LOST], overhead
+        nats = -np.log(state.start[k]) + state.spent[k] + shares
+        return totals[LOSS], state.lost[k], totals[V] * nats + totals[EXCESS]

@@ -183,9 +183,9 @@ def _vaw(table, k, block, targets, weights, scores):
 def _mix(table, k, Z, classes, targets, weights, scores):
     """The score of the Blend from those of its experts, by a stacker and a mixture."""
     a = arrays_at(table, k)
-    U, D, w, s2, woke, prior, stacked, late, W, W0, books, totals, history, steep = a
+    U, D, w, s2, woke, prior, stacked, late, W, W0, lost, totals, history, steep = a
     stacker = U, D, w, s2, woke, prior, stacked, late, np.int64(steep[0])
-    mixture = W, W0, books.reshape(W.size, -1), totals, history.reshape(-1, W.size)
+    mixture = W, W0, lost, totals, history.reshape(-1, W.size)
     if table[k, 1] == LOGISTIC:
         logistic.mix(Z.reshape(1, Z.size), targets, weights, scores, stacker, mixture)
     elif table[k, 1] == SQUARED:

@@ -94,7 +94,7 @@ def mix(Z, targets, weights, scores, stacker, mixture):
             y = int(targets[r])
             for k in range(K + 1):
                 losses[k] = -logs[k, y]
-            exponential_weights(v, v, -math.log(q[y]), losses, mixture)
+            exponential_weights(v, 0.0, -math.log(q[y]), losses, mixture)
             log_probabilities(z)
             _newton(v, y, z, f, (U, D, w), room, scratch)
 

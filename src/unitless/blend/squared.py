@@ -2,11 +2,12 @@
 
     base     = sum_k B_k p_k,  B_k prop. exp(-(t/2) L_k / min L)
     stacker  = base + w.x / (1 + s), ridge regression of y - base on x_k = p_k - base
-    mixture  = sum_k W_k p_k,  eta = v / V,  V = 2 (max y - min y)^2
+    mixture  = sum_k W_k p_k,  V = excess / ln(number of weights), as in AdaHedge
 
-Everything is clipped to the range of targets seen before; within it eta makes the loss exp-concave.
+Everything is clipped to the range of targets seen before.
 """
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from unitless.blend.mixture import (
     HIGH,
     LAST,
-    LOST,
     LOW,
     Mixture,
     T,
@@ -45,10 +45,11 @@ def mix(Z, targets, weights, scores, stacker, mixture):
     U, D, w, s2, woke, prior, stacked, late, _ = stacker
     posterior = U, D, w
     sizes = s2, woke, prior
-    W, W0, books, totals, _ = mixture
+    W, W0, lost, totals, _ = mixture
     K = Z.shape[1]
-    lost = books[:K, LOST]
+    lost = lost[:K]
     alive = W0[:K]
+    nats = math.log(K + 1.0)
     B = np.empty(K)
     m = W.size
     p = np.zeros(m)
@@ -89,10 +90,9 @@ def mix(Z, targets, weights, scores, stacker, mixture):
         y = targets[r]
         totals[LOW] = min(low, y)
         totals[HIGH] = max(high, y)
-        width = totals[HIGH] - totals[LOW]
         for k in range(m):
             losses[k] = (p[k] - y) ** 2
-        exponential_weights(v, 2 * width * width * v, (score - y) ** 2, losses, mixture)
+        exponential_weights(v, nats, (score - y) ** 2, losses, mixture)
         t = totals[T]
         for k in range(K):
             s2[k] += x[k] * x[k]

@@ -3,8 +3,9 @@
 Then, Algorithm 1 had all its numbers in one array: 8 settings, 3 totals from place 8 on, and from
 place 16 on h and s2 of every coordinate, followed by 8 empty records. Full and VAW had a unit per
 position, and VAW kept a whole Full; the length of Newton's units was the number of its columns. A
-Blend had other names for its parts. It multiplied every feature by a power of two from its first
-value on, and so did some of its experts; now only `unitless.units` does, for values out of range.
+Blend had other names for its parts, and two more sums per expert in its mixture. It multiplied
+every feature by a power of two from its first value on, and so did some of its experts; now only
+`unitless.units` does, for values out of range.
 """
 
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.blend.mixture import EXCESS, V
 from unitless.learners.base import EMPTY
 from unitless.learners.linear_map import rescale
 from unitless.learners.slopes import no_slopes
@@ -38,6 +40,7 @@ def upgrade(arrays: Arrays, facts: dict[str, Any]) -> bool:
         _rename(arrays)
         _rename(facts)
         _collect_units(arrays)
+        _convert_mixture(arrays)
     for name in list(arrays):
         if "_full." in name:  # the Full of a VAW
             arrays[name.replace("_full.", "")] = arrays.pop(name)
@@ -71,6 +74,20 @@ def _collect_units(arrays: Arrays) -> None:
     arrays["ensemble.features.statistics"] = np.ascontiguousarray(profile[:, 1:])
     arrays["_units"] = units
     arrays["ensemble.features.turned"] = np.zeros(len(ids), dtype=np.int32)
+
+
+def _convert_mixture(arrays: Arrays) -> None:
+    """Replace the sums of the mixture's bound; what growth of its scale has cost stays paid."""
+    if "mixture.state.books" not in arrays:  # hedged
+        return
+    books = arrays.pop("mixture.state.books")
+    lost, _, grown = books.T
+    totals = arrays["mixture.state.totals"]
+    scale = totals[V]
+    totals[EXCESS] *= scale  # it was in nats
+    arrays["mixture.state.lost"] = lost.copy()
+    if scale > 0:
+        arrays["mixture.state.spent"] += np.maximum(grown, 0) / scale
 
 
 def _split_memory(path: str, arrays: Arrays) -> None:
