@@ -46,6 +46,8 @@ GUARANTEES = [
 ]
 
 TREES = {"trees": 64, "rate": 0.15, "leaves": 256, "gain": 2.0}
+FEWER_TREES = {**TREES, "trees": 48, "rate": 0.2}
+"""For two classes, where they cost a quarter less and predict 0.2 % worse."""
 BOOSTED_TREES = Expert("boosted trees", "raw", BoostedTrees, TREES, dense=True, role="late")
 PAIRS = Expert("pairs of bins", "pairs", Diagonal, {"strength": 3.0}, dense=True, role="late")
 NEIGHBOURS = Expert("neighbours", "raw", Neighbours, dense=True, small=True, role="late")
@@ -110,7 +112,7 @@ LOGISTIC = [
     SMOOTH_LOGISTIC[0],
     SMOOTH_LOGISTIC[1]._replace(steep=True),  # Newton, centred
     *(member for member in SMOOTH_LOGISTIC[2:] if member.name != "drift tracker"),
-    BOOSTED_TREES,
+    BOOSTED_TREES._replace(parameters=FEWER_TREES),
     PAIRS,
     NEIGHBOURS,
 ]
