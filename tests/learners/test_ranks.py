@@ -170,3 +170,11 @@ def test_noise_that_was_found_once_is_remembered():
     state.totals[T] = 64 * 100**2
     assert not opens(state, 5.5, size=1.0)
     assert state.noise[1] == 5  # the larger one is kept
+
+
+def test_what_is_dropped_is_entered_as_lost():
+    """Below the noise of the column alone, of the column and its pivot, and in predictions."""
+    state = equal_columns()
+    for rest, size, lost in ((0.5, 3.0, 1.5), (1.5, 2.0, 4.5), (1.5, 0.0, 4.5), (1.25, 2.0, 7.0)):
+        assert not opens(state, rest, size)
+        assert state.lost[1] == lost * NOISE

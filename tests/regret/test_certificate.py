@@ -135,6 +135,13 @@ def test_ellipsoid_of_full():
         assert certificate(learner, u).given.certificate <= made.ellipsoid.certificate + 1e-9
 
 
+def test_ellipsoid_says_on_how_many_features_u_is_zero():
+    dependent = np.column_stack([X, X[:, 0] + X[:, 1], 2 * X[:, 2]])
+    for values, expected in ((X, ""), (dependent, " (0 on 2 dependent)")):
+        learner, _ = learned("full", as_rows(values, y), intercept=False)
+        assert certificate(learner).ellipsoid.comparator == f"any |u|_S <= 1{expected}"
+
+
 @THEOREMS
 @pytest.mark.parametrize("B", [0.0, 1e-6, 1.0, 1e6])
 def test_balls_are_below_the_theorem(name, B):

@@ -9,6 +9,7 @@ from unitless.learners import get
 from unitless.learners.base import Weights
 from unitless.learners.slopes import no_slopes
 from unitless.regret import best_comparator, certificate
+from unitless.regret.blend_certificate import SlopeBound, _conjugates
 from unitless.regret.damped import LAMBDAS, damped
 from unitless.regret.duality import conjugate
 from unitless.rows import as_rows
@@ -128,6 +129,20 @@ def test_the_part_of_h_that_was_dropped_is_known():
         assert abs(h) <= (sums.lost[2] + rounding) * sums.s[2]
 
 
+def test_what_was_dropped_of_h_follows_a_linear_map():
+    """The part of h that was dropped is at most |M| times what it was before x arrives as M x."""
+    X, y = nearly_equal(-52)
+    learner = get("full")(intercept=False)
+    learner.learn(as_rows(X, y))
+    before = learner.sums()
+    M = np.array([[1.0, -3.0], [0.5, 2.0]])
+    learner.rescale(M)
+    after = learner.sums()
+    expected = np.abs(M) @ (before.lost * before.s)[1:]
+    assert (expected > 0).all()
+    assert ((after.lost * after.s)[1:] >= expected * (1 - 1e-12)).all()
+
+
 def test_what_was_dropped_of_h_enters_every_bound(monkeypatch):
     """By |u_i| s_i times `lost`; the allowance for rounding would hide that it is missing."""
     X, y = nearly_equal(-52)
@@ -188,6 +203,35 @@ def test_a_blend_is_certified_by_slopes(seed):
         true = exact_regret(blend, X, y, v, scores, corner)
         for member in certificate(blend, ball=B).by_member:
             assert true <= member.bounds[2].certificate
+
+
+def test_rounding_enters_the_bounds_by_slopes():
+    """That of h by |u_i| s_i, that of the other sums whatever u is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.sign(X[:, 0] + rng.normal(size=200))
+    blend = get("blend")()
+    scores = blend.learn(as_rows(X, y))
+    names = [member.name for member in blend.ensemble.members]
+    sums = blend.ensemble.learners[names.index("Algorithm 1")].sums()
+    paid = float(np.sum(blend.loss.value(y, scores)))
+    sure = SlopeBound(blend.slopes, sums, paid)
+    unit = 2.0**-53
+    assert sure.error >= 200**1.5 * unit
+    assert sure.paid >= paid * (1 + 200 * unit)
+    exact = _conjugates(blend.slopes._slopes)
+    used = blend.slopes._slopes[..., 1] > 0
+    assert (sure.levels[..., 1:] >= exact[..., 1:] + 200 * unit * np.abs(exact[..., 1:]))[
+        used
+    ].all()
+    w = np.array([0.1, 1.0, -0.2])
+    size = float(np.sum(sums.s * np.abs(w)))
+    without, in_simplex, in_box = sure.against(w), *sure.balls(0.3)
+    assert max(without, in_simplex, in_box) < paid
+    sure.error += 1e-3
+    assert sure.against(w) == pytest.approx(without + 1e-3 * size, rel=1e-9)
+    for before, after, corners in zip((in_simplex, in_box), sure.balls(0.3), (1, 3), strict=True):
+        assert 0 < after - before <= 1e-3 * 0.3 * corners * (1 + 1e-9)
 
 
 @each_learner

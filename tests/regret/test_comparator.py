@@ -142,6 +142,20 @@ def test_units_from_1e_150_to_1e150(loss):
     assert abs(scaled.gap) <= 1e-8 * scaled.loss
 
 
+@pytest.mark.parametrize("loss", ["logistic", "huber(0.5)", "squared"])
+def test_linear_maps_leave_the_best_predictions_alone(loss):
+    """Where the best predictions are unique: u of A x is A'^-1 u, and predicts the same."""
+    A = np.random.default_rng(6).standard_normal((4, 4)) + 3 * np.eye(4)
+    Z = X / X.std(axis=0)
+    rows, mapped = as_rows(Z, targets(loss)), as_rows(Z @ A.T, targets(loss))
+    plain, other = best_comparator(loss, rows), best_comparator(loss, mapped)
+    assert other.loss == pytest.approx(plain.loss, rel=1e-9)
+    np.testing.assert_allclose(
+        predictions(mapped, other.weights), predictions(rows, plain.weights), rtol=0, atol=1e-5
+    )
+    np.testing.assert_allclose(A.T @ other.weights.features, plain.weights.features, atol=1e-5)
+
+
 @pytest.mark.parametrize("loss", REAL)
 def test_targets_of_any_size(loss):
     for unit in (1e-6, 1e6):

@@ -188,6 +188,30 @@ def test_main_lemma_of_algorithm_2(seed, alpha):
         before = after
 
 
+def test_weights_are_the_gradient_of_a_potential_between_two_trials():
+    """w_t is the gradient of exp((h'S_t^+h - Gamma_(t-1)) / (2 alpha)), and of neither psi."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9, 3))
+    g = rng.uniform(-1, 1, 8)
+    learner = get("full")("linear", intercept=False)
+    learner.learn(as_rows(X[:8], g))
+    h = -(g @ X[:8])
+    x = X[8]
+    p = learner.predict(as_rows(x[None]))[0]
+
+    def slope(S, gamma):
+        """Along x, of the potential as a function of h."""
+        z = np.linalg.solve(S, h)
+        return math.exp((h @ z - gamma) / (9 / 4)) / (9 / 8) * (x @ z)
+
+    before, now = X[:8].T @ X[:8], X.T @ X
+    gamma = learner.gamma()
+    assert p == pytest.approx(slope(now, gamma), rel=1e-9)
+    assert abs(p) < 0.9 * abs(slope(before, gamma))
+    later = gamma + x @ np.linalg.solve(now, x)  # |g| = 1
+    assert abs(p) > 1.1 * abs(slope(now, later))
+
+
 def largest_overhead(alpha, corrected):
     """Of one trial of Algorithm 1, t d times: appendix A's (9) over its v and gamma, t large."""
     v = np.linspace(-12, 12, 2401)[:, None]

@@ -9,31 +9,62 @@ from pathlib import Path
 
 import pytest
 
-from unitless import regret
+from unitless import learners, regret
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "explanation" / "theory.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the docs are not installed")
 
 
-def test_every_test_named_exists():
-    named = re.findall(r"`(?:(test_\w+\.py)::)?(test_\w+)(\*)?(?:\[\w+\])?`", PAGE.read_text())
-    assert len(named) > 20
+def names_of_tests(text):
+    """[(file, name or beginning of names)]; a name without a file is in the file before it."""
+    pattern = r"`(?:((?:tests/\w+/)?test_\w+\.py)::)?(test_\w+)(\*)?(?:\[\w+\])?`"
+    found = []
     file = ""
-    for path, name, star in named:
-        file = path or file  # a name without a file is in the file before it
-        places = [ROOT / "tests" / room / file for room in ("regret", "learners")]
+    for path, name, star in re.findall(pattern, text):
+        file = path or file
+        found.append((file, name if star else rf"{name}\b"))
+    return found
+
+
+def test_every_test_named_exists():
+    named = names_of_tests(PAGE.read_text())
+    assert len(named) > 80
+    for file, name in named:
+        places = [ROOT / "tests" / folder / file for folder in ("regret", "learners")]
+        places.append(ROOT / file)
         code = next(path for path in places if path.exists()).read_text()
-        assert re.search(rf"def {name}{'' if star else chr(92) + 'b'}", code), f"{file}::{name}"
+        assert re.search(rf"def {name}", code), f"{file}::{name}"
 
 
 def test_every_function_named_exists():
-    named = re.findall(
-        r"`(adversaries|bounds|lower_bounds|normalised_bounds|penalties)\.(\w+)`", PAGE.read_text()
-    )
-    assert len(named) > 15
+    page = PAGE.read_text()
+    modules = r"adversaries|blend_certificate|bounds|lower_bounds|normalised_bounds|penalties"
+    named = re.findall(rf"`({modules})\.(\w+)`", page)
+    assert len(named) > 30
     for module, name in named:
-        assert hasattr(getattr(regret, module), name), f"{module}.{name}"
+        assert hasattr(import_module(f"unitless.regret.{module}"), name), f"{module}.{name}"
+    places = {"Blend": learners, "Full": learners, "Comparator": regret, "RegretBounds": regret}
+    of_classes = re.findall(rf"`({'|'.join(places)})\.(\w+)(?:\(\))?`", page)
+    assert {name for name, _ in of_classes} == set(places)
+    for name, attribute in of_classes:
+        assert hasattr(getattr(places[name], name), attribute), f"{name}.{attribute}"
+    inside = re.findall(r"`(\w+)` in `(unitless(?:\.\w+)+)`", page)
+    assert len(inside) > 3
+    for name, module in inside:
+        assert hasattr(import_module(module), name), f"{name} in {module}"
+
+
+def test_every_statement_has_a_meaning_code_and_a_test():
+    page = PAGE.read_text()
+    title = r"^\| statement \| meaning \| code \| test \|\n.*\n"
+    tables = re.findall(title + r"((?:\|.*\n)+)", page, re.M)
+    assert page.count("\n| statement |") == len(tables) == 5
+    for line in "".join(tables).splitlines():
+        _, statement, meaning, code, test, _ = re.split(r"(?<!\\)\|", line)
+        assert meaning.strip().endswith("."), statement
+        assert "`" in code, statement
+        assert names_of_tests(test), statement
 
 
 def test_every_module_named_exists():
@@ -82,7 +113,7 @@ def test_numbers_are_those_of_the_paper():
         assert numbers[label] == int(printed), label
     here = {label: number for number, _, label in rows}
     equations = re.findall(r"^\| ((?:\(\d+\)(?:, )?)+) \| ((?:`eq:[^`]+`(?:, )?)+) \|", page, re.M)
-    assert len(equations) == 7
+    assert len(equations) == 9
     for printed, labels in equations:
         found = [numbers[label] for label in re.findall("`([^`]+)`", labels)]
         assert [int(number) for number in re.findall(r"\d+", printed)] == found
@@ -91,6 +122,7 @@ def test_numbers_are_those_of_the_paper():
         if label != "alg:two":
             kind = "Theorem" if label.startswith("thm") else "Lemma"
             assert f"{letter} {'proves ' if letter == 'A' else ''}{kind} {here[label]}" in proofs
+            assert f"| {kind} {here[label]}, appendix {letter}:" in page
 
 
 def test_every_number_used_in_the_code_exists():
