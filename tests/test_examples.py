@@ -1,26 +1,30 @@
 """Every example runs, and prints what its reader is meant to see."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+import scripts
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 OFF = re.compile(r"off by ([\d.]+)")
 
 
-def printed(name):
-    """What an example prints; a warning is an error."""
-    command = [sys.executable, "-W", "error::UserWarning", EXAMPLES / f"{name}.py"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    assert run.returncode == 0, run.stderr
-    assert run.stderr == ""
-    return run.stdout
+@pytest.fixture
+def printed(capfd):
+    """Run an example; returns what it prints. A warning is an error."""
+
+    def run(name):
+        scripts.run(EXAMPLES / f"{name}.py")
+        said = capfd.readouterr()
+        assert said.err == ""
+        return said.out
+
+    return run
 
 
-def test_stream_from_csv():
+def test_stream_from_csv(printed):
     text = printed("stream_from_csv")
     errors = [float(error) for error in OFF.findall(text)]
     assert len(errors) == 6
@@ -29,7 +33,7 @@ def test_stream_from_csv():
     assert "distance_m" in text.splitlines()[-1]
 
 
-def test_river_before_and_after():
+def test_river_before_and_after(printed):
     text = printed("river_before_and_after")
     before, after = (float(score) for score in re.findall(r"Accuracy: ([\d.]+)%", text))
     assert after > before
@@ -38,7 +42,7 @@ def test_river_before_and_after():
     assert text.endswith("to the last bit: True\n")
 
 
-def test_change_of_unit():
+def test_change_of_unit(printed):
     text = printed("change_of_unit")
     scores = [float(line.split()[-1]) for line in text.splitlines()[1:4]]
     unchanged, told, untold = scores
@@ -46,14 +50,14 @@ def test_change_of_unit():
     assert float(text.split()[-1]) < 1e-6
 
 
-def test_resume_elsewhere():
+def test_resume_elsewhere(printed):
     text = printed("resume_elsewhere")
     assert "first process: learned 221 patients" in text
     assert float(OFF.search(text)[1]) < 60
     assert text.endswith("one process that learned all: True\n")
 
 
-def test_own_learner():
+def test_own_learner(printed):
     text = printed("own_learner")
     assert float(re.search(r"seen: ([\d.]+)", text)[1]) > 0.85
     assert "bit for bit: True" in text

@@ -1,13 +1,16 @@
 """Every code block of every page runs, in the order of the page, in a folder of its own.
 
-Blocks of Python are doctests, or plain code. In a console block, lines that begin with `$` are run
-by a shell, and the lines below a command are parts of what it prints.
+Blocks of Python are doctests, or plain code. In a console block, lines that begin with `$` are run,
+and the lines below a command are parts of what it prints. A shell runs those with a pipe or a
+redirection; the others, like the scripts of the gallery, run in this process, because most of the
+time of a new process is spent on loading the kernels.
 """
 
 import doctest
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +19,9 @@ import numpy as np
 import polars
 import pytest
 
+import scripts
 import unitless
+from cli.material import Done, command
 from unitless.learners import REGISTRY
 
 ROOT = Path(__file__).parent.parent
@@ -68,18 +73,24 @@ def run_python(code, names, title):
     assert not runner.failures, "".join(said)
 
 
-def run_shell(text, folder):
+def in_a_shell(line):
+    start = f'unitless() {{ {sys.executable} -m unitless "$@"; }}; set -eo pipefail; '
+    words = ["bash", "-c", start + line]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def run_console(text, unitless):
     """Run the commands; install commands are those of .ci/run, which runs them."""
-    command = f'unitless() {{ {sys.executable} -m unitless "$@"; }}; set -eo pipefail; '
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         line, _, expected = part.partition("\n")
         if line.startswith("pip "):
             continue
-        done = subprocess.run(
-            ["bash", "-c", command + line], cwd=folder, capture_output=True, text=True, timeout=600
-        )
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        said = " ".join(done.stdout.split())
+        name, *words = shlex.split(line)
+        plain = name == "unitless" and not {"|", ">", "<", "&&"} & {*words}
+        done = unitless(*words) if plain else in_a_shell(line)
+        assert done.code == 0, f"{line}\n{done.err}"
+        said = " ".join(done.out.split())
         for wanted in expected.splitlines():
             assert " ".join(wanted.split()) in said, f"{line}\n{wanted}"
 
@@ -87,16 +98,18 @@ def run_shell(text, folder):
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.stem
 )
-def test_every_block_runs(page, tmp_path, monkeypatch):
+def test_every_block_runs(page, tmp_path, monkeypatch, capsys):
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), *sys.path]))
+    unitless = command(monkeypatch, capsys)
     names = {"__name__": "__main__"}
     for language, text in blocks_of(page):
         if language == "python":
             run_python(text, names, page.name)
         elif language == "console":
-            run_shell(text, tmp_path)
+            capsys.readouterr()
+            run_console(text, unitless)
         else:
             assert language == "bash"  # the two commands of .ci/run
             assert page.name == "README.md"
@@ -105,13 +118,13 @@ def test_every_block_runs(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "script", [s for s in GALLERY if s.stem != "drawing"], ids=lambda s: s.stem
 )
-def test_gallery(script, tmp_path):
+def test_gallery(script, tmp_path, capsys):
     """Each script draws its picture, and what it claims is true."""
-    pytest.importorskip("matplotlib")
-    words = [sys.executable, "-W", "error::UserWarning", str(script), str(tmp_path)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "False" not in done.stdout
+    matplotlib = pytest.importorskip("matplotlib")
+    with matplotlib.rc_context():
+        scripts.run(script, tmp_path)
+        matplotlib.pyplot.close("all")
+    assert "False" not in capsys.readouterr().out
     assert (tmp_path / f"{script.stem}.svg").stat().st_size > 2000
     assert (script.parent / f"{script.stem}.svg").exists()
 
