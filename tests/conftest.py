@@ -1,5 +1,6 @@
 """What holds for every test: compiled kernels never stale, hypothesis never random."""
 
+import gc
 import hashlib
 import os
 import tempfile
@@ -71,8 +72,11 @@ QUICK = (
 """Files of short tests, of every part. With the laws of Algorithm 1 they are `-m quick`."""
 
 
-FIRST = "laws/test_atomicity.py::test_bad_blocks["
-"""A short test of every learner, in which its kernel is compiled."""
+FIRST = ("laws/test_atomicity.py::test_bad_blocks[", "laws/test_rescale.py::test_by_name[blend]")
+"""Short tests in which kernels are compiled: of every learner, and the Blend's for one row."""
+
+BLEND = 20
+"""How much longer the kernels of the Blend take to compile than those of another learner."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -89,16 +93,37 @@ def pytest_collection_modifyitems(config, items):
         items[:] = dealt(items, workers)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let the garbage collector leave out what lives to the end: modules and twelve thousand items.
+
+    A full collection takes half a second otherwise, and some tests ask for one.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def dealt(items, workers):
     """The items in an order in which each worker compiles other learners first.
 
     Workers begin with equal parts of the items. Each would compile all learners on its own if none
-    found them in the cache yet.
+    found them in the cache yet. The Blends share kernels with each other and with their members, so
+    one worker begins with them, and the others with baselines.
     """
-    first = [item for item in items if FIRST in item.nodeid]
-    rest = [item for item in items if FIRST not in item.nodeid]
-    first.sort(key=lambda item: "blend" not in item.name)  # takes longest
-    shares = [first[k::workers] for k in range(workers)]
+    first = [item for item in items if any(name in item.nodeid for name in FIRST)]
+    rest = [item for item in items if not any(name in item.nodeid for name in FIRST)]
+    blends = [item for item in first if "blend" in item.name]
+    shares = [blends, *([] for _ in range(workers - 1))]
+    costs = [BLEND] + [0] * (workers - 1)
+    others = [item for item in first if item not in blends]
+    for item in sorted(others, key=not_a_baseline):
+        least = costs.index(min(costs))
+        shares[least].append(item)
+        costs[least] += 1
     order = []
     for k, share in enumerate(shares):
         size = (len(items) - len(order)) // (workers - k)
@@ -106,3 +131,10 @@ def dealt(items, workers):
         order += share + rest[:cut]
         rest = rest[cut:]
     return order + rest
+
+
+def not_a_baseline(item):
+    """Whether the learner of a test may be a member of the Blend."""
+    from unitless.learners import REGISTRY
+
+    return ".baselines." not in REGISTRY[item.callspec.params["name"]]
