@@ -198,8 +198,8 @@ def _open_row(state, pivot, w, delta, c2, row):
 
 @subroutine
 def _rotated(U, D, z, row, wz, rank):
-    """A copy of U with a row rotated into it."""
-    U = U.copy()
+    """A copy of the first rows of U with a row rotated into it."""
+    U = U[:rank].copy()
     rotate(U, D.copy(), z.copy(), row.copy(), (1.0, wz), rank, np.zeros(rank), True)
     return U
 
