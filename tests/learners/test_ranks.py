@@ -69,6 +69,20 @@ def test_predict_is_what_learn_uses_where_directions_open(make):
         np.testing.assert_array_equal(learner.learn(as_rows(x[None], [target])), promised)
 
 
+def test_predict_is_what_learn_uses_where_a_row_decides_its_own_noise():
+    """The second row changes the combination that column 1 is of column 0 from 1 to 3."""
+    scores = []
+    for size in np.linspace(0.25, 0.8, 23) / NOISE:
+        learner = get("full")(intercept=False)
+        learner.learn(as_rows([[1.0, 1.0]], [1.0]))
+        row = [[size, 3 * size]]
+        promised = learner.predict(as_rows(row))
+        np.testing.assert_array_equal(learner.learn(as_rows(row, [1.0])), promised)
+        scores.append(promised[0])
+    assert scores[0] == 0  # a new direction
+    assert scores[-1] > 0  # noise
+
+
 @each_stream
 def test_scores_are_those_of_exact_arithmetic(make):
     X, y, _ = shuffled(make, 3, 40)

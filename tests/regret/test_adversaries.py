@@ -36,6 +36,7 @@ def test_every_learner_loses(name, d, T):
     game = play(opponent(name), d, T)
     assert game.norm == pytest.approx(1.0, rel=1e-7)
     assert game.regret >= game.norm * math.sqrt(T / 2) * (1 - 1e-7)
+    assert game.bound == pytest.approx(math.sqrt(T / 2), rel=1e-12)
     assert np.all(game.g * game.p >= 0)
 
 
@@ -90,6 +91,7 @@ def test_in_exact_arithmetic(name, d, c):
     for t in {1, d, d + 1, T // 2, T - 1, T}:
         assert abs(float(exact_square(game.X, game.g, t)) - t * c / (1 + c)) < 1e-8
     assert game.regret >= math.sqrt(T * c / (1 + c)) * (1 - 1e-7)
+    assert game.bound == pytest.approx(math.sqrt(T * c / (1 + c)), rel=1e-12)
 
 
 def test_forty_dimensions_in_sixty_digits():
@@ -139,6 +141,7 @@ def test_no_growth(name, T):
     assert game.regret >= 2.0 * math.sqrt(T) * (1 - 1e-12)
     if name == "zero":
         assert game.regret <= bounds.zero(game.norm, T) * (1 + 1e-12)
+        assert game.regret == pytest.approx(bounds.zero(game.norm, T), rel=1e-12)
 
 
 # Greedy

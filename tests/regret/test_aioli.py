@@ -1,7 +1,7 @@
 """AIOLI and its logarithmic bound, with the figures that theory.md has about both.
 
-Jezequel, Gaillard and Rudi, "Efficient improper learning for online logistic regression" (2020),
-Algorithm 1 and Theorem 1. It is not a learner of the package, and these tests say why.
+Jezequel, Gaillard and Rudi, "Efficient improper learning for online logistic regression" (2020).
+It is not a learner of the package, and these tests say why.
 """
 
 import math
@@ -57,7 +57,7 @@ def root(right, s):
 
 
 def bound(T, d, ridge, B, R):
-    """Theorem 1: the regret against every |u| <= B is at most this, if |x| <= R."""
+    """The regret against every |u| <= B is at most this, if |x| <= R."""
     curb = 1 + B * R
     return ridge * B**2 + d * curb * math.log1p(T * R**2 / (8 * d * ridge * curb))
 

@@ -253,12 +253,14 @@ def test_the_footnote_s_variant_of_algorithm_2():
     assert np.abs(found[0] - found[1]).max() > 1e-3  # no longer scale-invariant
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 1), (3, 4), (5, 20)])
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (1, 2), (4, 2), (3, 4), (5, 20)])
 def test_luo_s_lower_bound_is_below_the_expected_gain(d, n):
-    """d C E|sum of n signs|, exactly."""
+    """d C E|sum of n signs|, exactly; with two signs per coordinate they are equal."""
     chance = [math.comb(n, k) / 2**n for k in range(n + 1)]
     mean = sum(p * abs(n - 2 * k) for k, p in enumerate(chance))
     assert lower_bounds.luo(2.0, d, d * n) <= 2.0 * d * mean * (1 + 1e-12)
+    if n == 2:
+        assert lower_bounds.luo(2.0, d, d * n) == pytest.approx(2.0 * d * mean, rel=1e-12)
 
 
 def test_ross_is_reached_by_rates_tuned_in_hindsight():

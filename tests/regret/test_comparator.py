@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -269,6 +270,38 @@ def test_the_proof_covers_every_u_within_its_radius_and_says_so(exponent):
         margins = [target * w * (Fraction(x[1]) - Fraction(x[0])) for x, target in rows]
         loss = math.fsum(math.log1p(math.exp(-float(m))) for m in margins)
         assert loss * (1 + 1e-15) >= best.lower
+
+
+def test_the_radius_is_the_one_of_the_proof(monkeypatch):
+    """Ten times the size of the weights found, or of the targets."""
+    used = []
+
+    def spy(*arguments):
+        used.append(arguments[-1])
+        return lower_bound(*arguments)
+
+    monkeypatch.setattr("unitless.regret.comparator.lower_bound", spy)
+    for y in (NOISY, 1e6 + 0.0 * NOISY):
+        best = best_comparator("huber(0.5)", as_rows(X, y), intercept=False)
+        size = float(np.sum(np.abs(best.weights.features) * np.linalg.norm(X, axis=0)))
+        assert best.radius == used[-1]
+        assert best.radius == pytest.approx(10 * max(size, np.linalg.norm(y)), rel=1e-12)
+
+
+def test_the_proof_is_rounded_down():
+    """Coins, x = 1: the best loss is T log 2, and slopes of +-1/2 prove it up to rounding."""
+    loss = losses.get("logistic")
+    for T in range(2, 80, 2):
+        y = np.tile([1.0, -1.0], T // 2)
+        Z = np.full((T, 1), 1 / math.sqrt(T))
+        lower, within = (
+            lower_bound(loss, Z, Z, y, np.ones(T), -y / 2, radius) for radius in (0.0, 1e6)
+        )
+        with mp.workdps(60):
+            assert lower <= T * mp.log(2)
+        assert lower == pytest.approx(T * math.log(2), rel=1e-12)
+        # Z'g is computed as 0, but is a sum of T rounded terms
+        assert within <= lower - 1e6 * T * 2.0**-53 * math.sqrt(T) / 2
 
 
 def test_a_bound_without_its_radius_would_be_wrong():

@@ -1,5 +1,7 @@
 """The test of information: its level under null hypotheses of many kinds, and its power."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -32,6 +34,26 @@ def test_without_information_the_wealth_rarely_reaches_20(kind, rate):
         y = np.where(rng.random(400) < rate, 1.0, -1.0)
         reached += information_test(as_rows(X, y)).largest >= 20
     assert reached <= 3
+
+
+@pytest.mark.parametrize("T", [1, 4, 9])
+def test_the_wealth_is_a_martingale(T):
+    """Over all 2^T signs: its mean is 1, and it reaches 1/a in at most a share a of them."""
+    moves = np.random.default_rng(T).standard_cauchy((T, 2))
+    X = np.zeros((2 * T, 2))
+    X[::2] = moves
+    found = []
+    for signs in itertools.product([-1.0, 1.0], repeat=T):
+        y = np.zeros(2 * T)
+        y[::2] = signs
+        found.append(information_test(as_rows(X, y)))
+    assert {one.pairs for one in found} == {T}
+    assert np.mean([one.wealth for one in found]) == pytest.approx(1.0, rel=1e-12)
+    largest = np.array([one.largest for one in found])
+    for reached in largest:
+        assert np.mean(largest >= reached) <= 1 / reached
+    assert [one.p_value for one in found] == [1 / reached for reached in largest]
+    assert T == 1 or any(one.wealth < one.largest for one in found)
 
 
 def test_the_labels_themselves_would_reject_at_a_base_rate_of_nine_tenths():
