@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 CHECKERS = {
     # scikit-learn itself has no types
-    "mypy": ["--strict", "--disable-error-code=import-untyped", "--no-error-summary"],
+    "mypy": [
+        "--strict",
+        "--disable-error-code=import-untyped",
+        "--no-error-summary",
+        "--cache-dir",
+        str(Path(tempfile.gettempdir(), "unitless-mypy")),
+    ],
     "pyright": ["--pythonpath", sys.executable],
 }
 

@@ -1,13 +1,15 @@
 """The regret of no baseline exceeds its bound, under the assumptions of that bound.
 
 With the linear loss the regret against u is exactly sum g p + theta.u, so the worst u of a set is
-known. Adversaries see each prediction before they choose the gradient.
+known. Adversaries see each prediction before they choose the gradient. Any two of stream, adversary
+and parameters are tried together.
 """
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from cases import in_one_test
 from unitless.baselines.baseline import Trajectory
 from unitless.learners import get
 from unitless.rows import as_rows
@@ -33,7 +35,8 @@ ADVERSARIES = {
     "one way till it is rich": lambda t, p: -1.0 if p < 5 else 1.0,
     "in turn": lambda t, p: (-1.0) ** t,
 }
-each_stream = pytest.mark.parametrize("X", ROWS.values(), ids=ROWS)
+each_stream = in_one_test("X", ROWS)
+each_adversary = in_one_test("choose", ADVERSARIES)
 
 
 class Game:
@@ -73,102 +76,109 @@ def game(name, X, choose, **parameters):
     return Game(get(name)("linear", intercept=False, **parameters), X, choose)
 
 
-def games(name, X, **parameters):
-    """A game with each adversary."""
-    for choose in ADVERSARIES.values():
-        yield game(name, X, choose, **parameters)
+@each_stream
+@each_adversary
+@in_one_test("how", [(1.0, 1.0), (0.1, 3.0), (20.0, 0.5)])
+def test_ogd(X, choose, how):
+    rate, radius = how
+    run = game("ogd", X, choose, rate=rate, radius=radius)
+    run.check(run.worst(radius * (1 - 1e-12)))
+    assert np.linalg.norm(run.weights, axis=1).max() <= radius * (1 + 1e-9)
 
 
 @each_stream
-@pytest.mark.parametrize(("rate", "radius"), [(1.0, 1.0), (0.1, 3.0), (20.0, 0.5)])
-def test_ogd(X, rate, radius):
-    for run in games("ogd", X, rate=rate, radius=radius):
-        run.check(run.worst(radius * (1 - 1e-12)))
-        assert np.linalg.norm(run.weights, axis=1).max() <= radius * (1 + 1e-9)
+@each_adversary
+@in_one_test("rate", [0.1, 1.0, 10.0])
+def test_adagrad(X, choose, rate):
+    run = game("adagrad", X, choose, rate=rate)
+    for size in (0.1, 1.0, 10.0, 100.0):
+        u = size * np.sign(run.theta)
+        far = np.abs(run.weights - u).max(axis=0)
+        root_of_G = np.sqrt((run.q**2).sum(axis=0))
+        bound = ((far**2 / (2 * rate) + rate) * root_of_G).sum()
+        assert run.A + run.theta @ u <= bound * (1 + 1e-9)
 
 
 @each_stream
-@pytest.mark.parametrize("rate", [0.1, 1.0, 10.0])
-def test_adagrad(X, rate):
-    for run in games("adagrad", X, rate=rate):
-        for size in (0.1, 1.0, 10.0, 100.0):
-            u = size * np.sign(run.theta)
-            far = np.abs(run.weights - u).max(axis=0)
-            root_of_G = np.sqrt((run.q**2).sum(axis=0))
-            bound = ((far**2 / (2 * rate) + rate) * root_of_G).sum()
-            assert run.A + run.theta @ u <= bound * (1 + 1e-9)
+@each_adversary
+@in_one_test("rate", [0.1, 1.0, 10.0])
+def test_solo(X, choose, rate):
+    run = game("solo", X, choose, rate=rate)
+    for size in (0.0, 0.1, 1.0, 10.0, 100.0):
+        run.check(run.worst(size))
 
 
 @each_stream
-@pytest.mark.parametrize("rate", [0.1, 1.0, 10.0])
-def test_solo(X, rate):
-    for run in games("solo", X, rate=rate):
-        for size in (0.0, 0.1, 1.0, 10.0, 100.0):
-            run.check(run.worst(size))
-
-
-@each_stream
-@pytest.mark.parametrize("rate", [0.1, 1.0, 10.0])
-def test_adagrad_by_dual_averaging(X, rate):
+@each_adversary
+@in_one_test("rate", [0.1, 1.0, 10.0])
+def test_adagrad_by_dual_averaging(X, choose, rate):
     """It is SOLO in one dimension, for each feature."""
-    for run in games("adagrad_da", X, rate=rate):
-        for size in (0.0, 1.0, 10.0):
-            run.check(size * np.sign(run.theta))
+    run = game("adagrad_da", X, choose, rate=rate)
+    for size in (0.0, 1.0, 10.0):
+        run.check(size * np.sign(run.theta))
 
 
 @each_stream
-@pytest.mark.parametrize(("wealth", "bound"), [(1.0, 1.0), (1e-3, 1.0), (100.0, 3.0)])
-def test_kt(X, wealth, bound):
-    for run in games("kt", X * bound * (1 - 1e-12), wealth=wealth, bound=bound):
-        for size in (0.0, 0.1, 1.0, 10.0, 100.0):
-            run.check(run.worst(size))
-        assert wealth > run.A
+@each_adversary
+@in_one_test("how", [(1.0, 1.0), (1e-3, 1.0), (100.0, 3.0)])
+def test_kt(X, choose, how):
+    wealth, bound = how
+    run = game("kt", X * bound * (1 - 1e-12), choose, wealth=wealth, bound=bound)
+    for size in (0.0, 0.1, 1.0, 10.0, 100.0):
+        run.check(run.worst(size))
+    assert wealth > run.A
 
 
 @each_stream
-@pytest.mark.parametrize(("wealth", "bound"), [(1.0, 1.0), (1e-3, 1.0), (10.0, 3.0)])
-@pytest.mark.parametrize("horizon", [T, 10 * T])
-def test_minimax(X, wealth, bound, horizon):
-    for run in games("minimax", X * bound, wealth=wealth, bound=bound, horizon=horizon):
-        for size in (0.0, 0.1, 1.0, 10.0):
-            run.check(size * np.sign(run.theta))
+@each_adversary
+@in_one_test("how", [(1.0, 1.0), (1e-3, 1.0), (10.0, 3.0)])
+@in_one_test("horizon", [T, 10 * T])
+def test_minimax(X, choose, how, horizon):
+    wealth, bound = how
+    run = game("minimax", X * bound, choose, wealth=wealth, bound=bound, horizon=horizon)
+    for size in (0.0, 0.1, 1.0, 10.0):
+        run.check(size * np.sign(run.theta))
 
 
 @each_stream
-@pytest.mark.parametrize("radius", [0.1, 1.0, 30.0])
-def test_eg(X, radius):
+@each_adversary
+@in_one_test("radius", [0.1, 1.0, 30.0])
+def test_eg(X, choose, radius):
     """The worst u of a ball of the 1-norm is one of its corners."""
     X = X.copy()
     X[0] = 1e-3  # all features in the first row
-    for run in games("eg", X, radius=radius, horizon=T):
-        corner = np.abs(run.theta).argmax()
-        run.check(radius * np.eye(D)[corner] * np.sign(run.theta[corner]))
-        assert np.abs(run.weights).sum(axis=1).max() <= radius * (1 + 1e-9)
+    run = game("eg", X, choose, radius=radius, horizon=T)
+    corner = np.abs(run.theta).argmax()
+    run.check(radius * np.eye(D)[corner] * np.sign(run.theta[corner]))
+    assert np.abs(run.weights).sum(axis=1).max() <= radius * (1 + 1e-9)
 
 
 @each_stream
-@pytest.mark.parametrize(("a", "scale"), [(1.0, 1.0), (0.89, 30.0), (1.1, 0.01)])
-def test_dfeg(X, a, scale):
-    for run in games("dfeg", X * scale, a=a):
-        H = np.maximum(sizes := np.linalg.norm(X * scale, axis=1), sizes**2).sum()
-        assert run.learner.state.totals[0, 1] == pytest.approx(H)
-        for size in (0.0, 1e-3, 1.0, 10.0, 100.0):
-            run.check(run.worst(size / scale))
+@each_adversary
+@pytest.mark.parametrize("how", [(1.0, 1.0), (0.89, 30.0), (1.1, 0.01)])
+def test_dfeg(X, choose, how):
+    a, scale = how
+    run = game("dfeg", X * scale, choose, a=a)
+    H = np.maximum(sizes := np.linalg.norm(X * scale, axis=1), sizes**2).sum()
+    assert run.learner.state.totals[0, 1] == pytest.approx(H)
+    for size in (0.0, 1e-3, 1.0, 10.0, 100.0):
+        run.check(run.worst(size / scale))
 
 
 @each_stream
-@pytest.mark.parametrize("wealth", [1e-3, 1.0, 100.0])
-def test_reward_doubling(X, wealth):
+@each_adversary
+@in_one_test("wealth", [1e-3, 1.0, 100.0])
+def test_reward_doubling(X, choose, wealth):
     """Its reward, too: at least eps exp(ln(2) |theta| / sqrt(3 H)) / 4 - eps for each feature."""
     X = X.copy()
     X[0] = 1e-3  # all features in the first row
-    for run in games("reward_doubling", X, wealth=wealth, squares=float(T)):
-        rewards = -(run.q * run.weights).sum(axis=0)
-        eps = wealth / D
-        steep = np.log(2) / np.sqrt(3 * T) * np.abs(run.theta)
-        assert (rewards >= eps * (np.exp(steep) / 4 - 1) - 1e-12).all()
-        for size in (0.0, 0.1, 1.0, 10.0, 100.0):
-            run.check(size * np.sign(run.theta))
+    run = game("reward_doubling", X, choose, wealth=wealth, squares=float(T))
+    rewards = -(run.q * run.weights).sum(axis=0)
+    eps = wealth / D
+    steep = np.log(2) / np.sqrt(3 * T) * np.abs(run.theta)
+    assert (rewards >= eps * (np.exp(steep) / 4 - 1) - 1e-12).all()
+    for size in (0.0, 0.1, 1.0, 10.0, 100.0):
+        run.check(size * np.sign(run.theta))
 
 
 # Inequalities behind a theorem
@@ -184,27 +194,31 @@ def newton_terms(run, a, etas):
 
 
 @each_stream
-@pytest.mark.parametrize(("gamma", "a"), [(1.0, 1.0), (0.1, 3.0), (5.0, 0.01)])
-def test_ons(X, gamma, a):
-    for run in games("ons", X, gamma=gamma, a=a):
-        forms, steps = newton_terms(run, a, np.ones(T))
-        for u in (np.zeros(D), np.sign(run.theta), RNG.normal(size=D) * 10):
-            most = gamma / 2 * ((steps(u) ** 2).sum() + a * u @ u) + forms / (2 * gamma)
-            assert steps(u).sum() <= most * (1 + 1e-9)
+@each_adversary
+@in_one_test("how", [(1.0, 1.0), (0.1, 3.0), (5.0, 0.01)])
+def test_ons(X, choose, how):
+    gamma, a = how
+    run = game("ons", X, choose, gamma=gamma, a=a)
+    forms, steps = newton_terms(run, a, np.ones(T))
+    for u in (np.zeros(D), np.sign(run.theta), RNG.normal(size=D) * 10):
+        most = gamma / 2 * ((steps(u) ** 2).sum() + a * u @ u) + forms / (2 * gamma)
+        assert steps(u).sum() <= most * (1 + 1e-9)
 
 
 @each_stream
-@pytest.mark.parametrize(("C", "rate", "a"), [(1.0, 1.0, 1.0), (0.1, 2.0, 3.0), (5.0, 0.5, 0.1)])
-def test_son(X, C, rate, a):
+@each_adversary
+@in_one_test("how", [(1.0, 1.0, 1.0), (0.1, 2.0, 3.0), (5.0, 0.5, 0.1)])
+def test_son(X, choose, how):
     """Against v with |v.x| <= C in all rows; the loss is that of the clipped predictions."""
-    for run in games("son", X, C=C, rate=rate, a=a):
-        etas = rate / (C * np.sqrt(np.arange(1, T + 1)))
-        forms, _ = newton_terms(run, a, etas)
-        paid = np.array(run.losses)
-        for v in (np.zeros(D), np.sign(run.theta), RNG.normal(size=D)):
-            v = v * C / max(np.abs(X @ v).max(), 1e-12)
-            steps = paid - run.q @ v
-            assert steps.sum() <= (a * v @ v + (etas * steps**2).sum() + forms) / 2 * (1 + 1e-9)
+    C, rate, a = how
+    run = game("son", X, choose, C=C, rate=rate, a=a)
+    etas = rate / (C * np.sqrt(np.arange(1, T + 1)))
+    forms, _ = newton_terms(run, a, etas)
+    paid = np.array(run.losses)
+    for v in (np.zeros(D), np.sign(run.theta), RNG.normal(size=D)):
+        v = v * C / max(np.abs(X @ v).max(), 1e-12)
+        steps = paid - run.q @ v
+        assert steps.sum() <= (a * v @ v + (etas * steps**2).sum() + forms) / 2 * (1 + 1e-9)
 
 
 # What else was checked of formulas that no other code has

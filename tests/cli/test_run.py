@@ -83,8 +83,7 @@ def killed_after(monkeypatch, saves):
     monkeypatch.setattr(Evaluation, "save", save_and_die)
 
 
-@pytest.mark.parametrize("kind", ["svm", "csv", "folder"])
-@pytest.mark.parametrize("passes", [2, 3])
+@pytest.mark.parametrize(("kind", "passes"), [("svm", 2), ("csv", 2), ("folder", 3)])
 def test_killed_after_any_checkpoint(unitless, tmp_path, monkeypatch, request, kind, passes):
     data = request.getfixturevalue(kind)
     (tmp_path / "whole").mkdir()

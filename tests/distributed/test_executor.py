@@ -7,6 +7,7 @@ import sys
 import psutil
 import pytest
 
+from cli.material import command
 from distributed.files import classes, numbers, parquet
 from distributed.killing import as_plain, deadly
 from test_imports import loaded_by
@@ -122,19 +123,13 @@ def _marked(mark):
     return found
 
 
-def test_without_ray_the_error_says_what_to_install(tmp_path, monkeypatch):
-    words = ["fit", str(parquet(tmp_path)), "-t", "delay", "-l", "vaw", "--save", "m"]
+def test_without_ray_the_error_says_what_to_install(tmp_path, monkeypatch, capsys):
+    words = ["fit", parquet(tmp_path), "-t", "delay", "-l", "vaw", "--save", tmp_path / "m"]
     words += ["--shards", "2", "--address", "auto"]
-    code = "import sys; sys.modules['ray'] = None\nfrom unitless.cli import main; main()"
-    ran = subprocess.run(
-        [sys.executable, "-c", code, *words],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=tmp_path,
-    )
-    assert (ran.returncode, os.listdir(tmp_path)) == (2, ["flights.parquet"])
-    assert ran.stderr == (
+    monkeypatch.setitem(sys.modules, "ray", None)
+    done = command(monkeypatch, capsys)(*words)
+    assert (done.code, os.listdir(tmp_path)) == (2, ["flights.parquet"])
+    assert done.err == (
         "unitless: a cluster needs Ray, which is not installed: pip install 'unitless[ray]'\n"
     )
 

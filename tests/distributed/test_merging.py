@@ -56,9 +56,9 @@ def test_shards_are_one_pass(name, shards, decades):
 
 
 @pytest.mark.parametrize("decades", [0, 100])
-def test_every_number_of_shards(decades):
+def test_any_number_of_shards(decades):
     """One-hot data: each group of levels sums to the constant."""
-    for shards in range(1, 65):
+    for shards in (*range(1, 18), 31, 32, 33, 48, 63, 64):
         rng = np.random.default_rng([7, shards])
         X, y = STREAMS["flights"](rng, 260 + AFTER)
         if decades:

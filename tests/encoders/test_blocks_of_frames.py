@@ -64,8 +64,7 @@ def test_all_kinds(library, stream):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("max_levels", [0, 1, 3])
-@given(stream=streams(KINDS))
+@given(max_levels=st.sampled_from([0, 1, 3]), stream=streams(KINDS))
 def test_few_levels(library, max_levels, stream):
     check(KINDS, stream, library, max_levels=max_levels, hash_bits=2)
 
@@ -75,8 +74,7 @@ PAIRS = [("a", "b"), ("colour", "a"), ("colour", "shape"), ("a", "a"), ("when", 
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("max_levels", [2, 1000])
-@given(stream=streams(CROSSED))
+@given(max_levels=st.sampled_from([2, 1000]), stream=streams(CROSSED))
 def test_interactions(library, max_levels, stream):
     check(CROSSED, stream, library, pairs=PAIRS, max_levels=max_levels)
 

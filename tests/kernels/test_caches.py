@@ -90,7 +90,7 @@ def test_the_default_starts_beside_caches_of_others(tmp_path):
 
 
 def test_no_class_of_this_package_is_in_an_index():
-    python(DEFAULT)
+    exec(DEFAULT, {})
     found = indexes(cache_folder())
     assert found
     for index in found:

@@ -101,7 +101,7 @@ def test_dicts_with_names(name, loss, copied):
 @each_copy
 def test_dicts_whose_keys_come_in_any_order(name, loss, copied):
     """Sums run in the order of keys: of this row's, not of one that a copy has not seen."""
-    stream = tame(name, loss, n=60, d=20, density=1.0)
+    stream = tame(name, loss, n=25, d=20, density=1.0)
     straight, resumed = make(name, loss), make(name, loss)
     for row, y in zip(shuffled(dicts(stream.X)), stream.y, strict=True):
         resumed = copied(resumed)

@@ -21,13 +21,12 @@ class Twin:
 
     def squashed(self, x):
         self.seen.append(x)
-        out = []
-        for column in np.array(self.seen).T:
-            values = column[~np.isnan(column)]
-            c = 0.0 if np.isnan(column[-1]) else column[-1] - values.mean()
-            size = math.sqrt(values.var() + c * c) if len(values) else 0.0
-            out.append(c / size if size > 0 else 0.0)
-        return np.array(out)
+        seen = np.array(self.seen)
+        known = (~np.isnan(seen)).sum(axis=0).clip(min=1)
+        mean = np.nansum(seen, axis=0) / known
+        c = np.nan_to_num(x - mean)
+        size = np.sqrt(np.nansum((seen - mean) ** 2, axis=0) / known + c * c)
+        return np.divide(c, size, out=np.zeros_like(c), where=size > 0)
 
     def votes(self, u):
         ordered = sorted((float(((u - row) ** 2).sum()), k) for k, (row, _, _) in self.rows)

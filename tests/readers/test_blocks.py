@@ -121,9 +121,10 @@ def test_blocks_make_the_file(format, read_ahead):
 
 @each_format
 @pytest.mark.parametrize(
-    "pack", [lambda data: data, gzip.compress, zstandard.compress], ids=["plain", "gz", "zst"]
+    ("pack", "stream"),
+    [(bytes, io.BytesIO), (bytes, drip), (gzip.compress, drip), (zstandard.compress, io.BytesIO)],
+    ids=["plain", "plain pipe", "gz pipe", "zst"],
 )
-@pytest.mark.parametrize("stream", [io.BytesIO, drip])
 def test_resumed_at_every_block(format, pack, stream):
     def fresh():
         return stream(pack(FILES[format]))
