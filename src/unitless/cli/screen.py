@@ -133,6 +133,15 @@ def number(value: float | None) -> str:
     return f"{value:,.1f}" if 1e3 <= abs(value) < 1e6 else f"{value:.4g}"
 
 
+def sum_of_losses(value: float) -> str:
+    """Format a sum of losses for a sentence.
+
+    >>> sum_of_losses(0.54321), sum_of_losses(1485123.4), sum_of_losses(3e20)
+    ('0.5432', '1,485,123', '3e+20')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
 def label_of(model: Model, target: float | None) -> str:
     """Return a target as it is in the file."""
     if target is None:
@@ -242,28 +251,28 @@ def show_certificate(console: Console, certificate: dict[str, Any] | None) -> No
     """Show the regret certificate in sentences."""
     if certificate is None:
         return
-    total = f" of {certificate['loss']:.5g}" if certificate["members"] else ""
+    total = f" of {sum_of_losses(certificate['loss'])}" if certificate["members"] else ""
     heading = f"The total loss{total} is guaranteed, without assumptions about the data, to be"
     console.print(f"\n{heading}", style="bold")
     members = sorted(certificate["members"].items(), key=lambda each: each[1]["loss"])
     staying = [each for each in members if each[1]["rows"] == certificate["rows"]]
-    clipped = certificate.get("clipped", "")
-    clipped = f" ({clipped})" if clipped else ""
     for name, kept in staying[:3]:
-        console.print(
-            f"  at most {kept['overhead']:.4g} more than the {kept['loss']:.5g} of its member "
-            f"{name}{clipped}"
-        )
+        more = sum_of_losses(kept["overhead"])
+        its_loss = sum_of_losses(kept["loss"])
+        console.print(f"  at most {more} more than the {its_loss} of its member {name}")
+    if certificate.get("clipped"):
+        console.print(f"  (predictions of members are {certificate['clipped']})")
     for against, what in COMPARATORS.items():
         claims = [c for c in certificate["claims"] if c["against"] == against]
         if not claims:
             continue
         claim = min(claims, key=lambda c: c["certified"])
         bound = claim["certified"]
-        text = f"at most {bound:.4g} more" if bound >= 0 else f"at least {-bound:.4g} less"
+        size = sum_of_losses(abs(bound))
+        text = f"at most {size} more" if bound >= 0 else f"at least {size} less"
         text += f" than {what}"
         if claim["promised"] is not None:
-            text += f" (bound of {claim['theorem']}: {claim['sharp']:.4g} more)"
+            text += f" (bound of {claim['theorem']}: {sum_of_losses(claim['sharp'])} more)"
         console.print(f"  {text}")
 
 
