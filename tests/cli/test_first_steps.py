@@ -61,6 +61,23 @@ def test_rows_of_a_test_share_have_one_score(evaluate):
     assert "loss of held-out rows, pass 1" in evaluate("--holdout", 5).out
 
 
+def test_a_file_of_test_rows_that_does_not_fit_costs_no_work(unitless, tmp_path):
+    """Without the target it is refused at once; without a feature, the summary is shown first."""
+    learn, test, model = tmp_path / "a.csv", tmp_path / "test.csv", tmp_path / "m"
+    learn.write_text("x,z,y\n" + "1,2,3\n2,1,4\n" * 20)
+    words = ("evaluate", learn, "-t", "y", *QUICK, "--test", test, "--save", model)
+    test.write_text("x,z\n1,2\n")
+    done = unitless(*words)
+    assert "there is no column 'y'" in done.err
+    assert (done.code, done.out, model.exists()) == (2, "", False)
+    test.write_text("x,y\n1,2\n")
+    done = unitless(*words)
+    assert "there is no column 'z'" in done.err
+    assert done.code == 2
+    assert "average loss" in done.out
+    assert model.exists()
+
+
 def test_an_odd_cell_is_told_once(unitless, tmp_path, frame):
     text = frame.select("grams", "score").write_csv().splitlines()
     text[60] = "much,1"

@@ -1,6 +1,7 @@
 """The run of `evaluate` and `fit`: read, predict, learn, show, save."""
 
 import json
+import os
 import shlex
 import sys
 import time
@@ -60,8 +61,14 @@ class EvaluationRun:
                 check_learner(options.learner)
                 model, blocks = open_new(options, self.stopper.waiting_for)
                 self.evaluation = Evaluation(model)
+            if all(map(os.path.isfile, options.test_files)):  # not a pipe, which is read once
+                next(self._test_blocks(), None)  # without the target, it is of no use
             self._all_passes(blocks)
-            test = self._tested()
+            try:
+                test = self._tested()
+            except ReadError:
+                self._finish(time.perf_counter() - start, None)  # the passes are not lost
+                raise
         self._finish(time.perf_counter() - start, test)
 
     def _resumed(self, path: str) -> Iterator[FileBlock]:
@@ -149,16 +156,19 @@ class EvaluationRun:
 
     def _tested(self) -> dict[str, Any] | None:
         """Score the rows of --test, or those of --test-share."""
-        options = copy(self.options)
+        options = self.options
         if options.test_share:
             return self.evaluation.test(self._blocks(), options.test_share)
         if not options.test:
             return None
+        found = self.evaluation.test(self.stopper.waiting_for(self._test_blocks()))
+        return found | {"source": options.test}
+
+    def _test_blocks(self) -> Iterator[FileBlock]:
+        options = copy(self.options)
         options.data = options.test_files
         options.shuffle = False
-        blocks = open_known(options, self.evaluation.model)
-        found = self.evaluation.test(self.stopper.waiting_for(blocks))
-        return found | {"source": options.test}
+        return iter(open_known(options, self.evaluation.model) if options.test else ())
 
     def _finish(self, seconds: float, test: dict[str, Any] | None) -> None:
         """Write the results and the report, and show the summary."""
