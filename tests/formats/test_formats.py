@@ -51,6 +51,14 @@ def test_a_blend_continues_as_it_did_and_to_the_bit(path, tmp_path):
     assert (tmp_path / "straight").read_bytes() == (tmp_path / "model").read_bytes()
 
 
+def test_a_blend_of_0_1_0_states_the_overheads_that_it_stated():
+    """Its squared loss had other sums. Where these lowered an overhead, it now is larger."""
+    claims = persistence.load(FOLDERS[0] / "blend-regression").guarantees()
+    assert claims["VAW"].overhead == pytest.approx(609.5009551472504, rel=1e-12)
+    assert claims["ridge, squashed"].overhead == pytest.approx(602.0319506373095, rel=1e-12)
+    assert 590.3408374262009 <= claims["iNAG, squashed"].overhead < 602
+
+
 def test_every_format_is_kept():
     assert [folder.name for folder in FOLDERS] == [str(k + 1) for k in range(persistence.FORMAT)]
     assert {path.name for path in CASES} >= {"coordinate", "stream", *BLENDS}
