@@ -1,14 +1,18 @@
 """The ranks of Algorithm 2 and of VAW are exact where rounding makes them hard to tell."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from learners.rank_streams import STREAMS, exact_ranks
 from naive.full import full
 from unitless.distributed.merging import continued, merged
 from unitless.learners import get
+from unitless.learners.givens import rotate
 from unitless.learners.triangular_factor import (
     NOISE,
     OLD_RULE,
@@ -192,3 +196,23 @@ def test_what_is_dropped_is_entered_as_lost():
     for rest, size, lost in ((0.5, 3.0, 1.5), (1.5, 2.0, 4.5), (1.5, 0.0, 4.5), (1.25, 2.0, 7.0)):
         assert not opens(state, rest, size)
         assert state.lost[1] == lost * NOISE
+
+
+def test_a_hundred_roundings_of_a_column_are_noise():
+    """No stream tried so far needs more than 8; a real direction of 10^4 is not lost."""
+    for roundings, is_open in ((100, False), (1e4, True)):
+        assert opens(equal_columns(), roundings * 2.0**-53 / NOISE, size=0.0) == is_open
+
+
+@njit
+def rotated(U, D, z, w):
+    return rotate(U, D, z, w, (1.0, 0.0), D.size, np.zeros(D.size), True)
+
+
+def test_a_row_may_shrink_beyond_float64():
+    """Each of 1600 rotations leaves 0.6 of its weight: 0.6^1600 is no float64."""
+    n = 1600
+    D = np.ones(n)
+    w = math.sqrt(2 / 3) * 0.6 ** (-np.arange(n) / 2)
+    rotated(np.eye(n), D, np.zeros(n), w)
+    np.testing.assert_allclose(D, 1 / 0.6, rtol=1e-9)

@@ -44,8 +44,8 @@ def test_the_wealth_is_a_martingale(T):
     X[::2] = moves
     found = []
     for signs in itertools.product([-1.0, 1.0], repeat=T):
-        y = np.zeros(2 * T)
-        y[::2] = signs
+        y = np.full(2 * T, 5.0)
+        y[::2] += signs
         found.append(information_test(as_rows(X, y)))
     assert {one.pairs for one in found} == {T}
     assert np.mean([one.wealth for one in found]) == pytest.approx(1.0, rel=1e-12)
