@@ -1,4 +1,7 @@
-"""River's own checks: of the default all of them, of other learners each on one set of data."""
+"""River's own checks: of the default all of them, of other learners each on one set of data.
+
+Every learner with a rule of its own is among them, and every loss; the wrapper is the same.
+"""
 
 import random
 
@@ -12,9 +15,9 @@ MODELS = [
     Classifier(multiclass=True),
     Regressor(),
     Regressor(loss="absolute"),
-    *(Classifier(name) for name in ("coordinate", "full", "nag", "newton", "bayes")),
-    *(Classifier(name, multiclass=True) for name in ("coordinate", "nag", "newton")),
-    *(Regressor(name, "quantile(0.3)") for name in ("coordinate", "full", "nag", "inag")),
+    *(Classifier(name) for name in ("full", "newton", "bayes")),
+    *(Classifier(name, multiclass=True) for name in ("coordinate", "nag")),
+    Regressor("coordinate", "quantile(0.3)"),
     Regressor("inag", "huber(2)"),
     *(Regressor(name) for name in ("vaw", "ridge")),
 ]

@@ -31,13 +31,13 @@ COPIES = {
 each_copy = in_one_test("copied", COPIES)
 
 
-def growing(name, loss, n=200):
+def growing(name, loss, n=120):
     """Blocks of ten rows, two of each width, with features that first appear half way.
 
     Two, so that a copy learns at one width before it needs another.
     """
-    stream = tame(name, loss, n=n, d=20, weighted=True)
-    X = late(stream.X, columns=5)
+    stream = tame(name, loss, n=n, d=15, weighted=True)
+    X = late(stream.X, columns=4)
     starts = range(0, n, 10)
     return [stream._replace(X=X[:, : 10 + t // 20])[t : t + 10] for t in starts]
 
