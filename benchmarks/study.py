@@ -18,6 +18,9 @@ results/study.partial.jsonl. Data sets that are not available (see data.py) are 
 page says so.
 """
 
+# ruff: noqa: I001  (`timing` sets the number of threads, which NumPy reads when it is imported)
+import timing  # noqa: F401
+
 import argparse
 import json
 import math
