@@ -73,31 +73,39 @@ def _run_here(
     """Run tasks in processes; when one dies, tasks whose results are missing are repeated."""
     from joblib import Parallel, cpu_count, delayed
 
-    parallel = Parallel(
-        n_jobs=cpu_count() if workers is None else workers,
-        backend="loky",
-        return_as="generator",
-        batch_size=1,
-        max_nbytes=None,
-        inner_max_num_threads=1,
-    )
-    pending = deque(calls.items())
+    pending = deque(calls)
+    found: dict[str, Any] = {}
     failures = 0
     while pending:
-        results = parallel([delayed(function)(*each) for _, each in pending])
+        # One object per attempt: a late task of the last attempt would disturb this one.
+        parallel = Parallel(
+            n_jobs=cpu_count() if workers is None else workers,
+            backend="loky",
+            return_as="generator",
+            batch_size=1,
+            max_nbytes=None,
+            inner_max_num_threads=1,
+        )
+        results = parallel([delayed(_named)(name, function, calls[name]) for name in pending])
         try:
-            for result in results:
-                pending.popleft()
+            for name, result in results:
+                found[name] = result
                 failures = 0
-                yield result
+                while pending and pending[0] in found:
+                    yield found.pop(pending.popleft())
         except BrokenProcessPool as error:
             failures += 1
             if failures > retries:
-                raise _lost(pending[0][0], retries, error) from None
+                raise _lost(pending[0], retries, error) from None
         finally:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib warns of tasks that it cancels
                 results.close()
+
+
+def _named(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    """The result of a task with its name, so that it cannot be taken for another's."""
+    return name, function(*arguments)
 
 
 def _connected(address: str, stack: ExitStack) -> Any:
