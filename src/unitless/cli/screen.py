@@ -139,7 +139,7 @@ def sum_of_losses(value: float) -> str:
     >>> sum_of_losses(0.54321), sum_of_losses(1485123.4), sum_of_losses(3e20)
     ('0.5432', '1,485,123', '3e+20')
     """
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def label_of(model: Model, target: float | None) -> str:
