@@ -67,7 +67,7 @@ def outcome(folder):
 
 
 def killed_after(monkeypatch, saves):
-    """Let a run be killed just after so many saves of its model."""
+    """Let a run be killed just after that number of saves of its model."""
     save = Evaluation.save
     count = 0
 

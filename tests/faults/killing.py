@@ -2,7 +2,7 @@
 
 A program: `python tests/faults/killing.py LEARNER ENDING KILLS SEED PASSES ...`. Runs are forks of
 one process that has everything loaded, so a killed run costs no start. Unless PASSES is 0, a run
-has so many passes, holds out rows, writes predictions and a report, and is killed up to three
+has PASSES passes, holds out rows, writes predictions and a report, and is killed up to three
 times. The program prints JSON: how many kills hit a running process, found no checkpoint yet, left
 a temporary file, and how many resumed runs had another outcome (model, predictions, results) than a
 run that was not killed; one line for every five arguments.
@@ -74,7 +74,7 @@ def ended(child):
 
 
 def killed_after(child, seconds, first):
-    """Kill it so many seconds later, or after this file was there; whether it was still running."""
+    """Kill it after that time, or when this file is there; whether it was still running."""
     until = time.monotonic() + seconds if first is None else None
     while until is None or time.monotonic() < until:
         if until is None and first.exists():

@@ -26,7 +26,7 @@ N = 120
 
 
 def write_arrow(frame, file, batch):
-    """An Arrow file in batches of so many rows; polars can do that since 1.36 only."""
+    """An Arrow file in batches of that number of rows; polars can do that since 1.36 only."""
     table = frame.to_arrow()
     with pyarrow.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=batch)
