@@ -5,7 +5,7 @@ the first is -1, but a label equal to 1 (True) is +1 also if it comes first: the
 [None, 1] until the other one is seen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,11 +119,30 @@ def add_label(labels: list[Any], label: Any, binary: bool) -> None:
         labels += [None, label] if binary and not labels and label == 1 else [label]
 
 
+def label_array(labels: Sequence[Any]) -> NDArray[Any]:
+    """Labels as an array of their type; of objects, if they have several or are no scalars.
+
+    >>> label_array([0, 1]).dtype, label_array([True, False]).dtype, label_array([1, "a"]).dtype
+    (dtype('int64'), dtype('bool'), dtype('O'))
+    """
+    kinds = {*map(type, labels)}
+    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+        made = np.array(labels)
+        if made.tolist() == [*labels]:  # not with integers beyond 64 bits
+            return made
+    objects = np.empty(len(labels), dtype=object)
+    objects[:] = labels
+    return objects
+
+
 def as_labels(scores: Float, classes: NDArray[Any]) -> NDArray[Any]:
     """The class of the largest score, or of the sign of the score if there is one per row.
 
-    A score of 0 means the second class, whose probability is then 1/2.
+    A score of 0 means the second class, whose probability is then 1/2. None while no class is
+    known.
     """
+    if not len(classes):
+        return np.full(len(scores), None, dtype=object)
     if scores.ndim == 2:
         return classes[scores[:, : len(classes)].argmax(axis=1)]
     return classes[np.minimum(scores >= 0, len(classes) - 1)]
@@ -192,6 +211,15 @@ class ClassWeights:
         self.counts = list(counts)
         self.largest = float(largest)
 
+    def refuse_others(self, labels: Sequence[Any]) -> None:
+        """A weight of a class that is not among the labels is an error."""
+        others = [] if self.given == "balanced" else [c for c in self.given if c not in labels]
+        if others:
+            known = ", ".join(map(shown, labels))
+            raise ValueError(
+                f"class_weight: {shown(others[0])} is not one of the classes, which are {known}"
+            )
+
     def weighed(
         self, rows: Rows, labels: Sequence[Any], binary: bool
     ) -> tuple[Rows, "ClassWeights"]:
@@ -223,6 +251,19 @@ class ClassWeights:
 
 
 # Labels in text
+
+
+def alike(labels: Iterable[Any]) -> list[list[str]]:
+    """Groups of labels that differ only in case or blanks.
+
+    >>> alike(["Yes", "no", "yes "])
+    [['Yes', 'yes ']]
+    """
+    spellings: dict[str, list[str]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            spellings.setdefault("".join(label.split()).casefold(), []).append(label)
+    return [group for group in spellings.values() if len(group) > 1]
 
 
 def shown(label: Label) -> str:

@@ -13,7 +13,6 @@ import json
 import lzma
 import math
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
@@ -21,6 +20,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from unitless.escaping import frame_without_formulas, standard_output
 from unitless.rows import Rows
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     The file appears, or replaces an older one, only when all of it is written.
     """
     if path == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        stream = standard_output()
+        yield stream
+        stream.flush()
         return
     special = os.path.exists(path) and not os.path.isfile(path)
     part = path if special else f"{path}.part"
@@ -95,8 +96,13 @@ def _zipped(file: IO[bytes], member: str) -> Iterator[IO[bytes]]:
         yield made
 
 
-def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: str) -> None:
-    """Frames of the same columns as one table: csv, tsv, jsonl, parquet or arrow."""
+def write_frames(
+    frames: Iterable[polars.DataFrame], file: IO[bytes], format: str, *, safe_csv: bool = False
+) -> None:
+    """Frames of the same columns as one table: csv, tsv, jsonl, parquet or arrow.
+
+    With `safe_csv`, no text in csv or tsv begins like a formula of a spreadsheet.
+    """
     if format in ("parquet", "arrow"):
         _store(iter(frames), file, format)
         return
@@ -105,6 +111,8 @@ def write_frames(frames: Iterable[polars.DataFrame], file: IO[bytes], format: st
         if format == "jsonl":
             text = frame.write_ndjson()
         else:
+            frame = _with_json(frame)
+            frame = frame_without_formulas(frame) if safe_csv else frame
             text = frame.write_csv(include_header=k == 0, separator=separator)
         file.write(text.encode())  # not by polars, whose errors hide those of the system
 
@@ -119,6 +127,30 @@ def _whole(frame: polars.DataFrame) -> polars.DataFrame:
         if (is_whole & ~((values == 0) & np.signbit(values))).all():  # -0.0 is no integer
             frame = frame.with_columns(column.cast(pl.Int64))
     return frame
+
+
+def _with_json(frame: polars.DataFrame) -> polars.DataFrame:
+    """The frame with JSON text instead of lists and structs, which a cell of CSV cannot hold.
+
+    >>> import polars
+    >>> _with_json(polars.DataFrame({"a": [[1, 2], None]}))["a"].to_list()
+    ['[1, 2]', None]
+    """
+    import polars as pl
+
+    for column in frame.select(pl.selectors.nested()):
+        cells = [None if cell is None else _as_json(cell) for cell in column.to_list()]
+        frame = frame.with_columns(pl.Series(column.name, cells, dtype=pl.String))
+    return frame
+
+
+def _as_json(cell: Any) -> str:
+    """JSON text: numbers that are not finite are null, dates and times are text."""
+    text = json.dumps(cell, ensure_ascii=False, default=str)
+    if any(word in text for word in ("NaN", "Infinity")):  # perhaps within text
+        plain = json.loads(text, parse_constant=lambda name: None)
+        text = json.dumps(plain, ensure_ascii=False)
+    return text
 
 
 def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> None:

@@ -1,7 +1,9 @@
 """`unitless convert`: every format into every other and back, to the bit."""
 
+import csv
 import errno
 import itertools
+import json
 import os
 
 import numpy as np
@@ -111,7 +113,7 @@ def test_vw_text_to_all(tmp_path, output):
 
 def labelled(path):
     """As `features`, of a table that was made of sparse rows."""
-    (block,) = open_blocks(path, target="label")
+    (block,) = open_blocks(path, target="label", absent_zero=True)
     found = []
     for row, label in zip(block.frame.rows(named=True), block.targets, strict=True):
         weight = row.pop("importance", 1.0)
@@ -188,7 +190,7 @@ def test_columns_that_appear_late(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n{"b": 2}\n')
     run(path, tmp_path / "b.jsonl")
-    assert (tmp_path / "b.jsonl").read_text() == '{"a":1}\n{"a":0,"b":2}\n'
+    assert (tmp_path / "b.jsonl").read_text() == '{"a":1}\n{"a":null,"b":2}\n'
     with pytest.raises(ValueError, match=r"line 2 or later, column 'b'"):
         run(path, tmp_path / "b.csv")
 
@@ -263,3 +265,12 @@ def test_whoever_reads_may_go(format):
     frames = [pl.DataFrame({"a": [1.5, 2.5]})]
     with open(into, "wb", buffering=0) as gone, pytest.raises(BrokenPipeError):
         writers.write_frames(frames, gone, format)
+
+
+def test_lists_are_json_text_in_csv(unitless, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"x": 1, "tags": ["a", "b\\"c"]}\n{"x": 2, "tags": ["d"]}\n')
+    done = unitless("convert", tmp_path / "a.jsonl", tmp_path / "a.csv")
+    assert done.code == 0
+    rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
+    assert [json.loads(row["tags"]) for row in rows] == [["a", 'b"c'], ["d"]]
+    assert [row["x"] for row in rows] == ["1", "2"]

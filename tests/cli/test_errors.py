@@ -75,7 +75,7 @@ def test_suggestions():
 def test_messages_of_the_library_name_options(unitless, data, tmp_path):
     assert "which column is the target? Name it with --target." in unitless("evaluate", data).err
     file = tmp_path / "plain.csv"
-    file.write_text("1,1\n2,3\n")
+    file.write_text("*,1\n2,3\n")
     assert "if the first line is not a header, add --no-header" in unitless("evaluate", file).err
     file = tmp_path / "rows.svm"
     file.write_text("1 1:1\n")

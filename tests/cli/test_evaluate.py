@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -85,7 +86,9 @@ def test_numbers(unitless, data, frame):
 
 
 def test_what_is_printed(unitless, data):
-    done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2")
+    done = unitless(
+        "evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT, "--top", "2", "--verbose"
+    )
     lines = done.out.splitlines()
     assert lines[:4] == [
         "separator: comma",
@@ -100,14 +103,18 @@ def test_what_is_printed(unitless, data):
 
 
 def test_the_test_of_information_is_printed(unitless, data, tmp_path):
-    done = unitless("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT)
-    assert "the features carry information: e-value" in done.err + done.out
+    words = ("evaluate", data, "-t", "label", "-l", "coordinate", *WITHOUT)
+    assert "the features carry information: e-value" in unitless(*words, "--verbose").out
+    brief = unitless(*words).out
+    assert "carry information" not in brief
+    assert "; e-value " in brief.splitlines()[-1]
     rng = np.random.default_rng(0)
     noise = tmp_path / "noise.csv"
     label = np.where(rng.random(400) < 0.9, "a", "b")
     pl.DataFrame({"x": 1 + rng.normal(size=400) / 100, "label": label}).write_csv(noise)
-    done = unitless("evaluate", noise, "-t", "label", "-l", "coordinate")
-    assert "no information in the features yet: e-value" in done.err + done.out
+    words = ("evaluate", noise, "-t", "label", "-l", "coordinate")
+    assert "no information in the features yet: e-value" in unitless(*words, "--verbose").out
+    assert "e-value only " in unitless(*words).out.splitlines()[-1]
 
 
 def test_quiet(unitless, data):
@@ -352,10 +359,16 @@ def test_ctrl_c_saves_the_model_of_the_last_finished_piece(tmp_path):
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=60)
     assert run.returncode == 130, err
-    assert err == b"unitless: interrupted\n"
     model = persistence.load(tmp_path / "m")
     assert 64 <= model.position["skip"] < 60_000
     assert model.rows <= model.position["skip"]
+    said, _, command = err.decode().rstrip("\n").partition("; continue with: unitless ")
+    saved = f"{model.rows:,} rows learned and saved in {tmp_path / 'm'}"
+    assert said == f"unitless: interrupted; {saved}"
+    assert shlex.split(command) == [
+        "evaluate", str(path), "-t", "label", "--save", str(tmp_path / "m"),
+        "--resume", str(tmp_path / "m"),
+    ]  # fmt: skip
 
 
 def test_a_slow_pipe_shows_its_rows_and_ends_cleanly(tmp_path):
@@ -366,7 +379,10 @@ def test_a_slow_pipe_shows_its_rows_and_ends_cleanly(tmp_path):
         assert any(line.split()[:1] == [b"4"] for line in iter(run.stdout.readline, b""))
         run.send_signal(signal.SIGINT)
         assert run.wait(timeout=60) == 130
-        assert run.stderr.read() == b"unitless: interrupted\n"
+        said = run.stderr.read().decode()
+    model = shlex.quote(str(tmp_path / "m"))
+    assert said.startswith("unitless: interrupted; 4 rows learned and saved in ")
+    assert said.endswith(f"; more rows continue it with --resume {model}\n")
     assert persistence.load(tmp_path / "m").rows == 4
 
 
@@ -444,10 +460,10 @@ def test_a_label_that_is_no_number_after_numbers_names_the_task(unitless, tmp_pa
 
 @pytest.mark.parametrize(
     ("text", "rows"),
-    [("a,y\n1,\n2,\n", 2), ("a,y\n1,x\n", 1), ("y\n1\n2\n1\n", 3), ("a,y\n1,5\n", 1)],
+    [("a,y\n1,x\n", 1), ("y\n1\n2\n1\n", 3), ("a,y\n1,5\n", 1)],
 )
 def test_next_to_nothing_is_something(unitless, tmp_path, text, rows):
-    """No label at all, one row, no feature: each has its page, its model and its predictions."""
+    """One row, no feature: each has its page, its model and its predictions."""
     path, model = tmp_path / "d.csv", tmp_path / "m"
     path.write_text(text)
     done = unitless("evaluate", path, "-t", "y", "--save", model, "--report", tmp_path / "p.html")

@@ -135,10 +135,11 @@ def test_text_and_identifiers(unitless, tmp_path):
     results, _ = evaluated(unitless, path, "-t", "label")
     assert results["decisions"] == [
         "separator: comma",
-        "columns: 1 numeric, 1 categorical (user), 1 text (message)",
+        "columns: 1 numeric, 1 text (message)",
         "text: the words of message are counted (--category: whole cells)",
-        "identifier: no is different in every row; --ignore no leaves it out",
-        "identifier: user is different in every row; --ignore user leaves it out",
+        "identifiers: user left out, because every row has another value "
+        "(--identifier-as-feature keeps them)",
+        "identifier: no counts the rows; --ignore no leaves it out",
         "task: binary, because 'label' has two values, 'ham' and 'spam'",
     ]
     without = ("-t", "label", "--ignore", "no", "--ignore", "user")
@@ -149,6 +150,74 @@ def test_text_and_identifiers(unitless, tmp_path):
     assert as_category["metrics"]["accuracy"] < 0.7 < counted["metrics"]["accuracy"]
     printed = unitless("evaluate", path, *without).out
     assert all(line in printed for line in counted["decisions"][:3])
+
+
+def test_dates_of_other_formats(unitless, tmp_path, hourly):
+    """They have the scores of ISO dates, are told, and a later file is read in the same way."""
+    plain = written(tmp_path / "plain.csv", hourly)
+    _, wanted = evaluated(unitless, plain, "-t", "count", "-l", "coordinate")
+    spellings = {
+        "%d.%m.%Y %H:%M": pl.col("when").dt.strftime("%d.%m.%Y %H:%M"),
+        "%m/%d/%Y %I:%M %p": pl.col("when").dt.strftime("%m/%d/%Y %I:%M %p"),
+        "%d-%b-%Y %H:%M:%S": pl.col("when").dt.strftime("%d-%b-%Y %H:%M:%S"),
+        "seconds since 1970": pl.col("when").dt.epoch("s"),
+    }
+    for form, text in spellings.items():
+        frame = hourly.with_columns(text.alias("when"))
+        for ending in ("csv", "jsonl"):
+            write = pl.DataFrame.write_csv if ending == "csv" else pl.DataFrame.write_ndjson
+            path = tmp_path / f"other.{ending}"
+            write(frame, path)
+            words = ("-t", "count", "-l", "coordinate", "--save", tmp_path / "m")
+            results, found = evaluated(unitless, path, *words)
+            same_bits(found, wanted)
+            told = f"dates: when, written as {form} (--category makes a column categorical)"
+            assert told in results["decisions"]
+            # Alone, the first row would not show whether the day comes first.
+            once = tmp_path / f"once.{ending}"
+            write(frame.head(1), once)
+            predicted = unitless("predict", tmp_path / "m", path).out.splitlines()
+            assert unitless("predict", tmp_path / "m", once).out.splitlines() == predicted[:2]
+            first = frame["when"][0]
+            done = unitless("explain", tmp_path / "m", f"when={first}", "temp=0")
+            assert "when.hour=0" in done.out, done.err
+
+
+@pytest.mark.parametrize("form", [None, "%d.%m.%Y %H:%M"])
+def test_the_hint_for_dates_in_a_parquet_file(unitless, tmp_path, hourly, form):
+    """Its strings keep their type; the option that the hint names reads them as dates."""
+    plain, path = tmp_path / "plain.parquet", tmp_path / "text.parquet"
+    hourly.write_parquet(plain)
+    written = pl.col("when").dt.strftime(form or "%Y-%m-%d %H:%M")
+    hourly.with_columns(written.alias("when")).write_parquet(path)
+    words = ("-t", "count", "-l", "coordinate")
+    results, _ = evaluated(unitless, path, *words)
+    option = f"when={form}" if form else "when"
+    shown = f"'{option}'" if form else option
+    assert f"dates: when holds dates; --date {shown} reads them" in results["decisions"]
+    _, found = evaluated(unitless, path, *words, "--date", option)
+    same_bits(found, evaluated(unitless, plain, *words)[1])
+
+
+def test_dates_that_leave_a_doubt_are_hinted_at(unitless, tmp_path):
+    """The hint names the formats that fit, and each of them can be used."""
+    path = tmp_path / "doubt.csv"
+    days = [f"{k % 12 + 1:02}/{k % 11 + 1:02}/2021" for k in range(60)]
+    path.write_text("day it,y\n" + "".join(f"{day},{k % 7}\n" for k, day in enumerate(days)))
+    words = ("-t", "y", "-l", "zero")
+    results, _ = evaluated(unitless, path, *words)
+    assert "columns: 0 numeric, 1 categorical (day it)" in results["decisions"]
+    hints = [line for line in results["decisions"] if line.startswith("dates:")]
+    assert hints == [
+        "dates: day it may be dates; --date 'day it=%d/%m/%Y' or --date 'day it=%m/%d/%Y' "
+        "reads them"
+    ]
+    for form in ("%d/%m/%Y", "%m/%d/%Y"):
+        results, _ = evaluated(unitless, path, *words, "--date", f"day it={form}")
+        assert "columns: 0 numeric, 1 date (day it)" in results["decisions"]
+    path.write_text("day,y\n" + "".join(f"{k}/{k}/{k},{k % 7}\n" for k in range(40, 99)))
+    results, _ = evaluated(unitless, path, *words)
+    assert not [line for line in results["decisions"] if line.startswith("dates:")]
 
 
 def test_other_commands(unitless, tmp_path, hourly):

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from cli.material import table, written
@@ -42,8 +44,13 @@ def test_the_demo_ends_with_the_next_step(unitless, monkeypatch):
             pass
 
     monkeypatch.setattr("unitless.cli.run.EvaluationRun", Quick)
-    monkeypatch.setattr("unitless.compare.compare", lambda *_, **__: "")
+    there = SimpleNamespace(loss=0.125, moved=0.0)
+    compared = SimpleNamespace(
+        factors=np.array([0.5, 8.0]), entries=[SimpleNamespace(elsewhere=there)]
+    )
+    monkeypatch.setattr("unitless.compare.compare", lambda *_, **__: compared)
     shown = unitless("demo").out.splitlines()
+    assert "the loss is 0.1250, and no prediction changed by a single bit." in shown
     assert shown[-2] == "    unitless evaluate FILE --target COLUMN"
 
 
@@ -93,13 +100,18 @@ def test_a_missing_weight_is_called_missing(unitless, tmp_path):
     assert "line 3, column 'w': the weight is missing; use 0 to leave a row out\n" in done.err
 
 
-def test_dates_in_another_format_get_a_hint(unitless, tmp_path):
+def test_dates_in_another_format_are_read_or_hinted_at(unitless, tmp_path):
     lines = [f"{1 + k % 28:02}.{1 + k % 12:02}.2024;{k}" for k in range(60)]
     (tmp_path / "days.csv").write_text("\n".join(["sold on;y", *lines]) + "\n")
     words = ("evaluate", tmp_path / "days.csv", "-t", "y", "-l", "vaw")
-    hint = "dates: sold on looks like dates; --date 'sold on=%d.%m.%Y' reads such a format"
-    assert hint in unitless(*words).out
-    assert "dates: sold on (" in unitless(*words, "--date", "sold on=%d.%m.%Y").out
+    read = "dates: sold on, written as %d.%m.%Y (--category makes a column categorical)"
+    assert read in unitless(*words).out
+    lines = [f"{1 + k % 9}-{1 + k % 12}-2024;{k}" for k in range(60)]
+    (tmp_path / "days.csv").write_text("\n".join(["sold on;y", *lines]) + "\n")
+    formats = "--date 'sold on=%d-%m-%Y' or --date 'sold on=%m-%d-%Y'"
+    shown = " ".join(unitless(*words).out.split())
+    assert f"dates: sold on may be dates; {formats} reads them" in shown
+    assert "dates: sold on, written as" in unitless(*words, "--date", "sold on=%d-%m-%Y").out
 
 
 def test_decisions_of_models_by_key(unitless, tmp_path):

@@ -156,3 +156,30 @@ def test_a_damaged_model_is_one_sentence(unitless, saved, data):
     done = unitless("predict", saved, data)
     assert done.code == 2
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_columns_that_the_model_does_not_have_are_one_note(
+    unitless, tmp_path, saved, frame, ending
+):
+    rows = frame.select(FEATURES).with_columns(Metres=1.0, more=pl.lit("x"))
+    plain, other = tmp_path / f"plain.{ending}", tmp_path / f"other.{ending}"
+    write = pl.DataFrame.write_csv if ending == "csv" else pl.DataFrame.write_ndjson
+    write(frame.select(FEATURES), plain)
+    write(rows, other)
+    expected, found = unitless("predict", saved, plain), unitless("predict", saved, other)
+    note = "note: columns 'Metres', 'more' are not in the model and are ignored"
+    note += "; did you mean 'metres'?"
+    assert (found.code, found.out, found.err.strip()) == (0, expected.out, note)
+    assert expected.err == ""
+    assert unitless("predict", saved, other, "--quiet").err == ""
+    explained = unitless("explain", saved, other, "--row", 2)
+    assert (explained.code, explained.err.strip()) == (0, note)
+
+
+def test_new_columns_of_another_file_are_noted(unitless, tmp_path, data, frame, saved):
+    other = tmp_path / "other.csv"
+    frame.with_columns(more=1.0).write_csv(other)
+    done = unitless("fit", other, "--resume", saved, "--save", tmp_path / "m")
+    assert (done.code, done.err.count("more")) == (0, 1)
+    assert "note: column 'more' is not in the model and becomes a feature" in done.err

@@ -79,11 +79,11 @@ def test_the_page_of_a_report_has_a_name(unitless, evaluate, tmp_path, monkeypat
     assert "before it" in unitless("report", "page.html").err
 
 
-def test_shards_are_not_written_over(unitless, tmp_path):
+def test_parts_are_not_written_over(unitless, tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("x,y\n1,2\n2,3\n")
     done = unitless(
-        "fit", tmp_path, "-t", "y", "-l", "vaw", "--shards", 2, "--save", tmp_path / "a.csv"
+        "fit", tmp_path, "-t", "y", "-l", "vaw", "--by-key", "x", "--save", tmp_path / "a.csv"
     )
     assert done.code == 2
     assert (tmp_path / "a.csv").read_text() == "x,y\n1,2\n2,3\n"

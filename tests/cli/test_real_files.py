@@ -114,7 +114,7 @@ def test_tokens_of_missing_values_are_kept_with_the_model(unitless, tmp_path):
     assert scores[0] == scores[1]
 
 
-def kinds_before(cells, _):
+def kinds_before(cells, _, **options):
     """Before version 0.2, TRUE and FALSE in a CSV file were categories."""
     return "number" if fits(cells, "number") else "string"
 

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from unitless.baselines.baseline import Trajectory
+from unitless.baselines.trajectory import Trajectory
 from unitless.compare import RATES, TUNED, compare
+from unitless.core.learner import Diverged
 from unitless.learners import get
-from unitless.learners.base import Diverged
+from unitless.learners.one_vs_rest import with_classes
 from unitless.losses import get as get_loss
 from unitless.regret import best_comparator
 from unitless.rows import as_rows
+from unitless.state import remembered
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3)) * [0.1, 1.0, 5.0]
@@ -130,10 +132,10 @@ def test_weights_multiply_slopes():
 def test_a_given_learner_keeps_its_parameters():
     own = get("kt")(bound=50.0)
     own.learn(ROWS[:10])
-    before = own.state.records.copy()
+    before = remembered(own)
     entry = compare(ROWS, [own]).entries[0]
     assert entry.given == {}
-    np.testing.assert_array_equal(own.state.records, before)
+    np.testing.assert_equal(remembered(own), before)
 
 
 def test_where_nothing_is_best_defaults_remain():
@@ -274,7 +276,7 @@ def test_several_classes():
     made = compare(as_rows(X, y), ["nag", "coordinate"], loss="softmax", units="random")
     assert made.best is None
     assert "regret" not in made.cells()[0]
-    p = get("nag")("softmax", classes=3).learn(as_rows(X, y))
+    p = with_classes(get("nag"), 3).learn(as_rows(X, y))
     assert made.entry("nag").loss == pytest.approx(get_loss("softmax").value(y, p).mean())
     assert all(entry.elsewhere.moved == 0 for entry in made.entries)
 

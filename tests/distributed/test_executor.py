@@ -9,12 +9,10 @@ import pytest
 
 from cli.material import command
 from distributed.files import classes, numbers, parquet
-from distributed.killing import as_plain, deadly
+from distributed.killing import deadly
 from test_imports import loaded_by
-from unitless.distributed import PartitionedData, TaskProgress, WorkerLost, fit_by_key, fit_sharded
+from unitless.distributed import PartitionedData, TaskProgress, WorkerLost, fit_by_key
 from unitless.learners import Coordinate
-from unitless.learners.vaw import Vaw
-from unitless.persistence.saving import as_bytes
 
 COMMAND = [sys.executable, "-c", "import sys; from unitless.cli import main; main()"]
 
@@ -25,19 +23,9 @@ def source(tmp_path):
 
 
 def test_the_number_of_workers_changes_no_bit(source, tmp_path):
-    models = [fit_sharded("vaw", source, shards=5, workers=n).model for n in (1, 2)]
-    assert as_bytes(models[0]) == as_bytes(models[1])
     for n in (1, 2):
         fit_by_key("coordinate", classes(source.path), "carrier", workers=n, save=tmp_path / str(n))
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
-
-
-def test_a_worker_killed_while_it_learns_a_shard_changes_no_bit(source, tmp_path):
-    made = fit_sharded(deadly(Vaw, tmp_path / "deaths"), source, shards=5, workers=2)
-    assert len(os.listdir(tmp_path / "deaths")) == 1
-    plain = fit_sharded("vaw", source, shards=5, workers=1)
-    assert made.rows == made.model.learner.state.totals[0] == 600
-    assert as_bytes(as_plain(made.model, Vaw)) == as_bytes(plain.model)
 
 
 def test_a_worker_killed_while_it_learns_keys_changes_no_bit(source, tmp_path):
@@ -50,36 +38,40 @@ def test_a_worker_killed_while_it_learns_keys_changes_no_bit(source, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_retries_that_do_not_help_are_one_error_and_no_model(source, tmp_path):
-    learner = deadly(Vaw, tmp_path / "deaths", times=99)
-    part = r"part \d of 12: .*flights\.parquet, rows \d+ to \d+"
-    with pytest.raises(WorkerLost, match=f"^{part}.*the worker died 1 times, so no model was made"):
-        fit_sharded(learner, source, shards=2, retries=0, workers=2)
-
-
-def test_keys_whose_worker_dies_leave_no_file(source, tmp_path):
-    learner = deadly(Vaw, tmp_path / "deaths", times=99)
-    with pytest.raises(WorkerLost, match="the worker died 2 times"):
-        fit_by_key(learner, source, "carrier", retries=1, save=tmp_path / "models", workers=2)
+def test_retries_that_do_not_help_are_one_error_and_no_file(source, tmp_path):
+    learner = deadly(Coordinate, tmp_path / "deaths", times=99)
+    lost = r"^keys of .*flights\.parquet, partition \d+ of \d+.*the worker died 2 times"
+    with pytest.raises(WorkerLost, match=lost):
+        fit_by_key(
+            learner,
+            classes(source.path),
+            "carrier",
+            retries=1,
+            save=tmp_path / "models",
+            workers=2,
+        )
     assert {*os.listdir(tmp_path)} == {"deaths", "flights.parquet"}
 
 
 def test_a_bad_row_is_named(tmp_path):
     for day in range(3):
-        rows = [f"{k},{k % 3}" for k in range(20)]
-        rows[7] = "7,oops" if day == 2 else rows[7]
-        (tmp_path / f"{day}.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+        rows = [f"{k},{k % 3},a" for k in range(20)]
+        rows[7] = "7,oops,a" if day == 2 else rows[7]
+        (tmp_path / f"{day}.csv").write_text("\n".join(["x,y,key", *rows]) + "\n")
     source = PartitionedData(tmp_path, target="y", task="regression")
     with pytest.raises(ValueError, match=r"2\.csv, line 9, column 'y'.*'oops' \(part 3 of 3\)"):
-        fit_sharded("vaw", source, shards=3, workers=2)
+        fit_by_key("vaw", source, "key", workers=2)
 
 
-def test_progress_counts_parts_and_rows(source):
+def test_progress_counts_parts_partitions_and_rows(source):
     found = []
-    fit_sharded("vaw", source, shards=4, workers=1, progress=found.append)
-    assert found[0] == TaskProgress("learning", 0, 12, 0)
-    assert found[-1] == TaskProgress("learning", 12, 12, 600)
-    assert len(found) == 5
+    fit_by_key("vaw", source, "carrier", workers=1, progress=found.append)
+    reading = [each for each in found if each.stage == "reading"]
+    learning = [each for each in found if each.stage == "learning"]
+    assert reading == [TaskProgress("reading", k, 12, 50 * k) for k in range(13)]
+    total = len(learning) - 1
+    assert [each.done for each in learning] == [*range(total + 1)]
+    assert learning[-1] == TaskProgress("learning", total, total, 600, "partitions")
 
 
 def test_an_error_in_the_callback_ends_the_fit(source, tmp_path):
@@ -96,7 +88,8 @@ def test_a_command_leaves_its_model_and_no_process(tmp_path):
     path = parquet(tmp_path)
     mark = f"{os.getpid()} {tmp_path}"
     words = ["fit", str(path), "-t", "delay", "-l", "vaw", "--save", str(tmp_path / "model")]
-    words += ["--ignore", "late", "--ignore", "how", "--ignore", "weight", "--shards", "5"]
+    words += ["--ignore", "late", "--ignore", "how", "--ignore", "weight", "--task", "regression"]
+    words += ["--by-key", "carrier"]
     ran = subprocess.run(
         [*COMMAND, *words],
         capture_output=True,
@@ -107,7 +100,7 @@ def test_a_command_leaves_its_model_and_no_process(tmp_path):
     assert (ran.returncode, ran.stderr) == (0, "")
     _, alive = psutil.wait_procs(_marked(mark), timeout=30)
     assert alive == []
-    fit_sharded("vaw", numbers(path), shards=5, workers=1).save(tmp_path / "here")
+    fit_by_key("vaw", numbers(path), "carrier", workers=1, save=tmp_path / "here")
     assert (tmp_path / "model").read_bytes() == (tmp_path / "here").read_bytes()
 
 
@@ -125,7 +118,7 @@ def _marked(mark):
 
 def test_without_ray_the_error_says_what_to_install(tmp_path, monkeypatch, capsys):
     words = ["fit", parquet(tmp_path), "-t", "delay", "-l", "vaw", "--save", tmp_path / "m"]
-    words += ["--shards", "2", "--address", "auto"]
+    words += ["--by-key", "carrier", "--address", "auto"]
     monkeypatch.setitem(sys.modules, "ray", None)
     done = command(monkeypatch, capsys)(*words)
     assert (done.code, os.listdir(tmp_path)) == (2, ["flights.parquet"])

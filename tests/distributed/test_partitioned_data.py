@@ -1,10 +1,9 @@
-"""Parts: a fixed order, every row once, whatever the shards."""
+"""Parts: a fixed order, every row once."""
 
-import numpy as np
 import polars as pl
 import pytest
 
-from unitless.distributed.partitioned_data import Part, PartitionedData, split_parts
+from unitless.distributed.partitioned_data import PartitionedData
 from unitless.readers import ReadError
 
 
@@ -50,17 +49,3 @@ def test_refusals(tmp_path):
     pl.DataFrame({"x": []}).write_parquet(tmp_path / "e.parquet")
     with pytest.raises(ReadError, match="the source has no rows"):
         PartitionedData(tmp_path / "e.parquet").parts()
-
-
-def test_shards_are_runs_of_about_equal_size():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        count = int(rng.integers(1, 40))
-        parts = [Part(k, count, "x", size=int(rng.integers(1, 100))) for k in range(count)]
-        shards = int(rng.integers(1, count + 1))
-        made = split_parts(parts, shards)
-        assert len(made) == shards
-        assert all(made)
-        assert [part for shard in made for part in shard] == parts
-    equal = split_parts([Part(k, 64, "x") for k in range(64)], 16)
-    assert {len(shard) for shard in equal} == {4}

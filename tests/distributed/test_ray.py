@@ -8,11 +8,10 @@ import psutil
 import pytest
 
 from distributed.files import classes, numbers, parquet
-from distributed.killing import as_plain, deadly
+from distributed.killing import deadly
 from distributed.test_executor import COMMAND
-from unitless.distributed import WorkerLost, fit_by_key, fit_sharded
-from unitless.learners.vaw import Vaw
-from unitless.persistence.saving import as_bytes
+from unitless.distributed import WorkerLost, fit_by_key
+from unitless.learners import Coordinate
 
 pytestmark = pytest.mark.ray
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
@@ -48,35 +47,26 @@ def source(tmp_path):
 def test_a_cluster_gives_the_bits_of_this_machine(address, source, tmp_path):
     words = ["fit", str(source.path), "-t", "delay", "-l", "vaw", "--address", address]
     words += ["--ignore", "late", "--ignore", "how", "--ignore", "weight", "--task", "regression"]
-    for name, value in (("shards", "5"), ("by-key", "carrier")):
-        more = [f"--{name}", value, "--save", str(tmp_path / name)]
-        assert subprocess.run([*COMMAND, *words, *more], timeout=300).returncode == 0
-    fit_sharded("vaw", source, shards=5, workers=1).save(tmp_path / "a")
-    fit_by_key("vaw", source, "carrier", save=tmp_path / "b", workers=1)
-    assert (tmp_path / "shards").read_bytes() == (tmp_path / "a").read_bytes()
-    assert (tmp_path / "by-key").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_a_worker_killed_while_it_learns_a_shard_changes_no_bit(address, source, tmp_path):
-    learner = deadly(Vaw, tmp_path / "deaths")
-    made = fit_sharded(learner, source, shards=5, address=address)
-    assert len(os.listdir(tmp_path / "deaths")) == 1
-    plain = fit_sharded("vaw", source, shards=5, workers=1)
-    assert as_bytes(as_plain(made.model, Vaw)) == as_bytes(plain.model)
+    words += ["--by-key", "carrier", "--save", str(tmp_path / "there")]
+    assert subprocess.run([*COMMAND, *words], timeout=300).returncode == 0
+    fit_by_key("vaw", source, "carrier", save=tmp_path / "here", workers=1)
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
 
 
 def test_a_worker_killed_while_it_learns_keys_changes_no_bit(address, source, tmp_path):
-    learner = deadly(Vaw, tmp_path / "deaths")
+    source = classes(source.path)
+    learner = deadly(Coordinate, tmp_path / "deaths")
     fit_by_key(learner, source, "carrier", save=tmp_path / "a", address=address)
     assert len(os.listdir(tmp_path / "deaths")) == 1
-    fit_by_key("vaw", source, "carrier", save=tmp_path / "b", workers=1)
+    fit_by_key("coordinate", source, "carrier", save=tmp_path / "b", workers=1)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_retries_that_do_not_help_are_one_error_and_no_model(address, source, tmp_path):
-    learner = deadly(Vaw, tmp_path / "deaths", times=99)
-    with pytest.raises(WorkerLost, match=r"^part \d of 12: .*the worker died 1 times"):
-        fit_sharded(learner, source, shards=2, retries=0, address=address)
+    learner = deadly(Coordinate, tmp_path / "deaths", times=99)
+    source = classes(source.path)
+    with pytest.raises(WorkerLost, match=r"partition \d+ of \d+.*the worker died 1 times"):
+        fit_by_key(learner, source, "carrier", retries=0, save=tmp_path / "m", address=address)
     assert {*os.listdir(tmp_path)} == {"deaths", "flights.parquet"}
 
 

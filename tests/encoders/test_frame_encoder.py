@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ def test_encode_changes_nothing(grow):
     first, second = columns.encode(new, grow=grow), columns.encode(new, grow=grow)
     assert columns.state() == before
     assert first.names == second.names
-    assert (first.X != second.X).nnz == 0
+    np.testing.assert_array_equal(table_of(first.X), table_of(second.X))
 
 
 def test_commit_keeps_what_was_encoded():
@@ -79,16 +80,16 @@ def test_numbers_of_pandas_are_not_copied():
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_columns_are_matched_by_name(library):
-    """Whatever their order; one that vanished is zero, and one that is new comes last."""
+    """Whatever their order; one that vanished is missing, and one that is new comes last."""
     columns = FrameEncoder()
     learned(columns, [frame_of([[1.0, 2.0]], {"a": "number", "b": "number"}, library)])
     swapped = frame_of([[7.0, 3.0, 4.0]], {"new": "number", "b": "number", "a": "number"}, library)
     assert columns.encode(swapped).X.tolist() == [[4.0, 3.0, 7.0]]
     assert columns.encode(swapped, grow=False).X.tolist() == [[4.0, 3.0]]
     vanished = frame_of([[5.0]], {"b": "number"}, library)
-    assert table_of(columns.encode(vanished).X).tolist() == [[0.0, 5.0]]
+    np.testing.assert_array_equal(table_of(columns.encode(vanished).X), [[np.nan, 5.0]])
     mixed = frame_of([["red", 5.0]], {"c": "category", "b": "number"}, library)
-    assert table_of(columns.encode(mixed).X).tolist() == [[0.0, 5.0, 1.0]]
+    np.testing.assert_array_equal(table_of(columns.encode(mixed).X), [[np.nan, 5.0, 1.0]])
 
 
 @pytest.mark.parametrize("names", ["labcdef", "abcldef", "abcdefl"])
@@ -136,7 +137,23 @@ def test_no_rows(frame):
 def test_no_columns():
     columns = FrameEncoder()
     learned(columns, [FRAME])
-    assert as_dicts(columns.encode(pd.DataFrame(index=[1, 2])).X, columns.names) == [{}, {}]
+    missing = [{"x": None}, {"x": None}]
+    assert as_dicts(columns.encode(pd.DataFrame(index=[1, 2])).X, columns.names) == missing
+    assert as_dicts(columns.encode(pl.DataFrame(), rows=2).X, columns.names) == missing
+
+
+@pytest.mark.parametrize("kind", ["number", "date"])
+def test_a_column_that_is_absent_is_missing(kind):
+    """Also in its interactions, in which a new level may meet it."""
+    value = {"number": 3.0, "date": datetime(2024, 1, 31, 10)}[kind]
+    types = {"x": kind, "c": "category"}
+    columns = FrameEncoder(interactions=["x:c"])
+    learned(columns, [frame_of([[value, "red"]], types)])
+    for level in ("red", "new"):
+        null = columns.encode(frame_of([[None, level]], types))
+        absent = columns.encode(frame_of([[level]], {"c": "category"}))
+        assert (absent.names, absent.kinds) == (null.names, null.kinds)
+        np.testing.assert_array_equal(table_of(absent.X), table_of(null.X))
 
 
 def test_words_are_counted():

@@ -308,19 +308,13 @@ def test_debug_one_before_anything_is_learned():
     assert "0.00000" in Regressor().debug_one({})
 
 
-def test_a_dict_row_says_how_many_columns_it_has(monkeypatch):
-    """Kernels trust it: with fewer they would look for unknown features behind their memory."""
-    seen, predict = [], learners.Coordinate._predict
-
-    def watched(self, block, *rest):
-        seen.append((max(block.indices, default=-1), block.columns))
-        return predict(self, block, *rest)
-
-    monkeypatch.setattr(learners.Coordinate, "_predict", watched)
-    model = Classifier("coordinate", multiclass=True)
+def test_unknown_features_are_as_good_as_none():
+    """There are more of them than columns; no learner may look for them behind its memory."""
+    model = Classifier("adagrad", multiclass=True)
     assert model.predict_proba_one({f"f{k}": 1.0 for k in range(18)}) == {}
     for label in ("a", "b"):
-        model.learn_one({f"{label}{k}": 1.0 for k in range(18)}, label)
-    model.predict_proba_one({f"c{k}": 1.0 for k in range(18)})
-    assert seen
-    assert all(last < columns for last, columns in seen)
+        model.learn_one({f"{label}{k}": 1.0 for k in range(3)}, label)
+    unknown = {f"c{k}": 1.0 for k in range(1000)}
+    known = model.predict_proba_one({"a0": 1.0})
+    assert model.predict_proba_one({"a0": 1.0} | unknown) == known
+    assert len(known) == 2

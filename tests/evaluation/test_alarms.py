@@ -34,15 +34,17 @@ def naive(column):
             continue
         run.append((row, now))
         side = beyond
-        if len(run) < 9:
+        if len(run) not in (9, 100):
             continue
-        ratio = (sum(size for _, size in run[1:]) / 8) / (sum(past) / len(past))
+        ratio = (sum(size for _, size in run[1:]) / (len(run) - 1)) / (sum(past) / len(past))
         size = abs(math.log(ratio))
         error = min(abs(size - math.log(known)) for known in KNOWN)
         spread = math.log(edges[1] / edges[0])
         is_known = error <= 0.04 + 0.15 * spread or size >= math.log(10)
-        if is_known and size > spread and changes >= (len(past) + 9) / 4:
-            return run[0][0], ratio
+        if is_known and size > spread and changes >= (len(past) + len(run)) / 4:
+            if len(run) == 100 or size >= math.log(9):
+                return run[0][0], ratio
+            continue
         past += [size for _, size in run[1:]]
         edges = span(edges, [size for _, size in run])
         run = []
@@ -64,7 +66,8 @@ def heard(X, cuts=(), form=np.asarray):
 
 
 STRETCH = st.tuples(
-    st.sampled_from([1.0, 1.02, 2.54, 2.54, 100.0, 0.01, 1 / 60, 5.0]), st.integers(1, 40)
+    st.sampled_from([1.0, 1.02, 2.54, 2.54, 100.0, 0.01, 1 / 60, 5.0]),
+    st.integers(1, 40) | st.integers(280, 350),
 )
 
 
@@ -89,10 +92,11 @@ def test_as_the_definition_says_for_every_cut(stretches, data):
 
 @pytest.mark.parametrize("up", [True, False])
 @pytest.mark.parametrize("factor", [100, 1000, 60, 24, 12, 10, 1.609344, 1 / 0.45359237, 2.54])
-def test_known_factors_are_noticed_within_thirty_rows(factor, up):
+def test_known_factors_are_noticed(factor, up):
+    """Within 30 rows, or 303 if it is small, so that it must last."""
     rng = np.random.default_rng(0)
     for change in (60, 61, 62, 500, 2001):
-        X = rng.normal(1.7, 0.1, size=(change + 30, 1))
+        X = rng.normal(1.7, 0.1, size=(change + (30 if factor > 9.9 else 303), 1))
         times = factor if up else 1 / factor
         X[change:] *= times
         watch = Watch()
@@ -125,6 +129,16 @@ def test_what_is_no_alarm():
     counter = np.arange(1.0, 301)
     columns = [outliers, often, few, drift, month, counter, np.full(300, 1e-300), np.zeros(300)]
     assert heard(np.column_stack(columns)) == {}
+
+
+def test_a_group_of_larger_values_is_no_change_of_unit():
+    """A new patient weighs 2.2 times as much as those before, and 250 rows later comes another."""
+    rng = np.random.default_rng(0)
+    weights = np.concatenate([rng.normal(40, 1, 200), rng.normal(88, 1, 250)])
+    for after in (rng.normal(40, 1, 400), rng.normal(60, 1, 400)):
+        assert heard(np.append(weights, after)[:, None]) == {}
+    for_good = np.append(weights, rng.normal(88, 1, 60))[:, None]
+    assert heard(for_good)[0].row == pytest.approx(201, abs=2)
 
 
 def test_rare_features_of_noise_raise_no_alarm():

@@ -5,7 +5,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from sklearn.metrics import accuracy_score, brier_score_loss, r2_score, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    precision_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
 
 from unitless import losses
 from unitless.evaluation.baselines import Sample, best_constant
@@ -98,3 +106,21 @@ def test_the_curve_keeps_the_sum():
     widths = np.diff(np.append(0, points[:, 0]))
     assert widths.sum() == 5000
     assert widths @ points[:, 1] == pytest.approx(values.sum())
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_rarer_class_has_precision_recall_and_average_precision(sign):
+    """Whichever of the two it is."""
+    rng = np.random.default_rng(0)
+    is_rare = rng.random(3000) < 0.05
+    scores = sign * (rng.normal(size=3000) - 1.5 + 2.5 * is_rare)
+    targets = sign * np.where(is_rare, 1.0, -1.0)
+    tally = RunningMetrics("binary", losses.get("logistic"))
+    for part in np.array_split(np.arange(3000), 7):
+        tally.add(targets[part], scores[part], np.ones(len(part)))
+    found = tally.metrics()
+    predicted = sign * scores > 0
+    assert found["precision"] == pytest.approx(precision_score(is_rare, predicted))
+    assert found["recall"] == pytest.approx(recall_score(is_rare, predicted))
+    wanted = average_precision_score(is_rare, sign * scores)
+    assert found["average_precision"] == pytest.approx(wanted, abs=0.002)

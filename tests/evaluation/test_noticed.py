@@ -143,6 +143,9 @@ def test_hints_about_the_task(unitless, tmp_path):
     (note,) = notes(quality)
     assert "only 6 distinct values, whole numbers from 3 to 8" in note
     assert "--task multiclass" in note
+    (note,) = notes(rng.permutation(np.arange(500) % 100))
+    assert "only 100 distinct values, whole numbers from 0 to 99" in note
+    assert notes(rng.permutation(np.arange(505) % 101)) == []
     assert notes(quality, "--task", "regression") == []
     assert notes(rng.integers(0, 1000, 300)) == []
     assert notes(quality / 2) == []
@@ -224,14 +227,14 @@ def test_sorted_rows_say_nothing_about_information(unitless, tmp_path):
     """One pair of rows differs, which is too few to speak of."""
     X, y = load_iris(return_X_y=True)
     path = write(tmp_path / "a.csv", [f"iris {k}" for k in y[:100]], X[:100])
-    done = unitless("evaluate", path, "-t", "y", "-l", "full")
+    done = unitless("evaluate", path, "-t", "y", "-l", "full", "--verbose")
     assert done.code == 0
     assert "information" not in done.out
     assert "at least 21.84 less than a model whose weights are all 0" in done.out
     rng = np.random.default_rng(1)
     noise = rng.normal(size=(300, 4))
     far = write(tmp_path / "b.csv", np.where(noise[:, 0] + noise[:, 1] > 0, "a", "b"), noise)
-    done = unitless("evaluate", far, "-t", "y", "-l", "full")
+    done = unitless("evaluate", far, "-t", "y", "-l", "full", "--verbose")
     assert "the features carry information" in done.out
 
 
@@ -243,10 +246,11 @@ def test_guarantees_above_the_loss_are_not_shown(unitless, tmp_path, monkeypatch
     monkeypatch.setattr("unitless.evaluation.results.certified", lambda *_: found)
     path = write(tmp_path / "a.csv", np.where(np.arange(50) % 2, "a", "b"))
     words = ("evaluate", path, "-t", "y", "-l", "coordinate")
-    assert "guaranteed" not in unitless(*words).out
+    assert "guarantee" not in unitless(*words, "--verbose").out + unitless(*words).out
     member["overhead"] = 1.5
     claim["certified"] = -2.0
-    shown = unitless(*words).out
+    assert "guarantee: at most 1.5 more loss than its member full" in unitless(*words).out
+    shown = unitless(*words, "--verbose").out
     assert "at most 1.5 more than the 2.9 of its member full" in shown
     assert "at least 2 less than a model whose weights are all 0" in shown
 

@@ -1,8 +1,5 @@
 """One model, every door: a file written by any interface opens in every other, and continues."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas
 import polars
@@ -12,13 +9,13 @@ import unitless
 from unitless import Model, OnlineClassifier, OnlineRegressor
 from unitless.evaluation import Evaluation
 from unitless.learners import Coordinate, Nag
+from unitless.learners.one_vs_rest import with_classes
 from unitless.readers import open_blocks
 from unitless.rows import as_rows
 
 RNG = np.random.default_rng(0)
 FRAME = pandas.DataFrame({"size": RNG.normal(size=60), "colour": RNG.choice(["red", "blue"], 60)})
 LABELS = np.where(FRAME["size"] + 0.3 * RNG.normal(size=60) > 0, "yes", "no")
-FORMATS = Path(__file__).parents[1] / "formats" / "1"
 
 
 @pytest.fixture
@@ -106,7 +103,7 @@ def test_river_to_python(saved):
     assert number.predict({"size": 2.0}) == regressor.predict_one({"size": 2.0})
 
 
-@pytest.mark.parametrize("learner", [Coordinate(), Nag("softmax", classes=3), Nag("absolute")])
+@pytest.mark.parametrize("learner", [Coordinate(), with_classes(Nag, 3), Nag("absolute")])
 def test_bare_learners(saved, learner):
     X = RNG.normal(size=(30, 3))
     y = {"signs": np.sign(X[:, 0]), "classes": np.arange(30) % 3, "reals": X[:, 0]}
@@ -147,17 +144,6 @@ def test_explain_rescale_and_certificate(saved):
     assert found.certificate().trials == 60
     with pytest.raises(ValueError, match="category, which has no unit"):
         found.rescale({"colour": 2.0})
-
-
-@pytest.mark.parametrize(
-    "path", [path for path in sorted(FORMATS.iterdir()) if not path.suffix], ids=lambda p: p.name
-)
-def test_files_of_the_first_release(path):
-    expected = json.loads((FORMATS / "expected.json").read_text())
-    assert path.name in expected
-    found = unitless.load(path)
-    assert type(found) is Model
-    assert found.task in ("binary", "multiclass", "regression")
 
 
 def test_what_cannot_be_saved(tmp_path):

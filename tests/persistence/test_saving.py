@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
+import zstandard
 
 from laws.streams import NAMES, PAIRS, first_loss, make, outlook, same_bits
 from laws.test_resume import growing
@@ -15,6 +16,7 @@ from unitless import OnlineClassifier, OnlineRegressor, persistence
 from unitless.blend.blend import Blend
 from unitless.learners import REGISTRY, Coordinate, Full
 from unitless.persistence import container
+from unitless.persistence.saving import as_bytes
 from unitless.rows import as_rows
 
 CASES = [(name, first_loss(name)) for name in NAMES]
@@ -45,7 +47,8 @@ def test_a_member_that_left_stays_away(tmp_path):
     persistence.save(straight, tmp_path / "model")
     resumed = persistence.load(tmp_path / "model")
     assert resumed.guarantees() == straight.guarantees()
-    assert not resumed.ensemble.alive.all()
+    assert None in resumed.experts
+    assert [each is None for each in resumed.experts] == [each is None for each in straight.experts]
     same_bits(resumed.learn(as_rows(X[30:], y[30:])), straight.learn(as_rows(X[30:], y[30:])))
 
 
@@ -199,18 +202,35 @@ def outcome(path):
 
 @pytest.mark.parametrize("name", ["coordinate", "full", "classifier"])
 def test_flipped_bytes(saved, tmp_path, name):
-    """A changed byte is found, unless it stands in the blanks behind the header."""
+    """A changed byte is found, compressed or not, unless the contents are the same for all that."""
     data = (saved / name).read_bytes()
+    contents = container.decompressed(data)
     rng = np.random.default_rng(1)
-    end = 8 + int.from_bytes(data[:8], "little")
-    blanks = len(data[:end]) - len(data[:end].rstrip(b" "))
-    loaded = 0
-    for place in rng.choice(len(data), 300, replace=False):
-        wrong = bytearray(data)
-        wrong[place] ^= int(rng.integers(1, 256))
-        (tmp_path / "m").write_bytes(wrong)
-        loaded += outcome(tmp_path / "m") is not None
-        assert loaded <= blanks
+    refused = 0
+    for original, again in ((data, bytes), (contents, compressed)):
+        for place in rng.choice(len(original), 300, replace=False):
+            wrong = bytearray(original)
+            wrong[place] ^= int(rng.integers(1, 256))
+            (tmp_path / "m").write_bytes(again(wrong))
+            found = outcome(tmp_path / "m")
+            assert found is None or as_bytes(found) == as_bytes(persistence.load(saved / name))
+            refused += found is None
+    assert refused > 580
+
+
+def compressed(contents):
+    return zstandard.ZstdCompressor().compress(bytes(contents))
+
+
+def test_a_file_that_claims_to_be_huge(saved, tmp_path):
+    """A bomb: few bytes that become very many, and a frame that says so and is not."""
+    for contents in (bytes(10**8), (saved / "full").read_bytes()):
+        (tmp_path / "m").write_bytes(compressed(contents))
+        assert outcome(tmp_path / "m") is None
+    (tmp_path / "m").write_bytes(
+        b"\x28\xb5\x2f\xfd\xe0" + (2**60).to_bytes(8, "little") + b"\0" * 9
+    )
+    assert outcome(tmp_path / "m") is None
 
 
 def test_missing_ends_and_noise(saved, tmp_path):
@@ -259,7 +279,9 @@ def forged(saved, tmp_path, name="full", **changes):
         {"learner": []},
         {"names": ["a"] * 5},
         {"names": [str(k) for k in range(50)]},
-        {"facts": {"_columns": 3}},
+        {"facts": {"columns": 3}},
+        {"facts": {"weighs_gradients": 3}},
+        {"facts": {"factor": None, "weighs_gradients": False}},
     ],
     ids=lambda lie: json.dumps(lie)[:50],
 )
@@ -270,24 +292,34 @@ def test_lying_headers(saved, tmp_path, lie):
 @pytest.mark.parametrize(
     ("array", "value"),
     [
-        ("state.places", np.array([0, 1, 2, 2**40])),
-        ("state.places", np.array([0, 1, 2, -2])),
-        ("state.places", np.array([0, 0, 0, 0])),
-        ("state.coordinates", np.array([0, 1, 2, 99])),
-        ("state.totals", np.array([20.0, 0.0, 0.0, 4.0, 1e9])),
-        ("state.totals", np.array([20.0, 0.0, 0.0, 40.0, 4.0])),
-        ("state.totals", np.zeros(2)),
-        ("state.U", np.zeros((4, 5))),
-        ("state.z", np.zeros(3)),
-        ("state.z", np.full(4, np.nan)),
-        ("state.z", np.zeros(4, dtype=np.int64)),
+        ("factor.places", np.array([0, 1, 2, 2**40])),
+        ("factor.places", np.array([0, 1, 2, -2])),
+        ("factor.places", np.array([0, 0, 0, 0])),
+        ("factor.coordinates", np.array([0, 1, 2, 99])),
+        ("factor.coordinates", np.array([0, 1, 2, -1])),
+        ("factor.rank", np.array(1e9)),
+        ("factor.rank", np.array(5.0)),
+        ("factor.rank", np.array(-1.0)),
+        ("factor.rank", np.array(2.5)),
+        ("factor.rank", np.array(np.nan)),
+        ("factor.rank", np.zeros(1)),
+        ("columns", np.array(4.0)),
+        ("units", np.ones(1)),
+        ("t", np.array(-1.0)),
+        ("t", np.array(2.0**60)),
+        ("factor.U", np.zeros(20)),
+        ("factor.U", np.eye(4)),
+        ("factor.z", np.zeros(3)),
+        ("factor.z", np.full(4, np.nan)),
+        ("factor.z", np.zeros(4, dtype=np.int64)),
         ("surprise", np.zeros(1)),
     ],
 )
 def test_arrays_that_do_not_fit(saved, tmp_path, array, value):
-    """Kernels write where positions point, so none may point beyond the end."""
-    arrays = persistence.load(saved / "full").state
-    assert len(arrays.D) == 4
+    """Compiled code writes where positions point, so none may point beyond the end."""
+    factor = persistence.load(saved / "full").factor
+    assert (factor.n, factor.rank) == (4, 4)
+    assert forged(saved, tmp_path) is not None
     assert forged(saved, tmp_path, arrays={f"learner.{array}": value}) is None
 
 

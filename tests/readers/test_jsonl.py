@@ -25,7 +25,7 @@ def rows(data, **options):
 
 def test_inner_objects_are_flattened():
     text = '{"a": {"b": 1, "c": {"d": "x"}}, "e": true}\n{"a": {"b": 2.5}}\n'
-    assert rows(text) == [{"a.b": 1.0, "a.c.d": "x", "e": True}, {"a.b": 2.5, "e": False}]
+    assert rows(text) == [{"a.b": 1.0, "a.c.d": "x", "e": True}, {"a.b": 2.5}]
 
 
 @pytest.mark.parametrize("empty", ["{}", "{ }", '{"b": {}}'])
@@ -35,9 +35,10 @@ def test_a_number_beside_an_object_without_members(empty):
 
 
 @pytest.mark.parametrize("odd", ["", '{"a": "5"}\n'])  # a line that polars is not asked about
-def test_absent_is_zero_and_null_is_missing(odd):
+def test_absent_is_missing_as_null_is(odd):
     text = '{"a": 1, "s": "x", "b": true}\n{"s": null}\n{"a": null, "b": null}\n' + odd
-    absent, null = rows(text, types={"a": "number"})[1:3]
+    assert rows(text, types={"a": "number"})[1:3] == [{}, {}]
+    absent, null = rows(text, types={"a": "number"}, absent_zero=True)[1:3]
     assert absent == {"a": 0.0, "b": False}
     assert null == {}
 
@@ -49,17 +50,11 @@ def test_an_absent_label_is_missing(odd):
     (block,) = read(text.encode(), format="jsonl", skip_bad=1, **options)
     np.testing.assert_array_equal(block.targets[:3], [1, np.nan, np.nan])
     assert block.weights[:3].tolist() == [2, 0, 1]
-    assert block.frame["x"].to_list()[:3] == [3, 0, 0]
+    assert block.frame["x"].to_list()[:3] == [3, None, None]
     assert block.position["skipped"] == 1
     with pytest.raises(ReadError, match="the weight is missing") as caught:
         read(text.encode(), format="jsonl", **options)
     assert (caught.value.line, caught.value.column) == (4, "w")
-
-
-def test_labels_that_stay_in_the_frame():
-    text = b'{"y": 1, "x": 3}\n{"x": 0}\n{"y": 4}\n'
-    (block,) = read(text, format="jsonl", labels=["y"])
-    assert block.frame.rows() == [(1, 3), (None, 0), (4, 0)]
 
 
 def test_columns_appear():
@@ -69,8 +64,40 @@ def test_columns_appear():
     assert blocks[-1].position["columns"] == {"a": "number", "b": "string", "c.d": "number"}
 
 
+@pytest.mark.parametrize("before", ["{}", '{"late": null}'])
+@pytest.mark.parametrize("late", ["2.5", "true", '"2024-01-31"'])
+def test_a_column_begins_with_its_first_value(before, late):
+    """Wherever blocks end: nulls before it are as if the name was absent."""
+    lines = [before.replace("{", '{"a": 1, ').replace(", }", "}")] * 3
+    lines += [f'{{"a": 2, "late": {late}}}', '{"a": 3}', '{"a": 4, "late": null}']
+    text = "\n".join(lines).encode() + b"\n"
+    found = []
+    for block_bytes in (1 << 20, 10):
+        encoder = FrameEncoder()
+        matrices = []
+        for block in read(text, format="jsonl", block_bytes=block_bytes):
+            encoded = encoder.encode(block.frame, rows=len(block), first_rows=block.first_rows)
+            encoder.commit(encoded)
+            X = encoded.X if isinstance(encoded.X, np.ndarray) else encoded.X.toarray()
+            matrices += [np.pad(row, (0, 9 - len(row))) for row in X]
+        found.append((encoder.names, np.array(matrices)))
+    (names, whole), (names_in_pieces, pieces) = found
+    assert names == names_in_pieces
+    np.testing.assert_array_equal(whole, pieces)
+    assert whole[:3, 1].tolist() == [0, 0, 0]
+    assert np.isnan(whole[4:, 1]).all()
+
+
+def test_a_name_that_is_null_at_first_has_no_kind_yet():
+    text = b'{"day": null}\n{"day": "2024-01-31"}\n'
+    first, second = read(text, format="jsonl", block_bytes=10)
+    assert first.position["columns"] == {"day": None}
+    assert second.frame["day"].to_list() == [datetime.date(2024, 1, 31)]
+
+
 def test_kinds():
-    frame = read(b'{"i": 1, "f": 1.5, "s": "1", "b": false, "n": null}\n', format="jsonl")[0].frame
+    text = b'{"i": 1, "f": 1.5, "s": "x", "b": false, "n": null}\n'
+    frame = read(text, format="jsonl")[0].frame
     number = pl.Float64
     assert frame.schema == {"i": number, "f": number, "s": pl.String, "b": pl.Boolean, "n": number}
 
@@ -239,11 +266,7 @@ def flattened(one, outer=""):
 def test_a_name_that_is_empty(text):
     """polars would call it column_0."""
     found = rows(f'{{"b": 5}}\n{text}\n{{"": 7}}\n')
-    assert found == [
-        {"b": 5.0, "": 0.0, "column_0": 0.0},
-        {"b": 0.0, "": 1.0, "column_0": 2.0},
-        {"b": 0.0, "": 7.0, "column_0": 0.0},
-    ]
+    assert found == [{"b": 5.0}, {"": 1.0, "column_0": 2.0}, {"": 7.0}]
 
 
 def test_an_object_beside_strings_is_no_string():
@@ -256,7 +279,7 @@ def test_lists():
     for block_bytes in (1 << 20, 70):
         first, second, third, last = rows(text, block_bytes=block_bytes)
         assert first == {"tags": ["red", "hot"], "size.0": 1.0, "size.2": True, "x": 1.0}
-        assert second == {"tags": ["cold"], "size.0": 0.0, "size.1": 0.0, "size.2": False, "x": 0.0}
+        assert second == {"tags": ["cold"]}
         assert (third["size.0"], "tags" in third) == (2.0, False)
         assert last["tags"] == ["hot", "5", "true", "hot"]
     frame = read(text.encode(), format="jsonl")[0].frame
@@ -273,7 +296,7 @@ def test_members_of_lists_are_features():
     assert encoder.kinds == {"tags": "list", "x": "number"}
     (block,) = read(text, format="jsonl")
     rows = encoder.encode(block.frame, grow=False).X
-    wanted = [[1, 1, 0, 0], [0, 0, 2, 0], [0, 1, 0, 1]]
+    wanted = [[1, 1, np.nan, 0], [0, 0, 2, 0], [0, 1, np.nan, 1]]
     np.testing.assert_array_equal(rows if isinstance(rows, np.ndarray) else rows.toarray(), wanted)
     assert FrameEncoder.from_state(encoder.state()).kinds == encoder.kinds
     with pytest.raises(ValueError, match=r"column 'tags': 'x' is a category, and .* holds lists"):

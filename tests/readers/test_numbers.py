@@ -1,5 +1,6 @@
-"""Numbers read by kernels are what `float` makes of the text, to the bit."""
+"""Numbers read by compiled code are what `float` makes of the text, to the bit."""
 
+import math
 import struct
 from decimal import Decimal
 
@@ -9,14 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from readers.naive import DECIMAL, WORD
-from unitless.kernels.decorators import kernel
-from unitless.readers import numbers
-
-
-@kernel
-def _each(text, starts, kinds, values, ends):
-    for i in range(len(starts)):
-        kinds[i], values[i], ends[i] = numbers.read_number(text, starts[i])
+from unitless.readers.numbers import read_numbers, scaled
+from unitless.readers.sparse_text import NOT_FINITE, NOT_NUMBER, OK
 
 
 def check(tokens):
@@ -24,17 +19,15 @@ def check(tokens):
     data = b"".join(token + b"\n" for token in tokens) or b"\n"
     stops = np.cumsum([len(token) + 1 for token in tokens]) - 1
     starts = stops - [len(token) for token in tokens]
-    kinds, ends = np.empty((2, len(tokens)), dtype=np.int64)
-    values = np.empty(len(tokens))
-    _each(np.frombuffer(data, dtype=np.uint8), starts, kinds, values, ends)
+    kinds, values, ends = read_numbers(data, starts)
     for i, token in enumerate(tokens):
         text = token.decode("latin-1")
         is_number = DECIMAL.fullmatch(text) or WORD.fullmatch(text)
-        found = kinds[i] != numbers.NOT_NUMBER and ends[i] == stops[i]
+        found = kinds[i] != NOT_NUMBER and ends[i] == stops[i]
         assert found == bool(is_number), token
-        if found and kinds[i] == numbers.NOT_FINITE:
+        if found and kinds[i] == NOT_FINITE:
             assert abs(values[i]) == abs(float(text)) == np.inf, token
-        if found and kinds[i] == numbers.OK and "n" not in text.lower():
+        if found and kinds[i] == OK and "n" not in text.lower():
             assert bits(values[i]) == bits(float(text)), token
 
 
@@ -119,15 +112,11 @@ def test_ties_between_neighbours():
     check(tokens)
 
 
-@kernel
-def _undecided(digits, powers):
-    return sum([np.isnan(numbers._scaled(d, p)) for d, p in zip(digits, powers)])  # noqa: B905
-
-
 @pytest.mark.parametrize("form", [repr, "{:.16e}".format])
 def test_python_is_rarely_asked(form):
     floats = np.abs(np.random.default_rng(1).standard_normal(20000)).tolist()
     found = [Decimal(form(value)).as_tuple() for value in floats]
     digits = [int("".join(map(str, each.digits))) for each in found]
     powers = [each.exponent for each in found]
-    assert _undecided(np.array(digits, dtype=np.uint64), np.array(powers)) <= 20
+    undecided = [math.isnan(scaled(*each)) for each in zip(digits, powers, strict=True)]
+    assert sum(undecided) <= 20

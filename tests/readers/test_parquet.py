@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from readers.naive import read
 from readers.test_blocks import write_arrow
 from readers.test_source import drip
+from unitless.encoders import FrameEncoder
 from unitless.readers import ReadError, open_blocks, parquet
 
 FRAME = pl.DataFrame(
@@ -175,7 +176,6 @@ def stored(numbers, integer, kind):
         stored([2**62], pa.int64(), pa.timestamp("us")),
         stored([-(2**62)], pa.int64(), pa.timestamp("ms")),
         stored([2**40], pa.int64(), pa.timestamp("s")),
-        stored([5], pa.int64(), pa.duration("us")),
         stored([86_400], pa.int32(), pa.time32("s")),
         stored([2**62], pa.int64(), pa.time64("us")),
         stored([4102444800], pa.int64(), pa.timestamp("s", "Europe/Paris")),  # 2100-01-01
@@ -193,6 +193,38 @@ def test_dates_and_times_out_of_range_are_refused(format, column):
         read(data, format=format)
     assert caught.value.column in ("day", "day.d")
     assert caught.value.file == "the stream"
+
+
+@formats
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_are_seconds(format, unit):
+    """The same bits from every unit; a data frame has them, too."""
+    ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    numbers = [90 * ticks, None, -3 * ticks // 2, 2**40 * ticks // 1000, 0]
+    table = pa.table({"took": pa.array(numbers, pa.duration(unit))})
+    found = read(written_by_arrow(table, format), format=format)[0].frame["took"]
+    exact = [None if each is None else each / ticks for each in numbers]
+    assert found.dtype == pl.Float64
+    assert found.to_list() == exact
+    for frame in (table, table.to_pandas(), pl.from_arrow(table)):
+        encoded = FrameEncoder().encode(frame)
+        assert encoded.kinds == {"took": "number"}
+        np.testing.assert_array_equal(encoded.X[:, 0], np.array(exact, dtype=float))
+
+
+@formats
+@pytest.mark.parametrize("cells", [["2021-01-31"], ["2021-01-31 14:00", "2021-02-01"]])
+def test_strings_that_are_declared_dates(format, cells):
+    """With times where cells have them, and the same after resuming."""
+    file = written_by_arrow(pa.table({"day": cells * 30}), format)
+    kind, dtype = ("date", pl.Date) if len(cells) == 1 else ("datetime", pl.Datetime("us"))
+    (block,) = read(file, format=format, types={"day": "date"})
+    assert block.position["columns"] == {"day": kind}
+    assert block.frame.schema == {"day": dtype}
+    assert block.frame["day"].null_count() == 0
+    place = block.position_at(len(cells) * 30 - 1)
+    (rest,) = read(file, format=format, types={"day": "date"}, resume=place)
+    assert rest.frame.equals(block.frame[-1:])
 
 
 @formats

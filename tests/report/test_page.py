@@ -14,8 +14,10 @@ from unitless.cli.options import CommandOptions
 from unitless.cli.run import EvaluationRun
 from unitless.evaluation import read_results, write_results
 from unitless.report import page, write_page
+from unitless.report.figures import over_time
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+HEADLESS = ["--headless", "--no-sandbox", "--disable-gpu"]
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BOTH = {
     "Loss over time",
@@ -62,16 +64,18 @@ def test_every_figure_has_data(made):
     assert "nan" not in bare.lower().replace("finance", "")
     assert "exactly 0" in bare
     assert "better than the best constant" in bare
-    assert "SGD on scaled features" in bare
+    assert "for HistGradientBoosting, retrained as rows arrive" in bare
+    assert "for a scaled linear model, retrained as rows arrive" in bare
 
 
 def test_predictions_stay_in_every_unit(made):
-    """Those of the slider: ours are the same for all units, those of gradient descent are not."""
+    """Those of the slider: ours are the same for all units, those of the neighbours are not."""
     _, path = made
     trials = read_results(path.with_suffix(".results.json"))["slider"]["trials"]
     assert len(trials) == 11
     assert all(trial["ours"] == trials[0]["ours"] for trial in trials)
-    assert any(trial["gradient descent"] != trials[0]["gradient descent"] for trial in trials)
+    others = [trial["5 nearest neighbours"] for trial in trials]
+    assert any(other != others[0] for other in others)
 
 
 def test_it_stands_alone(made):
@@ -126,6 +130,34 @@ def test_runs_are_compared(made, tmp_path):
         "blend",
         "another",
     }
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"target": "another"}, "other targets"),
+        ({"labels": ["x", "y"]}, "other targets"),
+        ({"rows": 12}, "other rows"),
+        ({"baseline": {"score": 0.0, "loss": 77.0}}, "other rows"),
+    ],
+)
+def test_unlike_runs_are_refused(made, tmp_path, change, reason):
+    _, path = made
+    results = read_results(path.with_suffix(".results.json"))
+    with pytest.raises(ValueError, match=f"these runs have {reason}.*make a report of each"):
+        write_page(tmp_path / "both.html", [results, results | change])
+    assert not (tmp_path / "both.html").exists()
+    write_page(tmp_path / "both.html", [results, results | {"source": "a copy", "learner": "nag"}])
+
+
+def test_alarms_are_mentioned_only_if_there_are_any(made):
+    _, path = made
+    results = read_results(path.with_suffix(".results.json"))
+    alarm = {"feature": "x", "row": 7, "before": 1.0, "now": 100.0, "factor": 100.0}
+    assert "noticed about units" in over_time(results | {"alarms": [alarm]}).text
+    without = over_time(results | {"alarms": []}).text
+    assert "alarm" not in without
+    assert "noticed about units" not in without
 
 
 # In a browser
@@ -190,11 +222,24 @@ async function use(page, inside) {{  // the first figure: save it, zoom into it,
 """
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Skip the test where no Chromium is installed, or none that starts (as in some containers)."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here: apt-get install chromium")
+    profile = tmp_path_factory.mktemp("profile")
+    words = [CHROMIUM, *HEADLESS, f"--user-data-dir={profile}", "--dump-dom", "about:blank"]
+    try:
+        subprocess.run(words, capture_output=True, timeout=300, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"Chromium does not start here: {error}")
+
+
 def looked_at(path, width, dark=False):
     """What Chromium makes of the page in a window of that width, and what it complains of."""
     probe = path.with_name("probe.html")
     probe.write_text(PROBE.format(width=width, page=html.escape(path.read_text())))
-    words = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    words = [CHROMIUM, *HEADLESS, "--enable-logging=stderr"]
     words += [f"--user-data-dir={path.parent / 'profile'}", "--window-size=1400,900"]
     words += ["--force-dark-mode"] if dark else []
     words += ["--virtual-time-budget=20000", "--dump-dom", probe.as_uri()]
@@ -208,7 +253,7 @@ def brightness(colour):
     return sum(map(float, re.findall(r"[\d.]+", colour)[:3])) / 3
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium")
+@pytest.mark.usefixtures("browser")
 def test_in_a_browser_on_a_phone_and_in_the_dark(made):
     target, path = made
     phone, desk = looked_at(path, 390), looked_at(path, 1280, dark=True)

@@ -45,3 +45,24 @@ def test_a_baseline_without_loss_has_no_share():
     (first, *_) = sentences(100.1, 150.0)
     assert "no better than the best constant" in first
     assert "(0.1 % more)" in first
+
+
+def test_an_accuracy_without_gain_is_said_as_such():
+    facts = FACTS | {"task": "binary", "target": "spam", "classes": [992.0, 8.0]}
+    metrics = {"loss": 5.0, "accuracy": 0.9921}
+    first, *_ = verdict(facts | {"metrics": metrics})
+    assert "99.2 % of the rows are right, as many as with the most frequent class." in first
+    first, *_ = verdict(facts | {"metrics": metrics | {"accuracy": 0.995}})
+    assert "99.5 % of the rows are right instead of 99.2 % for the most frequent class" in first
+
+
+def test_rivals_are_those_that_people_use():
+    found = [("blend", 5.0), ("boosting", 6.0), ("linear", 7.0)]
+    comparison = [{"learner": name, "loss": loss, "elsewhere": loss} for name, loss in found]
+    facts = FACTS | {"metrics": {"loss": 5.0}, "comparison": comparison, "units": {"rows": 900}}
+    assert verdict(facts)[-1] == (
+        "On the first 900 rows, the loss is 5; it is 6 for HistGradientBoosting, retrained as rows "
+        "arrive, and 7 for a scaled linear model, retrained as rows arrive."
+    )
+    comparison[1]["loss"] = None
+    assert "HistGradientBoosting" not in verdict(facts)[-1]

@@ -56,9 +56,12 @@ def main() -> None:
 
 
 def _end(error: Exception | str, code: int) -> None:
+    from unitless.escaping import escaped
+
     text = str(error)
     for parameter, option in OPTIONS.items():
         text = text.replace(parameter, option)
+    text = escaped(text, keep="\n")
     print(f"unitless: {text}", file=sys.stderr)
     sys.exit(code)
 

@@ -41,8 +41,8 @@ def adversary(
         unitless adversary all --game no-growth -T 100
         unitless adversary --game worst-case -T 1000
     """
+    from unitless.core.learner import Diverged
     from unitless.learners import REGISTRY
-    from unitless.learners.base import Diverged
     from unitless.regret.adversaries import no_growth, opponent, theorem_3
 
     if game == "worst-case":

@@ -38,6 +38,7 @@ def compare(options: CommandOptions) -> None:
     from unitless.cli import screen
     from unitless.cli.learners import check_learner
     from unitless.compare.rivals import RIVALS
+    from unitless.escaping import escaped
     from unitless.learners import REGISTRY
 
     names = [name.strip() for name in (options.learners or "").split(",") if name.strip()]
@@ -79,12 +80,12 @@ def compare(options: CommandOptions) -> None:
     if not names:
         print("more learners: --learners all, or --learners A,B,C (unitless learners --all)")
     for note in notes:
-        print(f"note: {note}")
+        print(f"note: {escaped(note)}")
 
 
 def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     """Return a new model, all rows that have a label, and notes about cells."""
-    from unitless.cli.reading import labelled_rows, odd_cell_notes, open_new
+    from unitless.cli.reading import labelled_rows, no_labels, odd_cell_notes, open_new
 
     model, blocks = open_new(options)
     parts = []
@@ -95,7 +96,11 @@ def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
             model.add_class(label)
         parts.append(prepared.rows)
         position = block.position
-    return model, labelled_rows(parts), odd_cell_notes(position, model.target)
+    rows = labelled_rows(parts)
+    if not len(rows) and model.target is not None:
+        model.position = position
+        raise ValueError(no_labels(model, position["rows"]))
+    return model, rows, odd_cell_notes(position, model.target)
 
 
 def _json(made: Any, more: dict[str, Any]) -> str:

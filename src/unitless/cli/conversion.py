@@ -54,10 +54,10 @@ class Conversion:
                 writers.write_svmlight(rows, file)
             elif self.is_sparse and self.wanted == "jsonl":
                 writers.write_objects(rows, file, label, weight)
-            elif self.is_sparse:
-                writers.write_frames(self._dense_frames(label, weight), file, self.wanted)
             else:
-                writers.write_frames(self._frames(), file, self.wanted)
+                frames = self._dense_frames(label, weight) if self.is_sparse else self._frames()
+                safe_csv = self.options.safe_csv
+                writers.write_frames(frames, file, self.wanted, safe_csv=safe_csv)
 
     def _blocks(self, **settings: Any) -> Iterator[FileBlock]:
         options = self.options
@@ -72,7 +72,7 @@ class Conversion:
         """Yield the frames of a table, with labels and weights first."""
         first = [name for name in (self.options.target, self.options.weight) if name is not None]
         settled: dict[str, pl.DataType] = {}
-        for block in self._blocks(labels=first, exact=True):
+        for block in self._blocks(exact=True):
             assert block.frame is not None
             for name in first:
                 column_of(block.frame, name)
@@ -101,7 +101,8 @@ class Conversion:
             text = "rows of svmlight and VW text need a label: name its column with --target"
             raise ValueError(text)
         columns = FrameEncoder(max_levels=2**31)
-        for block in self._blocks(target=self.options.target, weight=self.options.weight):
+        labels = {"target": self.options.target, "weight": self.options.weight}
+        for block in self._blocks(**labels, absent_zero=True):
             made = columns.encode(block.frame)
             columns.commit(made)
             X = csr_array(made.X, copy=True)

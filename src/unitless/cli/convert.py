@@ -10,7 +10,7 @@ Columns
   target -t COLUMN: Column of labels; it is written first."""
 
 
-@takes(f"file output {READING} to target weight classes quiet", CHANGED)
+@takes(f"file output {READING} to target weight classes safe_csv quiet", CHANGED)
 def convert(options: CommandOptions) -> None:
     """Write the rows of a file in another format.
 
@@ -29,6 +29,7 @@ def convert(options: CommandOptions) -> None:
     from unitless.cli.outputs import check_outputs
     from unitless.cli.reading import odd_cell_notes
     from unitless.cli.screen import counted
+    from unitless.escaping import escaped
 
     check_outputs({"OUTPUT": options.output}, options.data)
     conversion = Conversion(options)
@@ -42,4 +43,4 @@ def convert(options: CommandOptions) -> None:
         told.append("note: labels 0 and 1 are written as -1 and 1, as VW needs them")
     told += [f"note: {note}" for note in odd_cell_notes(position)]
     if not options.quiet:
-        print(*told, sep="\n", file=sys.stderr)
+        print(*map(escaped, told), sep="\n", file=sys.stderr)

@@ -1,5 +1,10 @@
 """`unitless demo`: an evaluation of a built-in data set, and the same in other units."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unitless.compare import Comparison
+
 
 def demo() -> None:
     """Learn a built-in data set, then again in other units, and compare.
@@ -34,13 +39,28 @@ def demo() -> None:
         frame = polars.DataFrame(X, schema=list(data.feature_names))
         labels = polars.Series("tumour", data.target_names[data.target].tolist())
         frame.with_columns(labels).write_csv(path)
-        options = CommandOptions(data=[str(path)], target="tumour", top=5)
+        options = CommandOptions(data=[str(path)], target="tumour")
         EvaluationRun(options, table=True).run()
-    print("\nThe same rows with every measurement in another unit, beside gradient descent\n")
     rows = as_rows(X, 2.0 * data.target - 1)
     with warnings_as_notes(quiet=False):
-        print(compare(rows, ["blend", "ogd"], units="random", regret=False))
+        moved = compare(rows, ["blend"], units="random", regret=False)
+    print(f"\n{_in_other_units(moved)}")
     print(
         "\nTry it on your own file (CSV, Parquet, JSON lines, ...):\n\n"
         "    unitless evaluate FILE --target COLUMN\n"
+    )
+
+
+def _in_other_units(compared: "Comparison") -> str:
+    """Say what became of the predictions when each column had another unit."""
+    factors, there = compared.factors, compared.entries[0].elsewhere
+    assert factors is not None
+    assert there is not None
+    change = "no prediction changed by a single bit"
+    if there.moved:
+        change = f"scores changed by {there.moved:.2g} at most"
+    return (
+        "The same rows with every measurement in another unit, multiplied by "
+        f"{factors.min():.2g} to {factors.max():g}:\n"
+        f"the loss is {there.loss:.4f}, and {change}."
     )

@@ -21,10 +21,16 @@ def explain(options: CommandOptions) -> None:
         unitless explain houses.unitless '{"rooms": 5, "city": "Oslo"}'
         unitless explain houses.unitless houses.csv --row 17
     """
-    import json
-
     from unitless.cli.reading import load_model
-    from unitless.cli.screen import console_of, number, prediction_of, score_meaning, show_audit
+    from unitless.cli.screen import (
+        console_of,
+        number,
+        prediction_of,
+        score_meaning,
+        show_audit,
+        warnings_as_notes,
+    )
+    from unitless.escaping import escaped, json_line
     from unitless.model.explanations import contributions
 
     if options.row is None:
@@ -32,18 +38,19 @@ def explain(options: CommandOptions) -> None:
         rows = _rows(found, _parsed(options.words))
     else:
         found = load_model(options.model, data=options.words[0])
-        rows = _row_of_file(found, options.words, options.row)
+        with warnings_as_notes(quiet=options.json):
+            rows = _row_of_file(found, options.words, options.row)
     score = found.learner.predict(rows)[0].tolist()
     parts = contributions(found, rows)
     if options.json:
-        print(json.dumps({"score": score, "parts": parts}, ensure_ascii=False))
+        print(json_line({"score": score, "parts": parts}))
         return
     console = console_of(options.no_color)
     shown = prediction_of(found, score)
     if found.task != "regression":
         numbers = [score] if isinstance(score, float) else score
         shown = f"{' '.join(map(number, numbers))} ({shown})"
-    console.print(f"{score_meaning(found)}: {shown}")
+    console.print(escaped(f"{score_meaning(found)}: {shown}"))
     show_audit(console, parts)
 
 
@@ -87,31 +94,34 @@ def _parsed(words: list[str]) -> dict[str, Any]:
 
 
 def _rows(model: Any, given: dict[str, Any]) -> Any:
-    """Return a row of named values for the learner; numbers that are not given are missing."""
-    from unitless.model.input_rows import rows_of
-    from unitless.suggestions import suggestion
+    """Return a row of named values for the learner; what is not given is missing."""
+    from unitless.model.input_rows import no_such_feature, rows_of, unknown_names
 
     if model.columns is None:
-        names = model.feature_names(len(model.learner.weights().features))
-        kinds = dict.fromkeys(names, "number")
-        known = {*kinds}
-        row = {}
+        kinds = dict.fromkeys(model.feature_names(len(model.learner.weights().features)), "number")
+        unknown = [name for name in given if name not in kinds]
+        read = None
     else:
         kinds = model.columns.kinds
-        read = model.position.get("columns") or ()
-        known = {*kinds, *read, *model.ignore, model.target, model.weight} - {None}
-        row = {name: float("nan") for name, kind in kinds.items() if kind == "number"}
-    for name, value in given.items():
-        if name not in known:
-            hint = suggestion(name, known) or f"; it has {', '.join(map(repr, kinds))}"
-            raise ValueError(f"the model has no column {name!r}{hint}")
-        if name in kinds:
-            row[name] = _fitted(name, value, kinds[name])
+        unknown = unknown_names(model, given)
+        read = model.position.get("columns")
+    for name in unknown:
+        raise ValueError(no_such_feature(model, name))
+    written = read if isinstance(read, dict) else {}
+    row = {
+        name: _fitted(name, value, kinds[name], written.get(name) or "")
+        for name, value in given.items()
+        if name in kinds
+    }
     return rows_of(model, row)[0]
 
 
-def _fitted(name: str, value: Any, kind: str) -> Any:
-    """Return a value as the type of its column."""
+def _fitted(name: str, value: Any, kind: str, written: str) -> Any:
+    """Return a value as the type of its column; `written` is how the model's file wrote it."""
+    if written.startswith("date ") and isinstance(value, str):
+        found = _date_as_written(value, written)
+        if found is not None:
+            return found
     try:
         if kind == "date" and isinstance(value, str):
             expected = "a date was expected, such as 2024-01-31 or 2024-01-31T10:15"
@@ -123,3 +133,12 @@ def _fitted(name: str, value: Any, kind: str) -> Any:
     except ValueError:
         raise ValueError(f"{name}={value}: {expected}") from None
     return str(value) if kind == "category" and value is not None else value
+
+
+def _date_as_written(value: str, kind: str) -> Any:
+    """Return a date in the format of the model's file, None if it is none."""
+    import polars
+
+    from unitless.readers.cells import converted
+
+    return converted(polars.Series([value]), kind)[0][0]

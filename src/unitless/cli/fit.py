@@ -15,41 +15,39 @@ ONE_PROCESS = (
 def fit(options: CommandOptions) -> None:
     """Learn from a file and save the model; like `evaluate`, without the table.
 
-    --shards and --by-key use several processes: docs/how-to/distributed.md.
+    --by-key uses several processes: docs/how-to/distributed.md.
 
     Examples:
 
         unitless fit houses.csv --target price --save houses.unitless
         unitless fit ads.svm --passes 3 --holdout 10 --save ads.unitless
-        unitless fit 'flights/*.parquet' -t delay -l vaw --shards 16 --save m
         unitless fit flights -t late --by-key carrier --save carriers.unitless
     """
     if not options.save:
         raise ValueError("fit needs --save MODEL, the file for the model")
-    if options.shards is not None or options.by_key is not None:
-        _fit_distributed(options)
+    if options.by_key is not None:
+        _fit_by_key(options)
         return
     if options.address is not None:
-        raise ValueError("--address needs --shards or --by-key")
+        raise ValueError("--address needs --by-key")
     from unitless.cli.run import EvaluationRun
 
     EvaluationRun(options, table=False).run()
 
 
-def _fit_distributed(options: CommandOptions) -> None:
+def _fit_by_key(options: CommandOptions) -> None:
     """Learn in several processes, show progress, and save."""
-    import json
     import time
 
     from unitless.cli import screen
     from unitless.cli.learners import check_learner
     from unitless.cli.outputs import check_outputs
     from unitless.cli.stopping import Stopper
+    from unitless.escaping import escaped, json_line
 
     for name in ONE_PROCESS.split():
         if getattr(options, name) != OPTIONS[name].default:
-            other = "--shards" if options.by_key is None else "--by-key"
-            raise ValueError(f"{spelt(name)} cannot be combined with {other}")
+            raise ValueError(f"{spelt(name)} cannot be combined with --by-key")
     check_learner(options.learner)
     check_outputs({"--save": options.save}, options.data)
     console = screen.console_of(options.no_color, options.quiet or options.json)
@@ -72,9 +70,9 @@ def _fit_distributed(options: CommandOptions) -> None:
             raise ValueError(str(error)) from None
     found["seconds"] = round(time.perf_counter() - start, 3)
     if options.json:
-        print(json.dumps(found | {"decisions": decisions}, ensure_ascii=False))
+        print(json_line(found | {"decisions": decisions}))
     for decision in decisions:
-        console.print(decision)
+        console.print(escaped(decision))
     for name, value in found.items():
         shown = screen.number(value) if isinstance(value, float) else f"{value:,}"
         console.print(f"{name:<32}{shown}")
@@ -82,22 +80,15 @@ def _fit_distributed(options: CommandOptions) -> None:
 
 
 def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]:
-    """Save the model or models; return what was decided about the files, and figures."""
-    from unitless.distributed import PartitionedData, fit_by_key, fit_sharded
+    """Save the models; return what was decided about the files, and figures."""
+    from unitless.distributed import PartitionedData, fit_by_key
 
     source = PartitionedData(
         options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
     )
     settings: Any = {name: getattr(options, name) for name in ("address", "retries", "workers")}
-    if options.by_key is not None:
-        models = fit_by_key(
-            options.learner, source, options.by_key, save=options.save, progress=show, **settings
-        )
-        figures = {"rows": models.rows, "models": len(models), "average loss": models.loss}
-        return models.decisions, figures
-    made = fit_sharded(
-        options.learner, source, shards=options.shards or 0, progress=show, **settings
+    models = fit_by_key(
+        options.learner, source, options.by_key or "", save=options.save, progress=show, **settings
     )
-    made.save(options.save)
-    losses = {f"average loss, {name}": loss for name, loss in made.losses.items()}
-    return made.model.decisions, {"rows": made.rows, "shards": made.shards, **losses}
+    figures = {"rows": models.rows, "models": len(models), "average loss": models.loss}
+    return models.decisions, figures

@@ -13,12 +13,12 @@ def inspect(options: CommandOptions) -> None:
 
         unitless inspect houses.unitless --sort unit --top 50
     """
-    import json
-
     from unitless import persistence
     from unitless.blend.blend import Blend
     from unitless.cli.reading import load_model
-    from unitless.cli.screen import console_of, score_meaning, show_certificate, show_weights
+    from unitless.cli.screen import console_of, score_meaning
+    from unitless.cli.summary import certificate_lines, show, weight_lines
+    from unitless.escaping import escaped, json_line
     from unitless.evaluation.certified import certified
     from unitless.labels import text_of
     from unitless.model.explanations import weights_by_feature
@@ -47,17 +47,17 @@ def inspect(options: CommandOptions) -> None:
     weights = weights[: options.top]
     if options.json:
         more = {"certificate": certificate, "blend": members or None, "weights": weights}
-        print(json.dumps(facts | more, ensure_ascii=False))
+        print(json_line(facts | more))
         return
     console = console_of(options.no_color)
     for name, value in facts.items():
         if value not in (None, "", []):
-            console.print(f"{name:<12}{_text(value)}")
+            console.print(f"{name:<12}{escaped(_text(value))}")
     for member, share in sorted(members.items(), key=lambda each: -each[1]):
         if share >= 0.001:
             console.print(f"{'member':<12}{member} {share:.1%}")
-    show_certificate(console, certificate)
-    show_weights(console, weights, score_meaning(found))
+    show(console, certificate_lines(certificate))
+    show(console, weight_lines(weights, score_meaning(found)))
 
 
 def _text(value: object) -> str:

@@ -28,10 +28,10 @@ def learners(all: All = False, json: Json = False) -> None:
     """
     import json as json_module
 
-    from unitless.learners import REGISTRY, get
+    from unitless.learners import get, names
 
     found = []
-    for name in REGISTRY:
+    for name in names():
         kind = get(name)
         if all or ".baselines." not in kind.__module__:
             invariance = MEANING.get(kind.invariance, kind.invariance)
@@ -52,10 +52,10 @@ def learners(all: All = False, json: Json = False) -> None:
 
 def check_learner(name: str, others: Iterable[str] = ()) -> None:
     """Refuse the name of a learner that does not exist, with a suggestion."""
-    from unitless.learners import REGISTRY
+    from unitless.learners import names
     from unitless.suggestions import suggestion
 
-    known = [*REGISTRY, *others]
+    known = [*names(), *others]
     if name not in known:
         hint = suggestion(name, known) or "; `unitless learners --all` lists them"
         raise ValueError(f"there is no learner {name!r}{hint}")

@@ -34,13 +34,12 @@ Reading
   separator CHAR: Field separator of a CSV file (detected by default).
   quote CHAR: Quote character of a CSV file, or "none" (detected by default).
   encoding NAME: Encoding of a text file: utf-8, utf-16, windows-1252, ... (detected).
-  decimal CHAR: CSV: decimal sign of all numbers, a point or a comma (detected by default).
-  thousands CHAR: CSV: separator of thousands, or "none" (detected by default).
-  na TOKEN+: CSV: this text means a missing value, too (may be repeated).
+  decimal CHAR: Decimal sign of all numbers in text, a point or a comma (detected by default).
+  thousands CHAR: Separator of thousands in text, or "none" (detected by default).
+  na TOKEN+: This text means a missing value, too (may be repeated).
   strict: Cells that do not fit their column of numbers, dates or booleans are errors, not missing
     values.
-  coerce: Treat cells that do not fit their column as missing (the default without --shards and
-    --by-key).
+  coerce: Treat cells that do not fit their column as missing (the default without --by-key).
   skip_bad N = 0: Skip up to N invalid lines and report their number.
 
 Columns
@@ -48,9 +47,12 @@ Columns
   weight COLUMN: Column of sample weights.
   ignore COLUMN+: Exclude this column from the features (may be repeated).
   keep COLUMN+: Use only the columns given this way as features.
-  date COLUMN[=FORMAT]+: Column of dates, written as in FORMAT, such as %d.%m.%Y (default:
-    YYYY-MM-DD).
+  date COLUMN[=FORMAT]+: Column of dates, written as in FORMAT, such as %d.%m.%Y, or %s for seconds
+    since 1970 (default: YYYY-MM-DD; other formats are detected where cells leave no doubt).
   category COLUMN+: Column of categories, whatever its cells look like.
+  number COLUMN+: Column of numbers, whatever its cells look like.
+  identifier_as_feature: Use columns of text that are different in every row as features; by default
+    they are left out.
   text COLUMN+: Column of text; each of its words is a feature.
   interactions -q A:B+: Add products of columns: a:b, a:: (a with each other), :: (all pairs).
   hash_bits -b BITS = 18: Values or words beyond --max-levels share 2^BITS features per column.
@@ -64,7 +66,8 @@ Learning
   loss LOSS: logistic or hinge for two classes; squared, absolute, quantile(0.9) or huber(2) for
     numbers. Default: logistic or squared.
   learner -l NAME = blend: Learner; `unitless learners` lists them.
-  learners A,B,C: Learners by name, also sklearn, vw, river; all for all of them (default: a few).
+  learners A,B,C: Learners by name, also boosting, linear, sklearn, vw, river; all for all of them
+    (default: a few).
   quantile TAU: Use the loss quantile(TAU); 0.5 is the median.
   passes N = 1: Number of passes over the file; only the first is scored.
   holdout N = 0: Predict, but never learn, one of every N rows.
@@ -79,8 +82,6 @@ Learning
     them (default: only for small files, because it may take long).
 
 Several processes
-  shards N: Learn one model (only with vaw) from N shards: files of a folder or pattern, or row
-    groups of Parquet files.
   by_key COLUMN: Learn one model for each value of this column, saved in one file.
   workers N: Number of processes (default: one per core).
   address HOST:PORT: Use this Ray cluster instead of this machine (requires unitless[ray]).
@@ -92,13 +93,16 @@ Output
     its beginning.
   checkpoint N = 0: Save the model every N rows (requires --save).
   predictions FILE: Write the predictions as CSV to this file; - for standard output.
+  safe_csv: In CSV output, write an apostrophe before text that begins with =, +, - or @, which a
+    spreadsheet would take for a formula (numbers stay as they are).
   report PAGE: Write a report (page.html), and its results (page.results.json).
   results FILE: Write the results as JSON to this file.
   audit N = 0: Show what each feature adds to the score of row N.
   row N: Explain this row of the file, from 1.
   sort BY = deviation: Sort by the effect of one standard deviation of a feature, by the effect of
     one unit, or by name: deviation, unit or name.
-  top N = 10: Number of weights to show.
+  top N: Number of weights to show (default: as many as a small terminal has room for).
+  verbose: Also print all metrics and guarantees, and more weights.
   quiet: Print only errors.
   json: Print the results as JSON and nothing else.
   no_color: Print without colours."""
@@ -118,14 +122,17 @@ TYPES: dict[str, Any] = {
 """Types by METAVAR; others are text."""
 READING = (
     "format no_header separator quote encoding decimal thousands na strict coerce skip_bad "
-    "date category"
+    "date category number"
 )
-TABLE = "target weight ignore keep text interactions hash_bits max_levels task loss"
+TABLE = (
+    "target weight ignore keep identifier_as_feature text interactions hash_bits max_levels task "
+    "loss"
+)
 LEARNING = (
     f"data {TABLE} {READING} learner quantile passes holdout delay shuffle test test_share save "
-    "resume checkpoint predictions report results audit top quiet json no_color"
+    "resume checkpoint predictions safe_csv report results audit top verbose quiet json no_color"
 )
-PROCESSES = "shards by_key workers address retries"
+PROCESSES = "by_key workers address retries"
 
 
 class Option(NamedTuple):
@@ -218,7 +225,7 @@ class CommandOptions(SimpleNamespace):
             value = getattr(self, name)
             if value not in (None, ()):
                 given[name] = WORDS.get((name, value), value) if isinstance(value, str) else value
-        types = dict.fromkeys(self.category, "category")
+        types = dict.fromkeys(self.category, "category") | dict.fromkeys(self.number, "number")
         for spec in self.date:
             name, _, format = spec.partition("=")
             types[name] = f"date {format}".rstrip()
@@ -239,6 +246,7 @@ class CommandOptions(SimpleNamespace):
             "weight": self.weight,
             "ignore": self.ignore,
             "keep": self.keep,
+            "identifier_as_feature": self.identifier_as_feature,
             "task": self.task,
             "loss": self.loss,
             "columns": FrameEncoder(self.hash_bits, self.max_levels, self.interactions, self.text),
@@ -247,10 +255,10 @@ class CommandOptions(SimpleNamespace):
 
 CONTRADICTIONS = {
     "strict": "coerce",
+    "quiet": "verbose",
     "checkpoint": "delay",
     "shuffle": "resume checkpoint predictions",
     "test_share": "test holdout resume",
-    "shards": "by_key",
 }
 """Options that cannot be combined with others."""
 WORDS = {

@@ -1,28 +1,45 @@
 """`unitless predict`: the predictions of a saved model for the rows of a file."""
 
+import os
+import sys
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from unitless.cli.options import READING, CommandOptions, takes
+
+if TYPE_CHECKING:
+    from unitless.model import Model
+    from unitless.readers.blocks import Bad, FileBlock
+    from unitless.rows import Rows
 
 PIECE_ROWS = 4096
 """Rows predicted between two checks for signals."""
 OUTPUT = """Output
-  predictions -o --output FILE: File for the predictions (CSV); - for standard output."""
+  predictions -o --output FILE: File for the predictions (CSV); - for standard output.
+  json: Write one JSON object per row instead of CSV.
+
+Reading
+  strict: End at an invalid line of a pipe, too, and at a cell that does not fit its column of
+    numbers, dates or booleans; such a cell counts as missing otherwise."""
 
 
-@takes(f"model data {READING} predictions quiet", OUTPUT, predictions="-")
+@takes(f"model data {READING} predictions json safe_csv quiet", OUTPUT, predictions="-")
 def predict(options: CommandOptions) -> None:
     """Predict the rows of a file, in order and in constant memory; nothing is learned.
 
     The output has one line per row: its number, the prediction, and the probability of each class.
     If the file has a target column, it is ignored.
 
+    Rows of a pipe are answered one by one, as they arrive. There, an invalid line counts as a row:
+    with --json its answer is an object with an error, otherwise the error goes to the error stream.
+
     Examples:
 
         unitless predict houses.unitless new.csv > prices.csv
         unitless predict houses.unitless january.csv february.csv -o prices.csv
         cat mail.vw | unitless predict mail.unitless - --format vw
+        cat rows.jsonl | unitless predict houses.unitless - --format jsonl --json
     """
     write_predictions(options)
 
@@ -34,20 +51,59 @@ def write_predictions(options: CommandOptions) -> None:
     from unitless.cli.reading import load_model, odd_cell_notes, open_for_prediction
     from unitless.cli.screen import warnings_as_notes
     from unitless.cli.stopping import Stopper
+    from unitless.readers.blocks import Bad
 
     output = options.predictions or "-"
     check_outputs({"--output": output}, [*options.data, options.model])
     model = load_model(options.model, data=options.data[0])
+    is_served = not options.strict and not os.path.isfile(options.data[0])
+    more = {"tell_bad": True, "skip_bad": options.skip_bad or sys.maxsize} if is_served else {}
     stopper = Stopper()
-    with warnings_as_notes(options.quiet), stopper, Predictions(output) as predictions:
+    writer = Predictions(output, as_json=options.json, safe_csv=options.safe_csv)
+    with warnings_as_notes(options.quiet), stopper, writer as predictions:
         position: dict[str, Any] = {}
-        for block in stopper.waiting_for(open_for_prediction(options, model)):
-            rows = model.prepared(block, grow=False, labelled=False).rows
-            for start in range(0, len(rows), PIECE_ROWS):
-                scores = model.learner.predict(rows[start : start + PIECE_ROWS])
-                predictions.write(model, scores)
-                stopper.check()
+        for block in stopper.waiting_for(open_for_prediction(options, model, **more)):
+            for part in answered(model, block) if is_served else [prepared(model, block)]:
+                if isinstance(part, Bad):
+                    predictions.write_error(part.line, part.error(block.file))
+                    continue
+                for start in range(0, len(part), PIECE_ROWS):
+                    scores = model.learner.predict(part[start : start + PIECE_ROWS])
+                    predictions.write(model, scores)
+                    stopper.check()
             predictions.flush()
             position = block.position
-        for note in odd_cell_notes(position):
+        for note in odd_cell_notes(position, is_new=False):
             warnings.warn(note, stacklevel=1)
+
+
+def prepared(model: "Model", block: "FileBlock") -> "Rows":
+    """Return the rows of a block, without labels."""
+    return model.prepared(block, grow=False, labelled=False).rows
+
+
+def answered(model: "Model", block: "FileBlock") -> "Iterator[Rows | Bad]":
+    """Yield the rows of a block in order, with bad lines and rows that are refused between them."""
+    from unitless.readers.blocks import Bad
+
+    try:
+        whole = prepared(model, block) if len(block) else None
+    except ValueError:
+        whole = None  # one by one
+    bad = [*block.bad]
+    start = 0
+    for row, line in enumerate(block.lines.tolist()):
+        has_bad = bool(bad) and bad[0].line < line
+        if has_bad and whole is not None and row > start:
+            yield whole[start:row]
+            start = row
+        while bad and bad[0].line < line:
+            yield bad.pop(0)
+        if whole is None:
+            try:
+                yield prepared(model, block.single(row))
+            except ValueError as error:
+                yield Bad(line, None, None, str(error).removeprefix("row 0, "))
+    if whole is not None:
+        yield whole[start:]
+    yield from bad

@@ -1,6 +1,7 @@
-"""The file of predictions: CSV, one line per row, in the order of the rows."""
+"""The file of predictions: CSV or JSON lines, one line per row, in the order of the rows."""
 
 import csv
+import json
 import os
 import sys
 from contextlib import suppress
@@ -9,6 +10,7 @@ from typing import Any, Self
 import polars
 from numpy.typing import NDArray
 
+from unitless.escaping import escaped, frame_without_formulas, standard_output
 from unitless.labels import text_of
 from unitless.model import Model
 
@@ -22,11 +24,24 @@ class Predictions:
     The file is called `FILE.partial` until it is complete, so that a run that fails leaves an older
     FILE as it was. If there is no older one, a partial file gets its name in any case. A path of
     "-" is standard output, None writes nothing; `done` rows were predicted by an earlier run.
+
+    With `as_json` there is one JSON object per row, with `row`, `prediction` and `probabilities` by
+    class, or with `row`, `line` and `error` for a line that is no row. With `safe_csv`, no label in
+    CSV begins like a formula of a spreadsheet.
     """
 
-    def __init__(self, path: str | None, done: int = 0) -> None:
+    def __init__(
+        self,
+        path: str | None,
+        done: int = 0,
+        as_json: bool = False,
+        *,
+        safe_csv: bool = False,
+    ) -> None:
         self.path = path
+        self._safe_csv = safe_csv
         self.rows = done
+        self.as_json = as_json
         self._file: Any = None
         self._names: list[str] = []
         self._size = 0
@@ -37,7 +52,7 @@ class Predictions:
 
     def __enter__(self) -> Self:
         if self.path == "-":
-            self._file = getattr(sys.stdout, "buffer", sys.stdout)
+            self._file = standard_output()
         elif self.path is not None:
             if self.rows:
                 self._find_earlier()
@@ -86,7 +101,19 @@ class Predictions:
         self.rows += len(scores)
         if self._file is None:
             return
-        text = self._lines(model, scores, start).encode()
+        lines = self._objects if self.as_json else self._lines
+        self._write(lines(model, scores, start).encode())
+
+    def write_error(self, line: int, error: ValueError) -> None:
+        """Answer a line that is no row; it counts as one."""
+        self.rows += 1
+        if self.as_json and self._file is not None:
+            answer = {"row": self.rows, "line": line, "error": str(error)}
+            self._write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
+        else:
+            print(f"unitless: {escaped(str(error))}", file=sys.stderr, flush=True)
+
+    def _write(self, text: bytes) -> None:
         left = memoryview(text)
         try:
             while left:
@@ -101,15 +128,31 @@ class Predictions:
 
     def _lines(self, model: Model, scores: NDArray[Any], start: int) -> str:
         columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
-        answers = model.answers(scores)
-        columns["prediction"] = answers if answers.dtype != object else list(map(text_of, answers))
+        answers: Any = model.answers(scores)
+        if model.task != "regression":
+            answers = [None if each is None else text_of(each) for each in answers.tolist()]
+        columns["prediction"] = answers
         probabilities = model.probabilities(scores)
         if probabilities is not None:
             for k, label in enumerate(model.labels):
                 columns[f"p({text_of(label)})"] = probabilities[:, k]
         is_first = not self._names
         self._names = self._names or list(columns)
-        return polars.DataFrame(columns).select(self._names).write_csv(include_header=is_first)
+        frame = polars.DataFrame({name: columns[name] for name in self._names})
+        if self._safe_csv:
+            frame = frame_without_formulas(frame)
+        return frame.write_csv(include_header=is_first)
+
+    def _objects(self, model: Model, scores: NDArray[Any], start: int) -> str:
+        probabilities = model.probabilities(scores)
+        names = [*map(text_of, model.classes)]
+        lines = []
+        for k, answer in enumerate(model.answers(scores).tolist()):
+            row = {"row": start + 1 + k, "prediction": answer}
+            if probabilities is not None:
+                row["probabilities"] = dict(zip(names, probabilities[k].tolist(), strict=True))
+            lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+        return "".join(lines)
 
     def flush(self) -> None:
         """Pass everything written so far to the system."""

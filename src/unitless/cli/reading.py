@@ -1,6 +1,8 @@
 """From the options of a command to the blocks of a file."""
 
 import os
+import shlex
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -15,6 +17,7 @@ from unitless.cli.options import CommandOptions
 from unitless.distributed.learning import known_types
 from unitless.encoders import FrameEncoder
 from unitless.model import Model
+from unitless.model.input_rows import UnknownColumns, unknown_columns_note, unknown_names
 from unitless.readers import SPARSE, FileBlock, format_of
 from unitless.readers.blocks import KIND, shown
 from unitless.readers.files import common_format
@@ -41,51 +44,90 @@ def open_new(
 
 
 def open_known(
-    options: CommandOptions, model: Model, *, resume: bool = False, labelled: bool = True
+    options: CommandOptions,
+    model: Model,
+    *,
+    resume: bool = False,
+    labelled: bool = True,
+    **more: Any,
 ) -> Iterator[FileBlock]:
     """Open a file for a model that knows names and columns.
 
     With `resume`, start where the model stopped. For predictions the target is not needed; its
-    column, if there is one, is ignored.
+    column, if there is one, is ignored. `more` are further options of `open_blocks`.
     """
     settings = model.reading | {"settle": 1, "names": [*map(str, model.learner.names.columns)]}
+    settings |= more
     format = model.reading.get("format") or common_format(options.data, format_of)
     if resume:
         settings["resume"] = model.position
     elif format in ("csv", "tsv") and isinstance(model.position.get("columns"), dict):
         settings["types"] = _types(options, model, labelled)
     elif format in ("jsonl", "parquet", "arrow") and model.columns is not None:
-        settings["types"] = _categories(model.columns) | model.reading.get("types", {})
+        known = _categories(model.columns) | _spellings(model)
+        if format == "jsonl" and not labelled:  # a first odd value must not decide on the type
+            known = _numbers(model) | known
+            settings["boolean_numbers"] = True  # which they are to models of data frames
+        settings["types"] = known | model.reading.get("types", {})
+    if labelled and "types" in settings:
+        settings["types"] = settings["types"] | _target_type(model)
     if labelled:
         settings |= {"target": model.target, "weight": model.weight}
     return _blocks(options, settings)
 
 
-def open_for_prediction(options: CommandOptions, model: Model) -> Iterator[FileBlock]:
-    """Open a file whose rows are to be predicted."""
+def open_for_prediction(options: CommandOptions, model: Model, **more: Any) -> Iterator[FileBlock]:
+    """Open a file whose rows are to be predicted; `more` are further options of `open_blocks`."""
     # Files have extensions; a pipe has the format of the training data.
     format = model.position.get("format") if options.source == "-" else None
     model.reading |= {"format": format} | options.reading()
-    return open_known(options, model, labelled=False)
+    return noting_columns(model, open_known(options, model, labelled=False, **more), learned=False)
+
+
+def noting_columns(
+    model: Model, blocks: Iterable[FileBlock], *, learned: bool
+) -> Iterator[FileBlock]:
+    """Yield the blocks, with a note about columns that the model does not have.
+
+    Columns that are learned may appear at any time; only those of the first block are noted.
+    """
+    told: set[str] = set()
+    for k, block in enumerate(blocks):
+        names = () if block.frame is None or (learned and k) else block.frame.columns
+        new = [name for name in names if name not in told]
+        if unknown := unknown_names(model, new) if new else []:
+            note = unknown_columns_note(model, unknown, learned)
+            warnings.warn(note, UnknownColumns, stacklevel=1)
+        told.update(new)
+        yield block
 
 
 def _blocks(options: CommandOptions, settings: dict[str, Any]) -> Iterator[FileBlock]:
-    blocks = readers.open_blocks(options.data, **settings, **options.strictness())
+    blocks = readers.open_blocks(options.data, **options.strictness() | settings)
     return shuffled(blocks) if options.shuffle else blocks
 
+
+SPELLED = ("date ", "number ")
+"""Beginnings of kinds that say how cells are written."""
 
 NOT_FITTING = {
     "number": ("a number", "numbers"),
     "boolean": ("true or false", "true or false"),
     **dict.fromkeys(("date", "datetime"), ("a date", "dates")),
+    **dict.fromkeys(("string", "category"), ("text", "text")),
 }
 
 
-def odd_cell_notes(position: dict[str, Any], target: str | None = None) -> list[str]:
+def odd_cell_notes(
+    position: dict[str, Any], target: str | None = None, *, is_new: bool = True
+) -> list[str]:
     """Return a sentence about each column with cells that are not numbers, or not booleans.
 
-    >>> odd_cell_notes({"odd_cells": {"age": [3, 17, "abc"]}})
-    ["column 'age': 3 cells are not numbers and count as missing, the first in line 17: 'abc'"]
+    `is_new` says that options can still change what the column is.
+
+    >>> print(*odd_cell_notes({"odd_cells": {"age": [3, 17, "abc"]}}))
+    column 'age': 3 cells are not numbers and count as missing, the first in line 17: 'abc'; for \
+categories, use --category age
     """
     notes = []
     for name, (count, line, text, *file) in position.get("odd_cells", {}).items():
@@ -98,8 +140,21 @@ def odd_cell_notes(position: dict[str, Any], target: str | None = None) -> list[
         note += f" in {place}: {shown(text)}"
         if name == target:
             note += "; if it is a class, use --task binary or --task multiclass"
+        elif is_new:
+            note += f"; for categories, use --category {shlex.quote(name)}"
         notes.append(note)
     return notes
+
+
+def no_labels(model: Model, rows: int) -> str:
+    """Return the message that no row of a file has a label, with the way out."""
+    text = f"column {model.target!r}: none of {rows:,} rows has a label, its cells are"
+    odd = model.position.get("odd_cells", {}).get(model.target)
+    if odd is None:
+        return f"{text} missing; check --target"
+    _, line, first, *_ = odd
+    place = f"the first in line {line}: {shown(first)}"
+    return f"{text} not numbers, {place}; check --target, or use --task multiclass for classes"
 
 
 def _types(options: CommandOptions, model: Model, labelled: bool) -> dict[str, str]:
@@ -115,12 +170,20 @@ def _types(options: CommandOptions, model: Model, labelled: bool) -> dict[str, s
             types[name] = kind
     if labelled:
         return types | model.reading.get("types", {})
-    if options.source == "-":  # it can be read only once
+    if not os.path.isfile(options.data[0]):  # a pipe can be read only once
         return types
     settings = model.reading | {"types": {}, "block_bytes": 1 << 16, "skip_bad": 1 << 30}
     beginning = readers.open_blocks(options.data[0], read_ahead=False, **settings)
     there = getattr(next(beginning).frame, "columns", ())
     return types | dict.fromkeys(others & {*there}, "string")
+
+
+def _numbers(model: Model) -> dict[str, str]:
+    """Return the types of columns that are numbers to a model: numbers, or booleans."""
+    assert model.columns is not None
+    read = model.position.get("columns") or {}
+    names = [name for name, kind in model.columns.kinds.items() if kind == "number"]
+    return {name: "boolean" if read.get(name) == "boolean" else "number" for name in names}
 
 
 def _categories(columns: FrameEncoder) -> dict[str, str]:
@@ -130,6 +193,26 @@ def _categories(columns: FrameEncoder) -> dict[str, str]:
         if feature.lower().endswith(("=true", "=false")):  # the encoder spells booleans
             categories -= {*source}
     return dict.fromkeys(categories, "string")
+
+
+def _spellings(model: Model) -> dict[str, str]:
+    """Return how dates and numbers of features are written: a new file may not show it."""
+    kinds = model.position.get("columns")
+    known = kinds.items() if isinstance(kinds, dict) else ()
+    spelled = {name: kind for name, kind in known if kind and kind.startswith(SPELLED)}
+    return {name: kind for name, kind in spelled.items() if name != model.target}
+
+
+def _target_type(model: Model) -> dict[str, str]:
+    """Return the type of the target, if a file that begins otherwise would not show it."""
+    columns = model.position.get("columns")
+    kind = columns.get(model.target) if isinstance(columns, dict) else None
+    if model.target is None:
+        return {}
+    if kind and kind.startswith(SPELLED):
+        return {model.target: kind}
+    is_text = any(isinstance(label, str) for label in model.labels)
+    return {model.target: "string"} if is_text else {}
 
 
 def labelled_rows(parts: list[Rows]) -> Rows:
@@ -171,6 +254,7 @@ def shuffled(blocks: Iterable[FileBlock]) -> Iterator[FileBlock]:
         return
     order = np.random.default_rng(0).permutation(sum(map(len, filled)))
     made: dict[str, Any] = {"position": parts[-1].position, "tags": None, "done": 1.0}
+    made["first_rows"] = {}
     made["new_names"] = list(chain.from_iterable(part.new_names for part in parts))
     for name in ("lines", "targets", "weights"):
         arrays = [getattr(part, name) for part in filled]

@@ -16,6 +16,7 @@ def rescale(options: CommandOptions) -> None:
     """
     from unitless import persistence
     from unitless.cli.outputs import check_writable
+    from unitless.escaping import escaped
     from unitless.persistence.saving import extra
 
     by_name = {}
@@ -37,4 +38,4 @@ def rescale(options: CommandOptions) -> None:
     persistence.save(found, output, position=header["position"], notes=notes, extra=kept)
     if not options.quiet:
         changes = ", ".join(f"{name} times {factor:g}" for name, factor in by_name.items())
-        print(f"{output}: {changes}")
+        print(escaped(f"{output}: {changes}"))

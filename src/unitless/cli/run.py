@@ -1,6 +1,5 @@
 """The run of `evaluate` and `fit`: read, predict, learn, show, save."""
 
-import json
 import os
 import shlex
 import sys
@@ -14,8 +13,17 @@ from unitless.cli.learners import check_learner
 from unitless.cli.options import CommandOptions
 from unitless.cli.outputs import check_outputs, results_path
 from unitless.cli.predictions import Predictions
-from unitless.cli.reading import labelled_rows, odd_cell_notes, open_known, open_new
-from unitless.cli.stopping import Stopper
+from unitless.cli.reading import (
+    labelled_rows,
+    no_labels,
+    noting_columns,
+    odd_cell_notes,
+    open_known,
+    open_new,
+)
+from unitless.cli.stopping import Stopped, Stopper
+from unitless.cli.summary import show, summary
+from unitless.escaping import json_line
 from unitless.evaluation import Evaluation, read_results, results_of, resumed, write_results
 from unitless.evaluation.noticed import information, notes
 from unitless.model.explanations import weights_by_feature
@@ -90,9 +98,10 @@ class EvaluationRun:
         model.source = options.source
         model.reading = model.reading | options.reading()
         blocks = self._blocks(resume=goes_on)
-        if not goes_on:
-            model.position = {}
-        return blocks
+        if goes_on:
+            return blocks
+        model.position = {}
+        return noting_columns(model, blocks, learned=True)
 
     def _blocks(self, resume: bool = False) -> Iterator[FileBlock]:
         blocks = open_known(self.options, self.evaluation.model, resume=resume)
@@ -106,19 +115,52 @@ class EvaluationRun:
             evaluation.passes = 0
         # Only the first pass is predicted: a resumed run may have all predictions already.
         path = options.predictions if evaluation.passes == 0 else None
-        with Predictions(path, done=evaluation.rows) as predictions:
+        is_kept = True
+        writer = Predictions(path, done=evaluation.rows, safe_csv=options.safe_csv)
+        with writer as predictions:
             try:
                 screen.show_start(self.console, evaluation.model)
                 with screen.Screen(self.table, evaluation.model) as display:
                     self._one_pass(blocks, display, predictions)
+                    is_kept = not self._lacks_labels()
+                    if not is_kept:
+                        raise ValueError(no_labels(evaluation.model, evaluation.rows))
                     predictions.finish()
                     evaluation.passes = max(evaluation.passes, finished_passes)
                     while evaluation.passes < options.passes:
                         evaluation.model.position = {}
                         self._one_pass(self._blocks(), display, predictions)
+            except Stopped as stopped:
+                stopped.add(self._what_is_left())
+                raise
             finally:  # in any case, save the model of the last finished piece
-                if options.save:
+                if options.save and is_kept:
                     evaluation.save(options.save)
+
+    def _what_is_left(self) -> str:
+        """Say what an interrupted run leaves behind, and how to continue it."""
+        options = self.options
+        learned = f"{screen.counted(self.evaluation.model.rows, 'row')} learned"
+        if not options.save:
+            return f"{learned}, nothing saved (--save MODEL keeps the model)"
+        saved = f"{learned} and saved in {options.save}"
+        if options.shuffle:
+            return f"{saved} (a run with --shuffle begins anew)"
+        if options.source == "-":
+            return f"{saved}; more rows continue it with --resume {shlex.quote(options.save)}"
+        words = sys.argv[1:]
+        if options.resume is None:
+            words = [*words, "--resume", options.save]
+        elif options.resume != options.save:
+            place = words.index(options.resume) if options.resume in words else None
+            words = words if place is None else [*words[:place], options.save, *words[place + 1 :]]
+        return f"{saved}; continue with: {shlex.join(['unitless', *words])}"
+
+    def _lacks_labels(self) -> bool:
+        """Whether the target's column has no label in any row."""
+        evaluation = self.evaluation
+        is_table = evaluation.model.target is not None
+        return is_table and 0 < evaluation.rows == evaluation.unlabelled
 
     def _one_pass(
         self, blocks: Iterator[FileBlock], display: screen.Screen, predictions: Predictions
@@ -161,7 +203,8 @@ class EvaluationRun:
             return self.evaluation.test(self._blocks(), options.test_share)
         if not options.test:
             return None
-        found = self.evaluation.test(self.stopper.waiting_for(self._test_blocks()))
+        blocks = noting_columns(self.evaluation.model, self._test_blocks(), learned=False)
+        found = self.evaluation.test(self.stopper.waiting_for(blocks))
         return found | {"source": options.test}
 
     def _test_blocks(self) -> Iterator[FileBlock]:
@@ -190,18 +233,18 @@ class EvaluationRun:
         if options.report and options.results:
             write_page(options.report, [read_results(options.results)])
         if options.json:
-            print(json.dumps(found, ensure_ascii=False))
+            print(json_line(found))
         if evaluation.audited is not None:
             screen.show_audit(self.console, evaluation.audited, options.audit)
         elif options.audit:
             text = f"There is no row {options.audit}: {evaluation.rows:,} rows were read"
             self.console.print(f"\n{text}")
-        screen.show_summary(self.console, found, options.top)
-        if said := information(evaluation):
-            self.console.print(f"\n{said}")
         written = (options.save, options.predictions, options.report, options.results)
-        if files := [file for file in written if file not in (None, "-")]:
-            self.console.print(f"\nwrote {', '.join(files)}")
+        files = [file for file in written if file not in (None, "-")]
+        lines = summary(
+            found, information(evaluation), top=options.top, files=files, verbose=options.verbose
+        )
+        show(self.console, lines)
 
     def _checks(self) -> dict[str, Any]:
         """Learn some of the first rows again, in other units and with other learners."""

@@ -18,6 +18,10 @@ class Stopped(Exception):
         super().__init__("interrupted")
         self.code = 128 + number
 
+    def add(self, text: str) -> None:
+        """Say more in the message: what was saved, and how to continue."""
+        self.args = (f"{self}; {text}",)
+
 
 class Stopper:
     """Handles the signals while it is open."""

@@ -16,10 +16,10 @@ from scipy.sparse import csr_array
 
 from unitless import learners as registry
 from unitless import losses
-from unitless.baselines.baseline import Trajectory
+from unitless.baselines.trajectory import Trajectory
 from unitless.compare.comparison import Comparison, Elsewhere, Entry
 from unitless.compare.rivals import RIVALS, rival_scores
-from unitless.learners.base import Diverged, Learner
+from unitless.core.learner import Diverged, Learner
 from unitless.learners.one_vs_rest import with_classes
 from unitless.losses import SOFTMAX, Loss
 from unitless.regret import BlendCertificate, Comparator, best_comparator, certificate
@@ -236,9 +236,6 @@ def new_learner(choice: str | Learner, stream: Stream, **parameters: float) -> L
 
 def _run(line: Line, stream: Stream, other: Stream | None) -> Run:
     """Run a learner in both units, and find its regret."""
-    if line.choice not in RIVALS:
-        with suppress(Diverged):  # compile the kernels, so that this is not part of the time
-            new_learner(line.choice, stream).learn(stream.rows[:1])
     entry, learner, scores = _best_pass(line, stream)
     if scores is not None and stream.best is not None and len(scores) == len(stream.rows):
         total = min(entry.loss * float(stream.weights.sum()), LARGEST)

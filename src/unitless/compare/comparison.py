@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     learner: str
     loss: float  # average by weight, of predictions made before the label; NaN if it diverged
     rows: int  # those that it learned: all, unless it is a rival that took too long
-    seconds: float  # of the pass, without compiling
+    seconds: float  # of the pass
     given: dict[str, float]  # parameters that were taken from the stream in hindsight
     diverged: int | None  # the row before which it diverged
     rank: int = 0  # by loss; equal losses share the better rank

@@ -1,16 +1,17 @@
-"""The rivals of a comparison: scikit-learn's SGD with a scaler, Vowpal Wabbit and River.
+"""The rivals of a comparison: models of scikit-learn, Vowpal Wabbit and River.
 
-Each is what its users would write, with default parameters; only scikit-learn gets the constant
-learning rate 0.01, because its own schedule begins with steps that are too large for a single pass.
-All see the same encoded features, and predict each row before they learn it. scikit-learn learns in
-blocks of `BATCH` rows, because one call per row would take a hundred times longer; the scores of
-its first block are 0. A missing value of a table counts as the mean for scikit-learn, and is left
-out for the others.
+`boosting` and `linear` are batch models that are retrained as the stream grows (`retrained`); the
+others learn online. Each is what its users would write, with default parameters; only scikit-
+learn's SGD gets the constant learning rate 0.01, because its own schedule begins with steps that
+are too large for a single pass. All see the same encoded features, and predict each row before they
+learn it. scikit-learn learns in blocks of `BATCH` rows, because one call per row would take a
+hundred times longer; the scores of its first block are 0. A missing value of a table counts as the
+mean for scikit-learn, and is left out for the others.
 """
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from unitless.compare.retrained import LOSSES, retrained_scores
 from unitless.losses import Loss
 from unitless.regret.design import matrix
 from unitless.rows import Rows, as_rows
@@ -29,9 +31,17 @@ BATCH = 32
 SGD_RATE = 0.01
 MAX_DENSE = 10**8
 """Values up to which scikit-learn gets a dense matrix, whose columns can be centred."""
-RIVALS = {"sklearn": "sklearn", "vw": "vowpalwabbit", "river": "river"}
+RIVALS = {
+    "boosting": "sklearn",
+    "linear": "sklearn",
+    "sklearn": "sklearn",
+    "vw": "vowpalwabbit",
+    "river": "river",
+}
 """The package that each needs."""
 TITLES = {
+    "boosting": "HistGradientBoosting, retrained (scikit-learn)",
+    "linear": "scaled linear model, retrained (scikit-learn)",
     "sklearn": "SGD with scaler (scikit-learn)",
     "vw": "Vowpal Wabbit",
     "river": "SGD with scaler (River)",
@@ -58,8 +68,16 @@ def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float
     """
     if find_spec(RIVALS[name]) is None:
         raise ValueError(f"it is not installed: pip install {RIVALS[name]}")
-    if loss.name not in {"sklearn": SGD_LOSSES, "vw": VW_LOSSES, "river": RIVER_MODELS}[name]:
+    by_name: dict[str, Collection[str]] = {
+        **LOSSES,
+        "sklearn": SGD_LOSSES,
+        "vw": VW_LOSSES,
+        "river": RIVER_MODELS,
+    }
+    if loss.name not in by_name[name]:
         raise ValueError(f"it has no {loss.name} loss here")
+    if name in LOSSES:
+        return retrained_scores(name, rows, loss.name, classes, seconds)
     runs = {"sklearn": _sklearn, "vw": _vowpal_wabbit, "river": _river}
     return runs[name](rows, loss.name, classes, seconds)
 

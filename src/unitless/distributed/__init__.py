@@ -1,4 +1,4 @@
-"""Training in several processes: one model per key, or exact least squares from shards.
+"""Training in several processes: one model per key.
 
 The work runs in processes of this machine (joblib), or on a Ray cluster when an address is given
 (`pip install 'unitless[ray]'`). Both give bit-for-bit the same models. See distributed.md.
@@ -7,9 +7,8 @@ The work runs in processes of this machine (joblib), or on a Ray cluster when an
 from unitless.distributed.by_key import fit_by_key
 from unitless.distributed.executor import TaskProgress, WorkerLost
 from unitless.distributed.partitioned_data import PartitionedData
-from unitless.distributed.shards import fit_sharded
 
-__all__ = ["PartitionedData", "TaskProgress", "WorkerLost", "fit_by_key", "fit_sharded"]
+__all__ = ["PartitionedData", "TaskProgress", "WorkerLost", "fit_by_key"]
 
 
 def __dir__() -> list[str]:

@@ -21,10 +21,17 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
+from unitless.core.learner import Learner
 from unitless.distributed.executor import Progress, TaskProgress, no_progress, open_executor
-from unitless.distributed.learning import ROWS, Float, learn_block, mean_loss, start_of
+from unitless.distributed.learning import (
+    ROWS,
+    Float,
+    learn_block,
+    mean_loss,
+    require_labels,
+    start_of,
+)
 from unitless.distributed.partitioned_data import Part, PartitionedData
-from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.model.file_blocks import column_of
 from unitless.persistence.archive import Many, many_writer
@@ -80,8 +87,22 @@ def fit_by_key(
         The column of keys: text, or numbers below 2^53.
     save
         The file for all models; by default a temporary file that is deleted with the result.
-    address, retries, workers, progress
-        As for `fit_sharded`, and so are the errors.
+    address
+        A Ray cluster (`host:port` or "auto"); None runs the tasks in processes of this machine.
+    retries
+        How often a task is repeated after its worker died.
+    workers
+        Number of processes on this machine; by default one per core. With 1, tasks run in this
+        process.
+    progress
+        Called with a `TaskProgress` whenever a task ends; an error that it raises ends the fit.
+
+    Raises
+    ------
+    ValueError
+        For an invalid row; the message names file and part.
+    OSError
+        For a missing file; `WorkerLost` if a worker died more than `retries` times.
 
     Examples
     --------
@@ -119,6 +140,7 @@ def fit_by_key(
                 add_model(name, file)
             score += own
             progress(TaskProgress("learning", done, total, int(score[ROWS]), "partitions"))
+        require_labels(source, int(score[ROWS]))
     found = ModelsByKey(path)
     found.rows = int(score[ROWS])
     found.loss = mean_loss(score)

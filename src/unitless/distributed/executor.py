@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 WAIT_SECONDS = 0.5
 """How long to wait for a task of Ray before Python handles signals again."""
-WORKER_VARIABLES = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+WORKER_VARIABLES = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Environment of a worker of Ray, which starts one worker per core."""
 
 

@@ -1,4 +1,4 @@
-"""What the tasks of both fits share: a new model, and learning a block."""
+"""A new model for the tasks of a fit, and learning a block."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.core.learner import Learner
 from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.evaluation.progressive import progressive
-from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.readers import SPARSE, FileBlock
-from unitless.readers.blocks import KIND
+from unitless.readers.blocks import KIND, ReadError
 
 Float = NDArray[np.float64]
 ROWS, WEIGHT, LOSS = range(3)
@@ -21,14 +21,15 @@ ROWS, WEIGHT, LOSS = range(3)
 def known_types(source: Any, format: str, reading: Any) -> dict[str, str]:
     """Return the types of columns that are known before the first row is read.
 
-    Ignored columns, and the classes of CSV files, are text, in which every cell is valid. The
-    source has `target`, `task` and `ignore`.
+    Ignored columns, and the classes of CSV files, are text, in which every cell is valid; classes
+    of other tables keep their type. The source has `target`, `task` and `ignore`.
     """
     if format in SPARSE:
         return {}
     types = dict.fromkeys(source.ignore or (), "string") | reading.get("types", {})
-    if format in ("csv", "tsv") and source.target and source.task != "auto":
-        types[source.target] = "number" if source.task == "regression" else "string"
+    if source.target and source.task != "auto":
+        classes = "string" if format in ("csv", "tsv") else "label"
+        types[source.target] = "number" if source.task == "regression" else classes
     return types
 
 
@@ -55,6 +56,7 @@ def start_of(
             weight=source.weight,
             ignore=[*source.ignore, key] if key else source.ignore,
             keep=source.keep,
+            identifier_as_feature=source.identifier_as_feature,
             columns=None if source.columns is None else source.columns.settled(),
             source=source.name,
         )
@@ -75,6 +77,13 @@ def learn_block(model: Model, block: FileBlock) -> Float:
         with np.errstate(over="ignore"):
             score += [len(losses), weights.sum(), (weights * losses).sum()]
     return score
+
+
+def require_labels(source: PartitionedData, rows: int) -> None:
+    """Raise an error if no row of a table was learned, because none had a label."""
+    if source.target is not None and not rows:
+        text = "not a single row has a label, its cells are missing or not numbers"
+        raise ReadError(f"{text}; check the target", file=source.name, column=source.target)
 
 
 def mean_loss(score: Float) -> float:

@@ -66,6 +66,9 @@ class PartitionedData:
         Tables: the column to predict, and the column of sample weights.
     ignore, keep
         Tables: columns that are not features, or the only columns that are.
+    identifier_as_feature
+        Tables: use columns of strings that are different in every row; by default they are left
+        out.
     task
         "binary", "multiclass", "regression", or "auto" to decide from the first rows.
     loss
@@ -94,6 +97,7 @@ class PartitionedData:
     columns: FrameEncoder | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     coerce: bool = False
+    identifier_as_feature: bool = False
 
     @classmethod
     def of(cls, source: "PartitionedData | str | os.PathLike[str]") -> "PartitionedData":
@@ -172,26 +176,3 @@ def _rows_of_groups(file: str) -> list[int]:
     except ArrowInvalid as error:
         raise ReadError(f"this is not a Parquet file ({error})", file=file) from None
     return [found.row_group(k).num_rows for k in range(found.num_row_groups)]
-
-
-def split_parts(parts: Sequence[Part], count: int) -> list[list[Part]]:
-    """Split parts into `count` runs of consecutive parts of about equal size, none empty.
-
-    >>> parts = [Part(k, 5, "x", size=size) for k, size in enumerate([4, 1, 1, 1, 1], start=1)]
-    >>> [[part.number for part in run] for run in split_parts(parts, 2)]
-    [[1], [2, 3, 4, 5]]
-    """
-    if count < 1:
-        raise ValueError(f"shards = {count}: must be at least 1")
-    if count > len(parts):
-        raise ValueError(
-            f"shards = {count}: the source has only {len(parts)} parts (files, or row groups of "
-            "Parquet files), and a shard needs at least one; use fewer shards or smaller files"
-        )
-    ends = np.cumsum([part.size for part in parts])
-    numbers = np.arange(1, count)
-    cuts = 1 + np.searchsorted(ends, ends[-1] * numbers / count)
-    cuts = numbers + np.maximum.accumulate(cuts - numbers)  # no run is empty
-    cuts = np.minimum(cuts, len(parts) - count + numbers)
-    bounds = [0, *cuts.tolist(), len(parts)]
-    return [list(parts[i:j]) for i, j in pairwise(bounds)]

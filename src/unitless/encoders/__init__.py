@@ -1,6 +1,6 @@
 """Encode data frames and dicts as matrices, with categories, dates, text and interactions."""
 
-from unitless.encoders.dict_encoder import DictEncoder
+from unitless.core.names import DictEncoder
 from unitless.encoders.frame_encoder import Encoded, FrameEncoder
 from unitless.encoders.namespaces import ManyLevels
 

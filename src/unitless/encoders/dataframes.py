@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.durations import seconds
 from unitless.encoders.namespaces import key_of
 from unitless.encoders.typed_column import (
     Float,
@@ -85,6 +86,8 @@ def typed_column(name: str, table: Any) -> TypedColumn:
         stamps = _wall_clock(series)
         timed = np.full(len(stamps), kind == "Datetime")
         return TypedColumn(name, "date", stamps, timed=timed)
+    if kind == "Duration":
+        return TypedColumn(name, "number", seconds(series.to_numpy()))
     values = series.to_list()
     if kind == "List" and type_name(series.dtype.inner) == "String":
         lists = (None if value is None else tuple(value) for value in values)

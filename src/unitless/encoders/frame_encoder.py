@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from unitless.encoders.namespaces import (
 )
 from unitless.encoders.typed_column import Float, TypedColumn, spelled_booleans
 
+NOTHING: Mapping[str, int] = MappingProxyType({})
 VERSION = 1
 """Version of `FrameEncoder.state`."""
 
@@ -45,13 +47,14 @@ class Encoded(NamedTuple):
 class FrameEncoder:
     """The map from a frame's columns to features; it grows as columns and levels appear.
 
-    A column is a number (booleans are 0 and 1), a category (strings, categoricals, enums) with
-    features `name=level`, a list of strings (polars) with features `name=member`, or a date with
-    features `name` (days since the epoch), `name.hour=..`, `name.weekday=..` and `name.month=..` in
-    local time. The first value of a column decides on its kind; a later value of another kind is an
-    error. A missing value of a number is NaN; a missing category has no feature. A column that a
-    frame lacks is zero. Features are numbered by the row in which they appear, then numbers before
-    others, then by column, interactions last, independently of how rows are cut into blocks.
+    A column is a number (booleans are 0 and 1, durations are seconds), a category (strings,
+    categoricals, enums) with features `name=level`, a list of strings (polars) with features
+    `name=member`, or a date with features `name` (days since the epoch), `name.hour=..`,
+    `name.weekday=..` and `name.month=..` in local time. The first value of a column decides on its
+    kind; a later value of another kind is an error. A missing value of a number is NaN; a missing
+    category has no feature. A column that a frame lacks is missing. Features are numbered by the
+    row in which they appear, then numbers before others, then by column, interactions last,
+    independently of how rows are cut into blocks.
 
     `encode` does not change the encoder; `commit` keeps what is new in an encoded block. So a block
     that is refused later leaves no trace, and predictions add nothing.
@@ -97,6 +100,8 @@ class FrameEncoder:
         self.max_levels = int(max_levels)
         self.interactions = [parsed(spec) for spec in _listed(interactions)]
         self.text: list[str] = _listed(text)
+        self.empty: list[str] = []
+        """Columns without a value in the first rows: their features begin with the first value."""
         self._kinds: dict[str, str] = {}
         self._known: dict[Feature, int] = {}  # to columns, in their order
         self._sizes: Counter[Namespace] = Counter()  # features by namespace
@@ -120,19 +125,35 @@ class FrameEncoder:
         """ "number", "category", "list" or "date" for each column of the frame that had a value."""
         return dict(self._kinds)
 
-    def encode(self, frame: Any, *, grow: bool = True) -> Encoded:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of frames that have been seen: those with a feature or a kind."""
+        with_features = chain.from_iterable(map(source_columns, self._sizes))
+        return list(dict.fromkeys((*with_features, *self._kinds)))
+
+    def encode(
+        self,
+        frame: Any,
+        *,
+        grow: bool = True,
+        rows: int | None = None,
+        first_rows: Mapping[str, int] = NOTHING,
+    ) -> Encoded:
         """The frame as a matrix, with columns for new features; the map does not change.
 
         Without `grow` there are no new features: a level never seen before is absent. In the known
-        columns a row is the same either way, whatever the other rows of the frame are.
+        columns a row is the same either way, whatever the other rows of the frame are. `rows` is
+        the number of rows, which a frame without columns does not tell. A new column of numbers or
+        dates is no feature before its row in `first_rows`.
         """
         table = dataframes.opened(frame)
-        numbers, columns, kinds = self._columns_of(table)
+        height = len(table) if table.columns or rows is None else rows
+        numbers, columns, kinds = self._columns_of(table, height, first_rows)
         encoded = list(chain(*columns.values()))
         for a, b in pairs_of(self.interactions, [*columns]):
             encoded += [product(p, q) for p in columns[a] for q in columns[b]]
         places, new = self._places(encoded)
-        if not grow or not len(table):
+        if not grow or not height:
             new = []
             kinds = {}
         X = matrix_of(numbers, encoded, places, len(self) + len(new))
@@ -177,6 +198,7 @@ class FrameEncoder:
     def settled(self) -> "FrameEncoder":
         """A map with the first `max_levels` levels of each column, and no buckets yet."""
         made = type(self)(self.hash_bits, self.max_levels, self.interactions, self.text)
+        made.empty = [*self.empty]
         made._kinds = dict(self._kinds)
         kept: list[Feature] = []
         sizes: Counter[Namespace] = Counter()
@@ -196,6 +218,7 @@ class FrameEncoder:
             "max_levels": self.max_levels,
             "interactions": self.interactions,
             "text": self.text,
+            "empty": self.empty,
             "kinds": self._kinds,
             "names": self._names,
             "features": [*self._known],
@@ -212,6 +235,7 @@ class FrameEncoder:
         made = cls(**{option: state[option] for option in options})
         made._keep([_tuples(feature) for feature in state["features"]], state["names"])
         made._kinds = dict(state["kinds"])
+        made.empty = list(state.get("empty", ()))  # older models lack it
         return made
 
     def _size(self) -> tuple[int, int]:
@@ -254,7 +278,7 @@ class FrameEncoder:
         return places, new
 
     def _columns_of(
-        self, table: Any
+        self, table: Any, height: int, first_rows: Mapping[str, int]
     ) -> tuple[Float, dict[str, list[EncodedColumn]], dict[str, str]]:
         """The columns of numbers as an array, the encoded columns of each column, and new kinds."""
         plain = [
@@ -262,26 +286,44 @@ class FrameEncoder:
             for name, dtype in table.schema.items()
             if dataframes.holds_numbers(dtype)
             and name not in self.text
+            and not self._is_late(name)
             and self._kinds.get(name, "number") == "number"
         ]
-        numbers = dataframes.numeric_table(table, plain)
+        numbers = dataframes.numeric_table(table, plain) if plain else np.empty((height, 0))
         values_of = dict(zip(plain, numbers.T, strict=True))
-        shared = number("", np.empty(len(table)))
+        shared = number("", np.empty(height))
         columns: dict[str, list[EncodedColumn]] = {}
         kinds: dict[str, str] = {}
         for name in table.columns:
             is_new = name not in self._kinds
-            if name in values_of:
+            has_number = ((name, ""), "") in self._known
+            start = 0 if has_number else first_rows.get(name, 0)
+            if start == height > 0:
+                columns[name] = []
+            elif name in values_of:
                 values = values_of[name]
-                columns[name] = [shared._replace(namespace=(name, ""), values=values)]
+                column_of_all = shared._replace(namespace=(name, ""), values=values)
+                columns[name] = [number(name, values, start) if start else column_of_all]
                 if is_new and not np.isnan(values).all():
                     kinds[name] = "number"
             else:
                 column = self._typed(name, table)
+                column = column._replace(start=max(column.start, start))
                 columns[name] = encoded_columns(column, name in self.text)
                 if is_new and column.first_row() is not None:
                     kinds[name] = str(column.kind)
+        for name in self._number_columns():
+            if name not in columns:
+                columns[name] = [number(name, np.full(height, np.nan))]
         return numbers, columns, kinds
+
+    def _number_columns(self) -> list[str]:
+        """The columns with a feature that is a number: numbers and dates."""
+        return [name for name, suffix in self._sizes if suffix == ""]
+
+    def _is_late(self, name: str) -> bool:
+        """Whether a column had no value in the first rows, and has no feature yet."""
+        return name in self.empty and ((name, ""), "") not in self._known
 
     def _typed(self, name: str, table: Any) -> TypedColumn:
         """A column as its kind needs it; a value of another kind is an error."""
@@ -291,6 +333,10 @@ class FrameEncoder:
             levels = [key for namespace, key in self._known if namespace == (name, "=")]
             column = spelled_booleans(column, levels)
         row = column.first_row()
+        if self._is_late(name):
+            if row is None:
+                return TypedColumn(name, None, np.empty(0))
+            column = column._replace(start=row)
         has_number = ((name, ""), "") in self._known
         if row is None:
             if wanted in ("number", "date") or (wanted is None and has_number):

@@ -12,7 +12,6 @@ import numpy as np
 from unitless.encoders.encoded_column import EncodedColumn, Ints
 from unitless.encoders.namespaces import is_number
 from unitless.encoders.typed_column import Float
-from unitless.kernels.decorators import kernel
 
 
 def matrix_of(
@@ -72,31 +71,16 @@ def _csr(table: Float, places: Ints, entries: Any) -> Any:
     starts = entries.indptr + np.arange(len(table) + 1) * len(places)
     values = np.empty(starts[-1])
     indices = np.empty(starts[-1], dtype=np.int32)
-    given = (
-        entries.data,
-        entries.indices.astype(np.int32),
-        entries.indptr.astype(np.int64),
-    )
-    _append(table, places, given, values, indices)
+    numbers = starts[:-1, None] + np.arange(len(places))  # where they go: first in their row
+    others = np.ones(starts[-1], dtype=np.bool_)
+    others[numbers] = False
+    values[numbers] = table
+    indices[numbers] = places
+    values[others] = entries.data
+    indices[others] = entries.indices
     if len(values) < 2**31:
         starts = starts.astype(np.int32)  # SciPy would convert the indices to 64 bits as well
     matrix = csr_array((values, indices, starts), shape=entries.shape)
     if len(places) and places[-1] >= len(places):  # a number appeared after a level
         matrix.sort_indices()
     return matrix
-
-
-@kernel
-def _append(table, places, entries, values, indices):
-    """Write the numbers of each row, and its other entries after them."""
-    others, columns, starts = entries
-    at = 0
-    for row in range(starts.size - 1):
-        for i in range(places.size):
-            values[at] = table[row, i]
-            indices[at] = places[i]
-            at += 1
-        for k in range(starts[row], starts[row + 1]):
-            values[at] = others[k]
-            indices[at] = columns[k]
-            at += 1

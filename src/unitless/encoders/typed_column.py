@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.durations import seconds
 from unitless.encoders.namespaces import Key
 
 Float = NDArray[np.float64]
@@ -20,7 +21,7 @@ ADVICE = {
 }
 KINDS: dict[str, Any] = {
     "category": str,
-    "number": (Real, Decimal, np.bool_),
+    "number": (Real, Decimal, np.bool_, datetime.timedelta, np.timedelta64),
     "date": (datetime.date, np.datetime64),
 }
 """The kinds of Python objects."""
@@ -142,6 +143,8 @@ def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> 
 
 
 def _as_float(value: Any) -> float:
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return float(seconds(np.array(value, dtype="timedelta64")))
     try:
         return np.nan if value is None else float(value)
     except OverflowError:

@@ -13,16 +13,25 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from unitless.core.learner import Learner, Weights
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dataframes import opened
-from unitless.learners.base import Learner, Weights
-from unitless.learners.learner_group import MultiOutput
+from unitless.estimators.column_warning import leave_out_columns
+from unitless.learners.multi_output import MultiOutput
 from unitless.model import Model
 from unitless.model.explanations import effects
-from unitless.model.file_blocks import column_of
-from unitless.model.input_rows import Commit, is_dicts, is_frame, rows_of
-from unitless.model.learner_choice import make_learner
+from unitless.model.input_rows import (
+    Commit,
+    NumberedNames,
+    frame_of_array,
+    holds_strings,
+    is_dicts,
+    is_frame,
+    rows_of,
+)
+from unitless.model.learner_choice import check_loss, make_learner
 from unitless.rows import Rows, as_rows, checked_weights
+from unitless.suggestions import no_such_column
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
@@ -44,6 +53,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         passes: int = 1,
         shuffle: bool = True,
         random_state: Any = 0,
+        identifier_as_feature: bool = False,
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -51,6 +61,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self.passes = passes
         self.shuffle = shuffle
         self.random_state = random_state
+        self.identifier_as_feature = identifier_as_feature
 
     # Learning
 
@@ -77,6 +88,9 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with model.lock:
             if first:
                 model.columns = self._new_encoder(X)
+                if model.columns is not None:
+                    table = opened(frame_of_array(model, X) if holds_strings(X) else X)
+                    leave_out_columns(model, table, self.identifier_as_feature)
             rows, commit = _rows(model, X, True, sample_weight)
             rows = rows.with_targets(own._codes(model, given))
             own._check_columns(X, first)
@@ -103,16 +117,28 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     def _codes(self, model: Model, y: NDArray[Any]) -> Float:
         raise NotImplementedError
 
-    def _new_learners(self, outputs: int) -> Learner:
+    def _new_learner(self, task: str) -> Learner:
+        """A learner of one score per row; a loss that does not fit the task is an error."""
+        made = make_learner(self.learner, self.loss)
+        check_loss(made, task)
+        return made
+
+    def _new_learners(self, task: str, outputs: int) -> Learner:
         """One learner per target."""
-        return MultiOutput([make_learner(self.learner, self.loss) for _ in range(outputs)])
+        return MultiOutput([self._new_learner(task) for _ in range(outputs)])
 
     def _new_encoder(self, X: Any) -> FrameEncoder | None:
-        """The encoder for a data frame; None for arrays."""
+        """The encoder for a data frame or an array with strings; None for other arrays."""
         encoder = FrameEncoder(interactions=self.interactions)
+        names: Sequence[str] = ()
         if is_frame(X):
-            for name in filter(None, chain(*encoder.interactions)):
-                column_of(opened(X), name)
+            names = opened(X).columns
+        elif holds_strings(X) and X.ndim == 2:
+            names = NumberedNames(X.shape[1], "x")
+        for name in filter(None, chain(*encoder.interactions)):
+            if names and name not in names:
+                raise ValueError(no_such_column(name, names))
+        if is_frame(X) or names:
             return encoder
         if encoder.interactions:
             raise ValueError(f"interactions={self.interactions!r} go by name: give a data frame")
@@ -236,8 +262,8 @@ def from_model(model: Model) -> Any:
     loss = model.learner.loss.name.replace("softmax", "logistic")
     default = {"learner": model.learner.name, "loss": loss, "interactions": columns.interactions}
     made = kind(**(default if model.parameters is None else model.parameters))
-    names = model.keep or list(columns.kinds)
-    made.n_features_in_ = model.learner._columns if model.inputs is None else model.inputs
+    names = model.keep or (list(columns.kinds) if model.inputs is None else [])
+    made.n_features_in_ = model.learner.columns if model.inputs is None else model.inputs
     if names:
         made.n_features_in_ = len(names)
         made.feature_names_in_ = np.array(names, dtype=object)
@@ -272,7 +298,7 @@ def _rows(
             "of unitless.river"
         )
     if model.columns is not None or (model.by_name and is_frame(X)):
-        return rows_of(model, X, grow, weights)
+        return rows_of(model, X, grow, weights, unknown="ignore")  # scikit-learn has its own check
     try:
         return as_rows(X, None, weights), lambda: None
     except ValueError:

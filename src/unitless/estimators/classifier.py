@@ -10,10 +10,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from unitless.core.learner import Learner
 from unitless.estimators.base import Float, OnlineEstimator
 from unitless.estimators.order_warning import LabelOrder
 from unitless.labels import ClassWeights, WrongLabel, as_labels, codes_of
-from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.model.learner_choice import make_learner
 
@@ -46,10 +46,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         Whether `fit` learns the rows in random order; `partial_fit` always keeps the order.
     random_state : int, RandomState or None, default 0
         Seed of the random order; None gives a new order with each call.
+    identifier_as_feature : bool, default False
+        Whether columns of strings that are different in every row of the first data frame are
+        features; by default they are left out, with a warning.
     class_weight : dict, "balanced" or None, default None
-        {class: weight}, 1 for classes left out. "balanced" is n / n_c, for the n rows so far, n_c
-        of them of the class. The weight multiplies the derivative of the loss and is divided by the
-        largest weight so far, so that no gradient becomes larger.
+        {class: weight}, 1 for classes left out; a class that does not exist is an error.
+        "balanced" is n / n_c, for the n rows so far, n_c of them of the class. The weight
+        multiplies the derivative of the loss and is divided by the largest weight so far, so that
+        no gradient becomes larger.
 
     Attributes
     ----------
@@ -81,6 +85,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         passes: int = 1,
         shuffle: bool = True,
         random_state: Any = 0,
+        identifier_as_feature: bool = False,
         class_weight: Any = None,
     ) -> None:
         super().__init__(
@@ -90,6 +95,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             passes=passes,
             shuffle=shuffle,
             random_state=random_state,
+            identifier_as_feature=identifier_as_feature,
         )
         self.class_weight = class_weight
 
@@ -127,7 +133,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             if self.class_weight is not None:
                 raise ValueError("class_weight is for one column of labels, not for several")
             self.classes_ = np.arange(y.shape[1])
-            return Model("multilabel", self._new_learners(y.shape[1]), [0, 1])
+            return Model("multilabel", self._new_learners("multilabel", y.shape[1]), [0, 1])
         check_classification_targets(y)
         self.classes_ = np.unique(column_or_1d(y if classes is None else classes))
         labels: list[Any] = self.classes_.tolist()
@@ -144,8 +150,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
                 "cross-entropy: leave loss at 'logistic'"
             )
         weights = None if self.class_weight is None else ClassWeights(self.class_weight)
-        learner = make_learner(self.learner, self.loss, several)
+        if weights is not None:
+            weights.refuse_others(self.classes_.tolist())
         task: Any = "multiclass" if several else "binary"
+        if several:
+            learner = make_learner(self.learner, self.loss, several)
+        else:
+            learner = self._new_learner(task)
         return Model(task, learner, labels, class_weights=weights)
 
     def _codes(self, model: Model, y: NDArray[Any]) -> Float:
@@ -178,6 +189,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         scores = self._scores(X)
         p: Any = self.model_.probabilities(scores)
         return p
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Float:
+        """Logarithms of the probabilities; they are finite where a probability rounds to 0."""
+        scores = self._scores(X)
+        logarithms: Any = self.model_.log_probabilities(scores)
+        return logarithms
 
     @property
     def coef_(self) -> Float:

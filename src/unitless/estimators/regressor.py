@@ -9,7 +9,6 @@ from sklearn.base import RegressorMixin
 from unitless.estimators.base import Float, OnlineEstimator
 from unitless.labels import codes_of
 from unitless.model import Model
-from unitless.model.learner_choice import make_learner
 
 
 class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
@@ -31,6 +30,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         Whether `fit` learns the rows in random order; `partial_fit` always keeps the order.
     random_state : int, RandomState or None, default 0
         Seed of the random order; None gives a new order with each call.
+    identifier_as_feature : bool, default False
+        Whether columns of strings that are different in every row of the first data frame are
+        features; by default they are left out, with a warning.
 
     Attributes
     ----------
@@ -58,8 +60,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
 
     def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
         if y.ndim == 2:
-            return Model("multioutput", self._new_learners(y.shape[1]))
-        return Model("regression", make_learner(self.learner, self.loss))
+            return Model("multioutput", self._new_learners("multioutput", y.shape[1]))
+        return Model("regression", self._new_learner("regression"))
 
     def _codes(self, model: Model, y: NDArray[Any]) -> Float:
         try:

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from river import base
 from river.utils import dataframe, pretty
 
+from unitless.core.learner import Learner
+from unitless.core.losses import logistic_probability
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dict_encoder import plain
 from unitless.labels import WrongLabel
-from unitless.learners.base import Learner
-from unitless.losses import LOGISTIC, sigmoid
+from unitless.losses import LOGISTIC
 from unitless.model import Model
 from unitless.model.input_rows import known_names
-from unitless.model.learner_choice import make_learner
+from unitless.model.learner_choice import check_loss, make_learner
 
 Row = dict[Hashable, Any]
 
@@ -155,7 +156,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         scores = self._score(x)
         labels = self._labels()
         if len(labels) == 2 and self.to_model().learner.loss.code == LOGISTIC:  # without arrays
-            p = sigmoid(scores)
+            p: Any = logistic_probability(scores)
             return {labels[0]: 1 - p, labels[1]: p}
         p = self._probabilities(np.asarray(scores)[None])
         return dict(zip(labels, p[0].tolist(), strict=True))
@@ -206,7 +207,7 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
     >>> model = UnitlessRegressor()
     >>> score = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> print(f"{score.get():.3f}")
-    0.198
+    0.197
     """
 
     def __init__(self, learner: str | Learner = "blend", loss: str = "squared") -> None:
@@ -214,7 +215,9 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
         self.loss = loss
 
     def _new_model(self) -> Model:
-        return Model("regression", make_learner(self.learner, self.loss))
+        learner = make_learner(self.learner, self.loss)
+        check_loss(learner, "regression")
+        return Model("regression", learner)
 
     def predict_one(self, x: Row) -> float:
         """The prediction for one row; 0.0 before the first target is known."""

@@ -12,6 +12,10 @@ besides
 - it is larger than that of the largest to the smallest median before: little spread in size, and
 - the feature varies: at least a quarter of its medians differ from the one before.
 
+If the ratio is below 9, the change must also last: the run must reach 100 medians (300 values) and
+fulfil the conditions again. Rows often come in groups, and the values of a new patient, sensor or
+customer may well be twice as large for a while.
+
 **False alarms.** If rows are independent and their distribution does not change, all orders of the
 n + 9 medians are equally likely, whatever the distribution. Therefore such a run begins after n
 medians with probability at most 2 / C(n + 9, 9), which is 2e-7 for n = 20: at most one false alarm
@@ -25,10 +29,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.kernels.arithmetic import grown
-from unitless.kernels.decorators import kernel, subroutine
-from unitless.kernels.simd import prefetch
-from unitless.rows import Rows, row_count, row_span
+from unitless.evaluation.metrics import grown
+from unitless.evaluation.unit_changes import FEATURE, NEW_ALARM, REPORTED, look
+from unitless.rows import Rows
 
 KNOWN = {
     1.609344: "miles and kilometres",
@@ -49,19 +52,6 @@ KNOWN = {
 }
 """Ratios of units, and examples of units."""
 LOG_KNOWN = np.log(list(KNOWN))
-AHEAD = 32  # values between the prefetch of a feature's record and its use
-RUN_MEDIANS = 9
-MIN_MEDIANS = 20
-GAP = 1.05
-NEW_ALARM, REPORTED = -1.0, -2.0
-"""In the place of the last median: the feature is no longer watched."""
-FIELDS = ["first", "second", "start", "low", "high", "sum", "count", "changes", "last"]
-"""Of a feature: two values that wait for a third, and the row of the first; of its medians the
-smallest, the largest, their sum and number, how many differ from the one before, and the last."""
-RUN_FIELDS = ["run", "run_sum", "run_far"]
-"""Of its present run: the number of medians (negative if they are below), the sum of all but the
-first, and the farthest."""
-FEATURE = np.dtype([(name, "f8") for name in FIELDS + RUN_FIELDS])
 
 
 class Alarm(NamedTuple):
@@ -96,7 +86,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.rows = 0
-        self.sizes = np.zeros((0, len(FIELDS + RUN_FIELDS)))
+        self.sizes = np.zeros((0, len(FEATURE.names or ())))
 
     def add(self, rows: Rows) -> list[Alarm]:
         """Take in more rows; returns alarms of columns not reported before.
@@ -108,13 +98,13 @@ class Watch:
         first = self.rows + 1
         self.rows += len(rows)
         features = self.features
-        if not _look(features, tuple(rows.block), first):
+        if not look(self.sizes, rows, first, LOG_KNOWN):
             return []
         alarms = []
         for j in np.flatnonzero(features["last"] == NEW_ALARM).tolist():
             feature = features[j]
             before = float(feature["sum"] / feature["count"])
-            now = float(feature["run_sum"] / (RUN_MEDIANS - 1))
+            now = float(feature["run_sum"] / (abs(feature["run"]) - 1))
             factor = nearest_known(math.log(now) - math.log(before))
             alarms.append(Alarm(j, int(feature["start"]), before, now, factor))
             feature["last"] = REPORTED
@@ -143,98 +133,3 @@ def nearest_known(log_ratio: float) -> float:
     candidates = [*KNOWN, 10.0 ** min(round(size / math.log(10)), 300)]
     known = min(candidates, key=lambda each: abs(size - math.log(each)))
     return known if log_ratio > 0 else 1 / known
-
-
-@kernel
-def _look(features, block, first):
-    """Take in rows; return whether a run was long enough for an alarm."""
-    values, indices, starts, _ = block
-    is_sparse = starts.size > 0
-    found = False
-    for r in range(row_count(block)):
-        start, stop = row_span(block, r)
-        for k in range(start, stop):
-            if is_sparse:
-                prefetch(features, indices[min(k + AHEAD, indices.size - 1)])
-            size = abs(values[k])
-            if not size > 0 or size == 1:  # zero or missing, or a mark of presence
-                continue
-            feature = features[indices[k] if is_sparse else k - start]
-            one = feature.first
-            two = feature.second
-            if one == 0:
-                feature.first = size
-                if feature.run == 0:
-                    feature.start = first + r
-            elif two == 0:
-                feature.second = size
-            else:
-                feature.first = 0
-                feature.second = 0
-                median = max(min(one, two), min(max(one, two), size))
-                found |= _see(feature, median)
-    return found
-
-
-@subroutine
-def _see(feature, median):
-    """Take in one median; return whether it completes a run that is an alarm."""
-    if feature.last < 0:  # reported
-        return False
-    feature.changes += median != feature.last
-    feature.last = median
-    side = 0
-    if feature.count >= MIN_MEDIANS:
-        side = (median > GAP * feature.high) - (GAP * median < feature.low)
-    if feature.run * side <= 0:
-        _end_run(feature)
-    if side == 0:
-        feature.high = max(feature.high, median)
-        feature.low = min(feature.low, median) if feature.count > 0 else median
-        feature.sum += median
-        feature.count += 1
-        return False
-    if feature.run != 0:  # two of the first three values may be from before
-        feature.run_sum += median
-    feature.run += side
-    far = feature.run_far
-    feature.run_far = max(far, median) if side > 0 or far == 0 else min(far, median)
-    if abs(feature.run) < RUN_MEDIANS:
-        return False
-    is_alarm = _is_change_of_unit(feature)
-    if is_alarm:
-        feature.last = NEW_ALARM
-    else:
-        _end_run(feature)
-    return is_alarm
-
-
-@subroutine
-def _end_run(feature):
-    """Count the medians of a run as past ones."""
-    if feature.run == 0:
-        return
-    if feature.run > 0:
-        feature.high = feature.run_far
-    else:
-        feature.low = feature.run_far
-    feature.sum += feature.run_sum
-    feature.count += abs(feature.run) - 1
-    feature.run = 0
-    feature.run_sum = 0
-    feature.run_far = 0
-
-
-@subroutine
-def _is_change_of_unit(feature):
-    """Whether the ratio is near a known factor, or large, beyond the spread, and no coincidence."""
-    before = feature.sum / feature.count
-    now = feature.run_sum / (RUN_MEDIANS - 1)
-    if not math.isfinite(before + now):  # sums of values beyond 1e300
-        return False
-    size = abs(math.log(now) - math.log(before))
-    error = np.abs(LOG_KNOWN - size).min()
-    spread = math.log(feature.high) - math.log(feature.low)
-    is_known = error <= 0.04 + 0.15 * spread or size >= math.log(10)
-    varies = feature.changes >= (feature.count + RUN_MEDIANS) / 4
-    return varies and is_known and size > spread

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from unitless.core.learner import Learner, Weights
 from unitless.evaluation.baselines import Constant
 from unitless.evaluation.metrics import FARTHEST, Facts
-from unitless.learners.base import Learner, Weights
 from unitless.model.explanations import finite
 from unitless.regret import BlendCertificate, certificate
 
@@ -20,9 +20,10 @@ def certified(learner: Learner, constant: Constant | None = None) -> Facts | Non
     score = None if constant is None else constant.score
     u = None
     if isinstance(score, float) and abs(score) < FARTHEST:
-        u = Weights(score, np.zeros(learner._columns))
+        u = Weights(score, np.zeros(learner.columns))
     try:
-        made = certificate(learner, u)
+        with np.errstate(over="ignore", invalid="ignore"):  # a bound that is not finite is left out
+            made = certificate(learner, u)
     except (ValueError, ArithmeticError):
         return None
     if not isinstance(made, BlendCertificate):
@@ -48,11 +49,13 @@ def certified(learner: Learner, constant: Constant | None = None) -> Facts | Non
 def telling(certificate: Facts | None, loss: float) -> Facts | None:
     """What a certificate says that is worth reading: bounds above the loss itself say nothing.
 
+    Nor does any bound on a loss of 0, as of a run without labels.
+
     >>> members = {"full": {"loss": 2.9, "overhead": 66.8}, "nag": {"loss": 5.0, "overhead": 1.0}}
     >>> list(telling({"members": members, "claims": []}, 3.0)["members"])
     ['nag']
     """
-    if certificate is None:
+    if certificate is None or not loss > 0:
         return None
     members = {k: v for k, v in certificate["members"].items() if v["overhead"] <= loss}
     bounds = [claim for claim in certificate["claims"] if claim["certified"] is not None]

@@ -224,7 +224,7 @@ def resumed(path: Pathlike) -> Evaluation:
     run = Evaluation(model)
     try:
         notes = persistence.header(path)["notes"]
-        if "lines" in notes:  # not of a model made from shards
+        if "lines" in notes:
             _restore(run, {**notes, **extra(path)})
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         reason = f"the scores of its run are damaged ({error!r})"

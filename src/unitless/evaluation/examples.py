@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from unitless.evaluation.baselines import Sample
-from unitless.evaluation.metrics import Facts, Float
-from unitless.kernels.arithmetic import grown
+from unitless.evaluation.metrics import Facts, Float, grown
 from unitless.rows import Rows
 
 Names = Callable[[int], Sequence[str]]

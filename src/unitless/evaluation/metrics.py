@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.kernels.arithmetic import grown
 from unitless.losses import Loss
 
 Float = NDArray[np.float64]
@@ -29,6 +28,9 @@ LABELS = {
     "loss": "average loss",
     "auc": "area under ROC curve",
     "accuracy": "accuracy",
+    "precision": "precision, rarer class",
+    "recall": "recall, rarer class",
+    "average_precision": "average precision, rarer class",
     "calibration_error": "calibration error",
     "brier": "Brier score",
     "r2": "R²",
@@ -39,6 +41,16 @@ LABELS = {
     "below": "share of targets below",
 }
 """Display names of the metrics."""
+
+
+def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array with at least that many rows, new ones 0; a fifth is spare, so growth is linear."""
+    if len(array) >= size:
+        return array
+    room = size if len(array) == 0 else max(size, len(array) + len(array) // 5)
+    larger = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 def add_means(
@@ -63,8 +75,9 @@ class RunningMetrics:
     >>> from unitless import losses
     >>> tally = RunningMetrics("binary", losses.get("logistic"))
     >>> losses = tally.add(np.array([1.0, -1.0, 1.0]), np.array([2.0, 1.0, 3.0]), np.ones(3))
-    >>> {name: round(value, 3) for name, value in tally.metrics().items()}
-    {'loss': 0.496, 'auc': 1.0, 'accuracy': 0.667, 'calibration_error': 0.299, 'brier': 0.184}
+    >>> {name: round(value, 3) for name, value in tally.metrics().items() if name != "auc"}
+    {'loss': 0.496, 'accuracy': 0.667, 'recall': 0.0, 'average_precision': 1.0,
+    'calibration_error': 0.299, 'brier': 0.184}
     """
 
     def __init__(self, task: str, loss: Loss) -> None:
@@ -151,11 +164,34 @@ class RunningMetrics:
                     below = positive @ (np.cumsum(negative) - negative / 2)
                     made["auc"] = below / (negative.sum() * positive.sum())
                 made["accuracy"] = totals[RIGHT]
+                if self.task == "binary":
+                    made |= self._of_rarer_class()
                 weight, chance, happened = self.calibration.T
                 made["calibration_error"] = np.abs(chance - happened).sum() / weight.sum()
                 if self.loss.name == "logistic":
                     made["brier"] = totals[BRIER]
         return {name: float(value) for name, value in made.items() if math.isfinite(value)}
+
+    def _of_rarer_class(self) -> dict[str, float]:
+        """Precision and recall at a probability of 1/2, and the average precision.
+
+        The rarer class is the second one if both are equally frequent. The average precision is
+        exact except for pairs of rows that share a bin of scores.
+        """
+        rare = int(self.classes[1] <= self.classes[0])
+        others, own = self.ranks[1 - rare], self.ranks[rare]
+        if rare:  # the scores of the second class are high
+            others, own = others[::-1], own[::-1]
+        chosen = slice(None, BINS // 2)
+        found, total = own[chosen].sum(), own.sum()
+        predicted = found + others[chosen].sum()
+        above = np.cumsum(own)
+        precisions = above / (above + np.cumsum(others))
+        return {
+            "precision": found / predicted,
+            "recall": found / total,
+            "average_precision": np.sum(own * np.nan_to_num(precisions)) / total,
+        }
 
     def confusion_matrix(self) -> list[list[float]]:
         """Weight by actual (rows) and predicted class (columns)."""

@@ -1,7 +1,6 @@
 """What a run noticed about the order of its rows and about its target, as sentences."""
 
 import math
-from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -9,14 +8,15 @@ import numpy as np
 from unitless.evaluation.baselines import DIFFERENCE
 from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import LOSS, RIGHT, ROWS, SQUARE
-from unitless.labels import text_of
+from unitless.labels import alike, text_of
+from unitless.regret import Information
 
 MIN_DEVIATIONS = 6
 """By how many standard deviations consecutive labels are more alike than in random order."""
 MIN_EFFECT = 0.25  # and by how much: the correlation of numbers, Cohen's kappa of classes
 EXPLAINED = 0.1
 """The most error, as a share of that of the last label, of a model that explains the order."""
-FEW = 20  # most distinct whole numbers that may be classes
+FEW = 100  # most distinct whole numbers that may be classes
 MIN_PAIRS = 30
 """Pairs of rows after which it is worth saying that the features showed no information."""
 ROWS_PER_CLASS = 5  # rows that it takes for each of them
@@ -76,8 +76,8 @@ def _few_numbers(run: Evaluation) -> str | None:
     )
 
 
-def information(run: Evaluation) -> str | None:
-    """Return what the test of information found.
+def information(run: Evaluation) -> Information | None:
+    """Return what the test of information found, if it is worth saying.
 
     That it found nothing is not worth saying after a few pairs of rows, or if the model predicts
     better than the best constant: the test compares few rows, and can miss what the model uses.
@@ -87,7 +87,7 @@ def information(run: Evaluation) -> str | None:
     is_better = constant is not None and run.tally.totals[LOSS] < constant.loss
     if found.p_value > 0.05 and (found.pairs < MIN_PAIRS or is_better):
         return None
-    return f"{found} (from 20 on, chance is an unlikely explanation)"
+    return found
 
 
 def _one_class(run: Evaluation) -> str | None:
@@ -107,11 +107,7 @@ def _alike(labels: list[Any]) -> list[str]:
     >>> _alike(["Yes", "no", "yes "])
     ["the classes 'Yes' and 'yes ' differ only in case or blanks: is it one class?"]
     """
-    spellings = defaultdict(list)
-    for label in labels:
-        if isinstance(label, str):
-            spellings["".join(label.split()).casefold()].append(repr(label))
-    several = [" and ".join(names) for names in spellings.values() if len(names) > 1]
+    several = [" and ".join(map(repr, group)) for group in alike(labels)]
     return [
         f"the classes {names} differ only in case or blanks: is it one class?" for names in several
     ]

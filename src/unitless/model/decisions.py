@@ -1,29 +1,38 @@
 """What was decided about a file, in sentences: separator, numbers, dates, text, task and others."""
 
+import re
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from unitless.labels import shown
+from unitless.model.file_blocks import raw_targets
 from unitless.model.input_rows import features
 from unitless.readers.blocks import FileBlock
 from unitless.suggestions import listed
 
 if TYPE_CHECKING:
     from unitless.model import Model
+    from unitless.model.column_findings import ColumnFindings
 
 MAX_NAMED = 5
 """Number of columns or classes whose names are shown."""
+MANY_CLASSES = 100
+"""Fewest classes that are doubted if nearly each row has its own."""
 named = partial(listed, most=MAX_NAMED)
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", " ": "space", "|": "bar"}
-LIKE_A_DATE = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b"
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+FORMATS = {"%s": "seconds since 1970", "%Q": "milliseconds since 1970"}
+"""Formats of dates that have words."""
 ENCODINGS = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 
 
-def decisions(model: "Model", block: FileBlock, task: str) -> list[str]:
+def decisions(
+    model: "Model", block: FileBlock, task: str, found_columns: "ColumnFindings | None"
+) -> list[str]:
     """One sentence for each decision that the first block of a file led to.
 
-    Columns of text get an encoder that counts words. `task` is what was asked for, which may be
-    "auto".
+    `task` is what was asked for, which may be "auto".
     """
     place = block.position
     found = []
@@ -36,12 +45,29 @@ def decisions(model: "Model", block: FileBlock, task: str) -> list[str]:
         encoding = place["encoding"]
         name = ENCODINGS.get(encoding, encoding.upper())
         found.append(f"encoding: {name} (--encoding names another one)")
-    if block.frame is not None and model.columns is not None:
+    if block.frame is not None and found_columns is not None:
         kinds = place.get("columns", {})
+        if "separator" in place:
+            found += _header([*kinds], place.get("renamed", {}))
         found += _numbers({k: v for k, v in kinds.items() if v and k not in model.ignore})
-        found += _features(model, features(model, block.frame), kinds)
+        found += _features(model, features(model, block.frame), kinds, found_columns)
     if task == "auto":
         found.append(_task(model))
+        found += _doubts(model, block)
+    return found
+
+
+def _header(names: list[str], renamed: dict[str, str]) -> list[str]:
+    """Names that come several times, and names that are numbers."""
+    found = []
+    if renamed:
+        pairs = named(f"{name} (another {before})" for name, before in renamed.items())
+        found.append(f"header: names that come several times have a suffix: {pairs}")
+    given = [renamed.get(name, name) for name in names]
+    numbers = [name for name in given if NUMBER.fullmatch(name)]
+    is_unlikely = any("." in name or numbers.count(name) > 1 for name in numbers)
+    if len(numbers) == len(given) or is_unlikely:
+        found.append(f"header: {named(numbers)} are numbers; if they are data, use --no-header")
     return found
 
 
@@ -51,51 +77,117 @@ def _numbers(kinds: dict[str, str]) -> list[str]:
     for name, kind in kinds.items():
         if kind.startswith("number "):
             formats.setdefault(kind.removeprefix("number "), []).append(name)
-    advice = "(--decimal and --thousands say otherwise)"
+    advice = "(--decimal, --thousands and --category say otherwise)"
     return [
         f"numbers: written like {example} in {named(names)} {advice}"
         for example, names in formats.items()
     ]
 
 
-def _features(model: "Model", frame: Any, kinds: dict[str, str]) -> list[str]:
-    """The types of the columns; finds those of text."""
-    from unitless.readers.cells import is_identifier, is_text
-
+def _features(
+    model: "Model", frame: Any, kinds: dict[str, str], found: "ColumnFindings"
+) -> list[str]:
+    """The types of the columns, and what was found about them."""
     assert model.columns is not None
-    words = [column for column in frame if str(column.dtype) == "String"]
-    asked = {*model.columns.text}
-    text = [
-        column.name
-        for column in words
-        if column.name not in asked and kinds.get(column.name) != "category" and is_text(column)
-    ]
-    model.columns.text += text
+    text = model.columns.text
     dates = [column.name for column in frame if column.dtype.is_temporal()]
     lists = [column.name for column in frame if str(column.dtype).startswith("List")]
-    levels = [column.name for column in words if column.name not in model.columns.text]
-    same = {*dates, *lists, *model.columns.text}
-    identifiers = [each.name for each in frame if each.name not in same and is_identifier(each)]
-    counts = f"columns: {frame.width - len(words) - len(dates) - len(lists)} numeric"
-    others = {"categorical": levels, "date": dates, "text": model.columns.text}
+    words = [column.name for column in frame if str(column.dtype) == "String"]
+    levels = [name for name in words if name not in {*text, *found.empty}]
+    empty = [name for name in found.empty if name not in words]
+    others = {"categorical": levels, "date": dates, "text": text}
     others["of lists, one feature per member"] = lists
+    counts = f"columns: {frame.width - len({*words, *dates, *lists, *empty})} numeric"
     for what, names in others.items():
         if names:
             counts += f", {len(names)} {what} ({named(names)})"
-    found = [counts]
-    if dates:
-        found.append(f"dates: {named(dates)} (--category makes a column categorical)")
-    if text:
-        found.append(f"text: the words of {named(text)} are counted (--category: whole cells)")
-    for column in words:
-        share = column.str.contains(LIKE_A_DATE).mean() or 0
-        if kinds.get(column.name) != "category" and share > 0.9:
-            option = f"--date '{column.name}=%d.%m.%Y'"
-            found.append(f"dates: {column.name} looks like dates; {option} reads such a format")
-    for name in identifiers[:MAX_NAMED]:
-        option = f"--ignore {name!r}" if " " in name else f"--ignore {name}"
-        found.append(f"identifier: {name} is different in every row; {option} leaves it out")
+    told = [counts, *_dates(dates, kinds)]
+    if found.text:
+        told.append(f"text: the words of {named(found.text)} are counted (--category: whole cells)")
+    for name, formats in found.dates.items():
+        told.append(_date_hint(name, formats))
+    return told + _left_out(found) + _spellings(found) + _nearly_numbers(found)
+
+
+def _left_out(found: "ColumnFindings") -> list[str]:
+    """Columns that are no features, or should perhaps be none."""
+    told = []
+    if found.identifiers:
+        told.append(
+            f"identifiers: {named(found.identifiers)} left out, because every row has another "
+            "value (--identifier-as-feature keeps them)"
+        )
+    for name in found.counters[:MAX_NAMED]:
+        told.append(f"identifier: {name} counts the rows; --ignore {quote(name)} leaves it out")
+    if found.empty:
+        told.append(f"empty: {named(found.empty)} left out, because no row has a value so far")
+    return told
+
+
+def _spellings(found: "ColumnFindings") -> list[str]:
+    """Codes, and levels that may be the same."""
+    told = []
+    if found.codes:
+        told.append(
+            f"leading zeros: {named(found.codes)} categorical (--number makes a column numeric)"
+        )
+    for name, groups in [*found.alike.items()][:MAX_NAMED]:
+        same = " and ".join(map(repr, groups[0]))
+        told.append(f"categories: {same} of {name} differ only in case or blanks: is it one?")
+    return told
+
+
+def _nearly_numbers(found: "ColumnFindings") -> list[str]:
+    """Columns that are categorical although most of their cells are numbers."""
+    told = []
+    for name, fit in [*found.nearly_numbers.items()][:MAX_NAMED]:
+        count = f"{fit.numbers:,} of {fit.present:,} cells are numbers"
+        others = f"--number {quote(name)} makes others missing"
+        told.append(
+            f"numbers: {name} is categorical, although {count}; {others}: "
+            f"{named(map(repr, fit.spellings))}"
+        )
+    for name, units in [*found.units.items()][:MAX_NAMED]:
+        if name not in found.nearly_numbers:
+            several = ", ".join(repr(unit) if unit else "none" for unit in units)
+            told.append(f"numbers: {name} is categorical, because units differ: {several}")
+    return told
+
+
+def _dates(names: list[str], kinds: dict[str, str]) -> list[str]:
+    """The columns of dates, by format."""
+    by_format: dict[str, list[str]] = {}
+    for name in names:
+        by_format.setdefault((kinds.get(name) or "").partition(" ")[2], []).append(name)
+    found = []
+    for form, same in by_format.items():
+        written = f", written as {FORMATS.get(form, form)}" if form else ""
+        found.append(f"dates: {named(same)}{written} (--category makes a column categorical)")
     return found
+
+
+def _date_hint(name: str, formats: list[str]) -> str:
+    """A hint for a column of strings that these kinds of dates fit."""
+    forms = [kind.partition(" ")[2] for kind in formats]
+    options = [f"--date {quote(f'{name}={form}' if form else name)}" for form in forms]
+    what = "may be dates" if len(options) > 1 else "holds dates"
+    return f"dates: {name} {what}; {' or '.join(options)} reads them"
+
+
+def _doubts(model: "Model", block: FileBlock) -> list[str]:
+    """A sentence about a text target that has too many classes."""
+    from unitless.readers.number_cells import number_fit_of
+
+    given = raw_targets(block, model.target)
+    rows = sum(label is not None for label in given)
+    count = len(model.labels)
+    if model.task != "multiclass" or count < MANY_CLASSES or 2 * count <= rows:
+        return []
+    text = f"doubt: {model.target!r} has {count:,} classes in {rows:,} rows, nearly one per row"
+    fit = number_fit_of(given)
+    if fit is not None and 2 * fit.numbers > fit.present:
+        return [f"{text}; if they are numbers, use --task regression"]
+    return [f"{text}; to predict another column, use --target"]
 
 
 def _task(model: "Model") -> str:

@@ -1,6 +1,7 @@
 """Convert blocks of a file to rows of a model: features, coded targets and sample weights."""
 
 import math
+import shlex
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from unitless.encoders import FrameEncoder
 from unitless.labels import Label, WrongLabel, codes_of, distinct_labels, shown
-from unitless.model.input_rows import features, rows_of
+from unitless.model.input_rows import features, rows_of, rows_of_frame
 from unitless.readers.blocks import FileBlock, ReadError
-from unitless.rows import Rows, as_rows
+from unitless.rows import Rows
 from unitless.suggestions import listed, no_such_column
 
 if TYPE_CHECKING:
@@ -52,9 +53,11 @@ def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Pr
             model.learner.names.add(block.new_names)
             model.learner._reserve(len(model.learner.names.columns))
         return Prepared(replace(block.rows, targets=targets, weights=weights), new)
-    if not features(model, block.frame).columns:  # polars then forgets how many rows there are
-        return Prepared(as_rows(np.empty((len(block), 0)), targets, weights), new)
-    rows, commit = rows_of(model, block.frame, grow, weights)
+    if model.columns is None:
+        rows, commit = rows_of(model, block.frame, grow, weights)
+    else:
+        shape = len(block), block.first_rows
+        rows, commit = rows_of_frame(model, block.frame, *shape, grow=grow, weights=weights)
     if grow or model.columns is not None:
         commit()
     return Prepared(rows if targets is None else rows.with_targets(targets), new)
@@ -63,9 +66,13 @@ def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Pr
 def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[Any, list[Label]]:
     """The task and the classes of the first block.
 
-    "auto" takes strings, booleans or two distinct values for classes, otherwise regression.
+    "auto" takes strings, booleans or two distinct values for classes, otherwise regression. It
+    refuses strings that are numbers with a few exceptions: as classes they would be useless, and as
+    numbers a rare class would vanish.
     """
     given = raw_targets(block, target)
+    if task == "auto" and isinstance(given, list):
+        _refuse_odd_labels(given, block, target)
     _, first = distinct_labels(given)
     labels = sorted(first.values())
     if task == "auto":
@@ -83,6 +90,31 @@ def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[An
     return task, labels
 
 
+def _refuse_odd_labels(given: list[Any], block: FileBlock, target: str | None) -> None:
+    """Refuse text labels of which at least nine tenths are numbers, and more than two distinct."""
+    from unitless.readers.number_cells import number_fit_of
+
+    kind = block.position.get("columns", {}).get(target)
+    fit = number_fit_of(given) if kind == "string" else None
+    if fit is None or fit.is_nearly_all_numbers or not fit.is_mostly_numbers:
+        return
+    odd = {*fit.spellings}
+    numbers = {label for label in given if label is not None and label.strip() not in odd}
+    if len(numbers) <= 2:  # two classes and rare others
+        return
+    text = fit.spellings[0]
+    row = next(k for k, label in enumerate(given) if label is not None and label.strip() == text)
+    several = listed(map(repr, fit.spellings), most=3)
+    raise ReadError(
+        f"{fit.odd:,} of {fit.present:,} labels are not numbers ({several}): if such a cell is a "
+        f"missing label, use --na {shlex.quote(text)}; if it is a class, use --task multiclass",
+        file=block.file or "the rows",
+        line=int(block.lines[row]),
+        column=target,
+        text=text,
+    )
+
+
 def take_format(model: "Model", block: FileBlock, columns: FrameEncoder | None) -> None:
     """Prepare a fresh model for blocks of this format: a table, svmlight or VW text."""
     columns = FrameEncoder() if columns is None else columns  # an empty one is false
@@ -98,6 +130,28 @@ def take_format(model: "Model", block: FileBlock, columns: FrameEncoder | None) 
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
 
 
+def take_findings(model: "Model", block: FileBlock, identifier_as_feature: bool) -> Any:
+    """What the first block shows about its columns, which the model then follows; None if sparse.
+
+    Words of text are counted, identifiers are left out, and empty columns have no feature yet.
+    """
+    if block.frame is None or model.columns is None:
+        return None
+    from unitless.model.column_findings import findings
+
+    columns = model.columns
+    kinds = block.position.get("columns", {})
+    asked = {*columns.text, *model.keep, *filter(None, chain(*columns.interactions))}
+    asked |= {name for name, kind in kinds.items() if kind == "category"}
+    found = findings(
+        features(model, block.frame), asked, identifier_as_feature=identifier_as_feature
+    )
+    columns.text += found.text
+    columns.empty = found.empty
+    model.ignore += found.identifiers
+    return found
+
+
 def raw_targets(block: FileBlock, target: str | None) -> Any:
     """The targets: an array of numbers with NaN, or a list of strings or booleans with None.
 
@@ -111,6 +165,8 @@ def raw_targets(block: FileBlock, target: str | None) -> Any:
         names = listed(map(repr, block.frame.columns))
         raise ValueError(f"which column is the target? There are {names}")
     column = column_of(block.frame, target)
+    if column.dtype.is_nested():
+        raise ValueError(f"column {target!r}: it holds lists or objects, which are no targets")
     return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
 
 

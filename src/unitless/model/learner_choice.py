@@ -3,11 +3,16 @@
 from copy import deepcopy
 
 from unitless import learners
-from unitless.learners.base import Learner
+from unitless.core.learner import Learner
 from unitless.learners.one_vs_rest import with_classes
 
 LOSSES = {"binary": "logistic", "multiclass": "softmax", "regression": "squared"}
 """The default loss of each task."""
+
+SIGNS = "signs", "logistic or hinge"
+REALS = "reals", "squared, absolute, quantile(tau) or huber(delta)"
+TARGETS = {"binary": SIGNS, "multilabel": SIGNS, "regression": REALS, "multioutput": REALS}
+"""What the targets of a task are for its loss, and losses for them."""
 
 
 def make_learner(choice: str | Learner, loss: str, classes: int = 0) -> Learner:
@@ -45,10 +50,17 @@ def learner_for_task(choice: str | Learner, task: str, loss: str | None, classes
         if loss or task == "binary":
             raise
         made = make_learner(choice, "absolute")  # for learners that need a bounded derivative
-    wanted, others = {
-        "binary": ("signs", "logistic or hinge"),
-        "regression": ("reals", "squared, absolute, ..."),
-    }[task]
-    if made.loss.targets != wanted:
-        raise ValueError(f"the {made.loss.name} loss does not fit the task {task}; use {others}")
+    check_loss(made, task)
     return made
+
+
+def check_loss(learner: Learner, task: str) -> None:
+    """A learner whose loss does not fit a task of one score per row or target is an error.
+
+    >>> check_loss(make_learner("nag", "quantile(0.9)"), "binary")
+    Traceback (most recent call last):
+    ValueError: the quantile(0.9) loss does not fit the task binary; use logistic or hinge
+    """
+    wanted, others = TARGETS[task]
+    if learner.loss.targets != wanted:
+        raise ValueError(f"the {learner.loss.name} loss does not fit the task {task}; use {others}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unitless.core.learner import Learner
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dict_encoder import plain
 from unitless.labels import (
@@ -25,13 +26,13 @@ from unitless.labels import (
     classes,
     code_of,
     codes_of,
+    label_array,
 )
-from unitless.learners.base import Learner
 from unitless.model import file_blocks
 from unitless.model.decisions import decisions
 from unitless.model.explanations import explained
 from unitless.model.file_blocks import Prepared
-from unitless.model.input_rows import NumberedNames, factors_by_column, rows_of
+from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
 from unitless.model.learner_choice import learner_for_task
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
@@ -105,17 +106,20 @@ class Model:
         task: str = "auto",
         columns: FrameEncoder | None = None,
         target: str | None = None,
+        identifier_as_feature: bool = False,
         **fields: Any,
     ) -> Self:
         """A fresh model for a stream that begins with this block, which shows task and classes.
 
-        `fields` are others of the model: weight, ignore, keep, source.
+        Columns that look like identifiers are ignored, unless `identifier_as_feature`. `fields` are
+        others of the model: weight, ignore, keep, source.
         """
         kind, labels = file_blocks.task_and_labels(block, target, task)
         made = learner_for_task(learner, kind, loss, len(labels))
         model = cls(kind, made, labels, target, **fields)
         file_blocks.take_format(model, block, columns)
-        model.decisions = decisions(model, block, task)
+        found = file_blocks.take_findings(model, block, identifier_as_feature)
+        model.decisions = decisions(model, block, task, found)
         return model
 
     @classmethod
@@ -182,7 +186,14 @@ class Model:
 
     # Frames, arrays and dicts
 
-    def learn(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Float:
+    def learn(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        unknown: Unknown = "error",
+    ) -> Float:
         """Learn rows in order; returns the scores made before each target was used.
 
         If an error is raised, the model is as it was.
@@ -194,6 +205,10 @@ class Model:
             New classes are added as they appear, if the task is "multiclass". With several targets
             one column per target; NaN where a target is not known.
         sample_weight : one weight per row, optional
+        unknown : "error" or "ignore"
+            Only for models made from a table, to which absent names are missing: whether a name
+            in a dict that the table did not have is an error, or is left out. A frame with other
+            columns is a warning, unless they are ignored.
         """
         with self.lock:
             codes, new = codes_of(y, self.task, self.labels)
@@ -202,7 +217,7 @@ class Model:
             try:
                 if new:  # classes are added on the way, and a later row may be refused
                     self.learner = deepcopy(self.learner)
-                rows, commit = rows_of(self, X, True, sample_weight)
+                rows, commit = rows_of(self, X, True, sample_weight, unknown)
                 rows = rows.with_targets(codes)
                 parts = [self.learn_rows(piece) for piece in self.pieces(rows, new)]
             except BaseException:
@@ -216,13 +231,16 @@ class Model:
                     parts[k] = np.pad(part, [(0, 0), (0, width - part.shape[1])])
             return np.concatenate(parts)
 
-    def learn_one(self, x: Mapping[Any, Any], y: Any, weight: float = 1.0) -> Any:
+    def learn_one(
+        self, x: Mapping[Any, Any], y: Any, weight: float = 1.0, *, unknown: Unknown = "error"
+    ) -> Any:
         """Learn one dict row; returns the score made before its target was used."""
         with self.lock:
             code = code_of(y, self.task, self.labels)
             row = plain(x)
             if code is None or not self._is_plain_row(x):
-                return self.learn([x], [y], None if weight == 1 else [weight])[0]
+                weights = None if weight == 1 else [weight]
+                return self.learn([x], [y], weights, unknown=unknown)[0]
             score = self.learner.learn_one(row, code, weight)
             self.rows += 1
             return score
@@ -237,25 +255,32 @@ class Model:
         self.rows += len(rows)
         return scores
 
-    def scores(self, X: Any) -> Float:
-        """Scores of the rows, each as if it were the next one: numbers, or one per class."""
+    def scores(self, X: Any, *, unknown: Unknown = "error") -> Float:
+        """Scores of the rows, each as if it were the next one: numbers, or one per class.
+
+        `unknown` says what happens with names that the model does not have, see `learn`.
+        """
         with self.lock:
             if self._is_plain_row(X):
                 return np.array([self.learner.predict_one(plain(X))])
-            return self.learner.predict(rows_of(self, X)[0])
+            return self.learner.predict(rows_of(self, X, unknown=unknown)[0])
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
         return type(X) is dict and self.class_weights is None and self.by_name
 
-    def predict(self, X: Any) -> Any:
-        """The class or the number of each row; a dict is one row and gives one value."""
-        found = self.answers(self.scores(X))
+    def predict(self, X: Any, *, unknown: Unknown = "error") -> Any:
+        """The class or the number of each row; a dict is one row and gives one value.
+
+        Columns of a frame are found by name, in any order. `unknown` says what happens with names
+        that the model does not have, see `learn`.
+        """
+        found = self.answers(self.scores(X, unknown=unknown))
         return found.tolist()[0] if isinstance(X, Mapping) else found
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, *, unknown: Unknown = "error") -> Any:
         """Probabilities, one column per class (or label); for a dict, a dict by class."""
-        found = self.probabilities(self.scores(X))
+        found = self.probabilities(self.scores(X, unknown=unknown))
         if found is None:
             raise ValueError(f"the {self.learner.loss.name} loss gives no probabilities")
         if not isinstance(X, Mapping):
@@ -265,18 +290,33 @@ class Model:
         return dict(zip(self.classes, found[0].tolist(), strict=True))
 
     def answers(self, scores: Float) -> NDArray[Any]:
-        """The class of each row, or the number."""
+        """The class of each row, or the number; classes have the type of the labels."""
         if self.task in ("regression", "multioutput"):
             return scores
         if self.task == "multilabel":
             return (scores >= 0).astype(np.int64)
-        labels = np.empty(len(self.classes), dtype=object)
-        labels[:] = self.classes
-        return as_labels(scores, labels)
+        return as_labels(scores, label_array(self.classes))
+
+    @property
+    def _has_probabilities(self) -> bool:
+        return self.learner.loss.name in ("logistic", "softmax")
+
+    def log_probabilities(self, scores: Float) -> Float | None:
+        """Logarithms of `probabilities`, which are finite: the loss of each class, with a minus."""
+        if not self._has_probabilities:
+            return None
+        loss = self.learner.loss
+        codes: Sequence[float] = range(len(self.labels)) if scores.ndim == 2 else (-1.0, 1.0)
+        if self.task == "multilabel":
+            return -loss.value(1.0, scores)
+        if len(self.classes) == 1:
+            return np.zeros((len(scores), 1))
+        by_class = [-loss.value(np.full(len(scores), code), scores) for code in codes]
+        return np.column_stack(by_class)
 
     def probabilities(self, scores: Float) -> Float | None:
         """One column per class (or label); None for numbers and losses without probabilities."""
-        if self.learner.loss.name not in ("logistic", "softmax"):
+        if not self._has_probabilities:
             return None
         p = self.learner.loss.link(scores)
         if self.task == "multilabel":
@@ -304,14 +344,14 @@ class Model:
             return NumberedNames(self.inputs, "x")
         return NumberedNames(self.position.get("columns", 0) if count is None else count)
 
-    def explain(self, x: Any) -> dict[str, Any]:
+    def explain(self, x: Any, *, unknown: Unknown = "error") -> dict[str, Any]:
         """What each feature adds to the score of one row; with `(base)` they add up to it.
 
         Features that add nothing are left out. Each entry has one number per class, if there are
         more than two, or per target, if there are several.
         """
         with self.lock:
-            return explained(self, rows_of(self, x)[0])
+            return explained(self, rows_of(self, x, unknown=unknown)[0])
 
     def rescale(self, factors: Mapping[str, float]) -> None:
         """From now on these columns arrive multiplied by these factors, interactions included."""

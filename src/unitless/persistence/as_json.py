@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from unitless import learners
-from unitless.learners.base import Learner
-from unitless.learners.declared import parameters_of
-from unitless.learners.learner_group import MultiOutput
+from unitless.core.learner import Learner
+from unitless.core.parameters import parameters_of
+from unitless.learners.multi_output import MultiOutput
 from unitless.learners.one_vs_rest import OneVsRest
 
 TYPES = {"int": int, "bool": bool, "None": type(None)}
@@ -20,10 +20,6 @@ Spec = dict[str, Any]
 """{"name": ..., "parameters": {...}}, and "each": ... for one learner per class or target."""
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
 """Numbers that JSON cannot represent."""
-OLD_NAMES: dict[str, str] = {"one_a_class": OneVsRest.name}
-"""Names of learners in files of 0.1.0."""
-OLD_VIEWS = {"auto": "smooth"}
-"""Views of a Blend in files of 0.1.0, which had no trees."""
 
 
 def as_json(name: Any) -> Any:
@@ -75,15 +71,13 @@ def spec_of(learner: Learner) -> Spec:
     spec: Spec = {"name": learner.name}
     if isinstance(learner, OneVsRest):
         own = {"classes": learner.classes, "intercept": learner.intercept}
-        given = own | learner.parameters
-        spec["each"] = learner.kind.name
+        given = own | learner.settings
+        spec["each"] = _registered_name(learner.kind)
     elif isinstance(learner, MultiOutput):
         given = {}
         spec["each"] = [spec_of(each) for each in learner.learners]
     else:
-        kind = type(learner).__name__
-        if not learners.REGISTRY.get(learner.name, "").endswith(f".{kind}"):
-            raise ValueError(f"{kind} is not a registered learner: register it first")
+        spec["name"] = _registered_name(type(learner))
         given = parameters_of(learner)
     for name, value in given.items():
         if isinstance(value, float) and math.isinf(value):
@@ -91,15 +85,23 @@ def spec_of(learner: Learner) -> Spec:
     return spec | {"parameters": given}
 
 
+def _registered_name(kind: type[Learner]) -> str:
+    """The name by which a file can find the class again."""
+    if kind.name not in learners.names() or learners.get(kind.name) is not kind:
+        raise ValueError(
+            f"{kind.__name__} is not a registered learner: call unitless.learners.register(kind)"
+        )
+    return kind.name
+
+
 def made(spec: Spec, size: int) -> Learner:
     """A fresh learner; `size` is the length of the file, which bounds that of parameters."""
-    name = str(OLD_NAMES.get(spec["name"], spec["name"]))
+    name = str(spec["name"])
     given = {key: INFINITE.get(value, value) for key, value in spec["parameters"].items()}
-    if "views" in given:
-        given["views"] = OLD_VIEWS.get(given["views"], given["views"])
-    _refuse_large(name, given, size)
     if name == MultiOutput.name:
         return MultiOutput([made(each, size) for each in spec["each"]])
+    if name != OneVsRest.name or spec["each"] in learners.REGISTRY:
+        _refuse_large(name, given, size)
     if name == OneVsRest.name:
         _refuse_large(spec["each"], given, size)
         return OneVsRest(learners.get(spec["each"]), **given)

@@ -1,7 +1,8 @@
-"""The file format of models: arrays and a JSON header in a safetensors file.
+"""The file format of models: arrays and a JSON header in a compressed safetensors file.
 
-Nothing in a file is trusted: safetensors compares lengths with that of the file before memory is
-allocated, and a digest of the contents shows every change.
+Nothing in a file is trusted: a file that claims to be far larger than it is when it is unpacked is
+refused, safetensors compares lengths with that of the contents before memory is allocated, and a
+digest of the contents shows every change.
 """
 
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
@@ -24,12 +26,28 @@ Arrays = dict[str, NDArray[Any]]
 Pathlike = str | os.PathLike[str]
 FORMAT = 1
 """Number of the format; files with a higher number need a newer package."""
-TYPES = {np.dtype("float64"): "F64", np.dtype("int64"): "I64", np.dtype("int32"): "I32"}
+TYPES = {
+    np.dtype("float64"): "F64",
+    np.dtype("float32"): "F32",
+    np.dtype("int64"): "I64",
+    np.dtype("int32"): "I32",
+    np.dtype("int16"): "I16",
+    np.dtype("int8"): "I8",
+    np.dtype("uint64"): "U64",
+    np.dtype("uint32"): "U32",
+    np.dtype("uint16"): "U16",
+    np.dtype("uint8"): "U8",
+}
 """The types of arrays in a model file, and their names in safetensors."""
 NAME = "unitless"
 """Key of our text in the metadata of safetensors: a digest, a blank and the header."""
+LEVEL = 3
+"""Of compression: a larger one takes longer and saves little."""
+MOST_TIMES = 1000
+"""How many times larger the contents may be than the file."""
 DAMAGE = (
     SafetensorError,
+    zstandard.ZstdError,
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -38,7 +56,7 @@ DAMAGE = (
     TypeError,
     ValueError,
 )
-"""What reading bytes that are no model may end in."""
+"""The errors in which reading a file that is not a model may end."""
 
 
 class ModelFileError(ValueError):
@@ -55,13 +73,15 @@ class ModelFileError(ValueError):
 def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
     """The contents of a file with this header and these arrays."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
-    plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    return save(plain, {NAME: f"{_digest(text, plain)} {text}"})
+    plain = {name: np.array(array, order="C", copy=None) for name, array in arrays.items()}
+    contents = save(plain, {NAME: f"{_digest(text, plain)} {text}"})
+    return zstandard.ZstdCompressor(level=LEVEL).compress(contents)
 
 
 def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays that were `packed`; errors name the path."""
     try:
+        data = decompressed(data)
         arrays = load(data)
         length = int.from_bytes(data[:8], "little")
         metadata = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
@@ -89,6 +109,21 @@ def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
             f"{FORMAT}: update unitless",
         )
     return header, {name: array.copy() for name, array in arrays.items()}
+
+
+def decompressed(data: bytes) -> bytes:
+    """The contents of a file; a few bytes that claim to be very many are refused.
+
+    A safetensors file that is not compressed is its contents.
+    """
+    if not data.startswith(zstandard.FRAME_HEADER):
+        return data
+    size = zstandard.frame_content_size(data)
+    if not 0 <= size <= MOST_TIMES * len(data):
+        raise ValueError(f"{len(data)} bytes that claim to be {size}")
+    return zstandard.ZstdDecompressor().decompress(
+        data, max_output_size=size, allow_extra_data=False
+    )
 
 
 def read(path: Pathlike) -> tuple[dict[str, Any], Arrays]:

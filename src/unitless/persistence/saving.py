@@ -1,24 +1,25 @@
 """`save` and `load`: a learner, an estimator or a `Model` as a header and arrays.
 
-The header has the name and the parameters of the learner, the columns, names and classes; `states`
-restores what was learned. See docs/reference/model-format.md.
+The header has the name and the parameters of the learner, the columns, names and classes;
+`unitless.state` restores what was learned. See docs/reference/model-format.md.
 """
 
 from pathlib import Path
 from typing import Any, get_args
 
 from unitless import __version__
+from unitless.core.learner import Learner
 from unitless.encoders import DictEncoder, FrameEncoder
 from unitless.labels import ClassWeights
-from unitless.learners.base import Learner
 from unitless.model import Model
 from unitless.model.model import Task
 from unitless.persistence import container
 from unitless.persistence.as_json import as_json, from_json, made, spec_of
 from unitless.persistence.container import DAMAGE, FORMAT, Arrays, ModelFileError, Pathlike
-from unitless.persistence.old_files import ESTIMATORS, fields_of_estimator
-from unitless.persistence.states import remembered, restore
+from unitless.state import remembered, restore
 
+ENTRY = 64
+"""An array takes more than this many bytes of the header of safetensors."""
 APART = ("learner", "position", "lock")
 """Fields of a `Model` that the header has elsewhere or not at all."""
 CONVERTED: dict[str, tuple[Any, Any]] = {
@@ -126,7 +127,8 @@ def from_bytes(path: Pathlike, data: bytes) -> Any:
     """The model from the result of `as_bytes`; errors name the path."""
     written, arrays = container.unpacked(path, data)
     try:
-        return _loaded(written, arrays, len(data))
+        size = sum(array.nbytes + ENTRY for array in arrays.values())
+        return _loaded(written, arrays, size)
     except DAMAGE as error:
         why = f"its header is not that of a model ({error!r})"
         raise ModelFileError(path, str(error) if isinstance(error, ValueError) else why) from None
@@ -137,11 +139,9 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     kind = written["kind"]
     if kind == "learner":
         return learner
-    if kind not in ("stream", *ESTIMATORS):
+    if kind != "stream":
         raise ValueError(f"a model of the kind {kind!r} is not known")
     own = dict(written["model"])
-    if kind in ESTIMATORS:
-        own = fields_of_estimator(own, learner)
     if own["task"] not in get_args(Task):
         raise ValueError(f"the task {own['task']!r} is not known")
     if not isinstance(own["rows"], int):
@@ -151,8 +151,6 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
             parameters["learner"] = _unpacked(parameters["learner"], "given", arrays, size)
         if "class_weight" in parameters:
             parameters["class_weight"] = from_json(parameters["class_weight"])
-    if names := own.pop("names", None):  # of VW text in 0.1.0
-        learner.names = DictEncoder({name: k for k, name in enumerate(names)})
     for name, (_, of_json) in CONVERTED.items():
         if own.get(name) is not None:
             own[name] = of_json(own[name])
@@ -166,11 +164,11 @@ def _under(key: str, arrays: Arrays) -> Arrays:
 
 
 def _unpacked(packed: dict[str, Any], key: str, arrays: Arrays, size: int) -> Learner:
-    """The learner of which `_packed` made the header; 0.1.0 called each of them "spec"."""
-    learner = made(packed.get(key) or packed["spec"], size)
+    """The learner of which `_packed` made the header."""
+    learner = made(packed[key], size)
     restore(learner, _under(key, arrays), packed["facts"])
     known = {from_json(name): k for k, name in enumerate(packed["names"])}
-    if len(known) != len(packed["names"]) or len(known) > learner._columns:
-        raise ValueError(f"{len(packed['names'])} names do not fit {learner._columns} columns")
+    if len(known) != len(packed["names"]) or len(known) > learner.columns:
+        raise ValueError(f"{len(packed['names'])} names do not fit {learner.columns} columns")
     learner.names = DictEncoder(known)
     return learner

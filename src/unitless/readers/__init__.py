@@ -177,7 +177,7 @@ def open_blocks(
         return _blocks(source, format, replace(given, names=names, types=types), place)
 
     first_source = opened(first, start)  # its errors come at once
-    blocks = in_turn(files, start, given.names, blocks_of)
+    blocks = in_turn(files, start, given.names, blocks_of, given.tell_bad)
     return prefetch(blocks) if given.read_ahead else blocks
 
 

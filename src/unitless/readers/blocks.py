@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unitless.readers.encodings import canonical
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from unitless.rows import Rows
 
 KIND = re.compile(
-    r"number( 1[,. \']?234[.,]5( \S)?)?|boolean|string|category|date(time)?|date .*%.*"
+    r"number( 1[,. \']?234[.,]5( \S+)?)?|boolean|string|category|label|date(time)?|date .*%.*"
 )
-"""Kinds of columns; cells.py says what follows the word."""
+"""Kinds of columns; cells.py says what follows the word. Strings of a label are not parsed."""
 
 
 class Why:
@@ -94,8 +95,10 @@ class Options:
     target: str | None = None
     weight: str | None = None
     """Tables: the columns of labels and importances, which are then not in the frames."""
-    labels: Sequence[str] = ()
-    """JSON lines: columns of the frames in which what is absent is missing, not 0."""
+    absent_zero: bool = False
+    """JSON lines: absent numbers are 0, as in sparse rows; by default they are missing."""
+    boolean_numbers: bool = False
+    """JSON lines: booleans are 1 and 0 in columns of numbers; by default they do not fit."""
     header: bool = True
     """CSV: whether the first line names the columns (otherwise c1, c2, ...)."""
     separator: str | None = None
@@ -105,15 +108,19 @@ class Options:
     """A codec of Python; by default UTF-8, that of a table of text is detected."""
     decimal: str | None = None
     thousands: str | None = None
-    """CSV: the signs of all numbers ("" for none); by default detected for each column."""
+    """Tables: the signs of all numbers in CSV files and in strings ("" for none); by default
+    detected for each column."""
     types: Mapping[str, str] = field(default_factory=dict)
     """Tables: kinds of columns that are not to be detected, see `unitless.readers.cells`."""
     na: Sequence[str] = ()
-    """CSV: cells that are missing besides the usual ones."""
+    """Tables: cells that are missing besides the usual ones; JSON, Parquet, Arrow: strings and
+    numbers that are."""
     strict: bool = False
     """Tables: a cell that does not fit makes its line bad; by default it is missing and counted."""
     skip_bad: int = 0
     """How many bad lines are skipped and counted; one more is an error."""
+    tell_bad: bool = False
+    """Whether a block comes as soon as it has bad lines (`FileBlock.bad`), also without rows."""
     names: Sequence[str] = ()
     """VW text: names that already have columns, for instance those of a model."""
     block_bytes: Any = None
@@ -170,6 +177,13 @@ class FileBlock:
     """Importances; None: all 1."""
     new_names: Sequence[str] = field(default=())
     """VW text: names of the columns first seen in this block, the last ones of `rows.columns`."""
+    first_rows: Mapping[str, int] = field(default_factory=dict)
+    """JSON lines: columns new in this block, with the row of their first value.
+
+    They are no features before it, so that it does not matter where blocks end.
+    """
+    bad: Sequence[Bad] = ()
+    """The bad lines that were skipped in this block."""
     tags: Sequence[str] | None = None
     """VW text: the tag of each row, or None if none has one."""
     done: float | None = None
@@ -187,12 +201,20 @@ class FileBlock:
 
     def tail(self, row: int, names: Sequence[str] = ()) -> FileBlock:
         """The block without its first `row` rows, with these names before its own new ones."""
+        new_names = [*names, *self.new_names]
+        return replace(self._cut(row, None), new_names=new_names, start=self.position_at(row))
+
+    def single(self, row: int) -> FileBlock:
+        """One row as a block of its own, for a caller that does not go on from its position."""
+        return self._cut(row, row + 1)
+
+    def _cut(self, row: int, stop: int | None) -> FileBlock:
         cut: Any = {}
         for part in ("frame", "rows", "lines", "targets", "weights", "tags"):
             value = getattr(self, part)
-            cut[part] = None if value is None else value[row:]
-        new_names = [*names, *self.new_names]
-        return replace(self, **cut, new_names=new_names, start=self.position_at(row))
+            cut[part] = None if value is None else value[row:stop]
+        cut["first_rows"] = {name: max(at - row, 0) for name, at in self.first_rows.items()}
+        return replace(self, **cut)
 
 
 class Bad(NamedTuple):
@@ -203,14 +225,21 @@ class Bad(NamedTuple):
     text: str | None
     why: str
 
+    def error(self, file: str) -> ReadError:
+        """The error for this line of a file."""
+        return ReadError(self.why, file=file, line=self.line, column=self.column, text=self.text)
+
+
+line_of = attrgetter("line")
+"""Sorts bad lines."""
+
 
 def allowed(bad: Sequence[Bad], skipped: int, most: int, file: str) -> int:
     """The number of bad lines so far; an error if there are more than allowed."""
     if skipped + len(bad) > most:
-        in_order = sorted(bad, key=lambda one: one.line)
-        line, column, text, why = in_order[most - skipped]
+        first = sorted(bad, key=line_of)[most - skipped]
         if most:
             lines = "line before it was" if most == 1 else "lines before it were"
-            why += f" (and {most} bad {lines} passed over)"
-        raise ReadError(why, file=file, line=line, column=column, text=text)
+            first = first._replace(why=f"{first.why} (and {most} bad {lines} passed over)")
+        raise first.error(file)
     return skipped + len(bad)

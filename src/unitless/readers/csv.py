@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from unitless.readers import cells, tables
+from unitless.readers import cells, number_cells, tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, ReadError, Why, decoded
 from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
+from unitless.readers.date_cells import is_named_like_a_time, iso_kind
 from unitless.readers.source import Source, whole_lines
 from unitless.readers.tables import REFUSED, FileTable, Int, OddCell, is_finite, too_large
 from unitless.suggestions import no_such_column
@@ -49,6 +50,10 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
             "quote": reader.dialect.quote,
             "columns": reader.columns,
         }
+        if reader.decimal == ",":
+            end["decimal"] = reader.decimal
+        if reader.renamed:
+            end["renamed"] = reader.renamed
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block
@@ -65,7 +70,10 @@ class Reader:
         """Their kinds, None if not yet known."""
         if "separator" in start:
             self.dialect = Dialect(start["separator"], start["quote"])
-        self.number_kinds: list[str] = []
+        self.renamed: dict[str, str] = {}
+        """The name in the header of columns whose name comes several times."""
+        self.decimal: str | None = start.get("decimal")
+        """The usual decimal sign of this file, None if not yet known."""
         self.missing = cells.MissingCells(options.na)
         self.words_are_missing = False
         """Whether a word like NA was found: looking for such words makes polars slower."""
@@ -96,7 +104,8 @@ class Reader:
         try:
             if typical.why:
                 raise ValueError(typical.why)
-            names = _names([field.decode() for field in typical.fields], header)
+            given = _names([field.decode() for field in typical.fields], header)
+            names = distinct_names(given)
         except ValueError as error:
             why = Why.UTF8 if isinstance(error, UnicodeDecodeError) else str(error)
             why += "; if the first line is not a header, pass header=False" * header
@@ -105,6 +114,8 @@ class Reader:
             if name not in names:
                 raise ReadError(no_such_column(name, names), file=self.file)
         self.columns = dict.fromkeys(names)
+        pairs = zip(names, given, strict=True)
+        self.renamed = {name: before for name, before in pairs if name != before}
         return data[first.end if header else first.begin :]
 
     def read(self, data: bytes, line: int) -> FileTable:
@@ -114,7 +125,7 @@ class Reader:
         bad: list[Bad] = []
         if lines is not None and len(lines):
             text = self._parsed(data, () if self.options.exact else self._guessed(data))
-            if text is None or not is_finite(text):
+            if text is None or not is_finite(text) or self._shows_commas(text):
                 text = self._parsed(data, ())
         if lines is None or text is None or text.height != len(lines):
             text, lines, bad = self._split(data, line)
@@ -132,39 +143,74 @@ class Reader:
         if sample is None:
             return []
         sample = self.missing.without_tokens(sample)
-        self._find_signs(sample)
-        if self.number_kinds[0] != "number":
+        if self._decimal_sign(sample) == ",":
             return []
-        odd = sample.select(cells.plain_numbers(pl.all()).null_count() - pl.all().null_count())
+        odd = sample.select(
+            number_cells.plain_numbers(pl.all()).null_count() - pl.all().null_count()
+        )
         types = self.options.types
         plain = [name for name in self.columns if types.get(name, "number") == "number"]
-        return [name for name in plain if odd[name][0] == 0]
+        # Numbers in a column that is named like a time may be dates.
+        plain = [name for name in plain if not is_named_like_a_time(name) and odd[name][0] == 0]
+        if not _may_have_leading_zeros(data, self._dialect(data)):
+            return plain
+        text = self._parsed(data, ())
+        open_ones = [name for name in plain if name not in types]
+        columns = () if text is None else text.select(open_ones)
+        codes = {column.name for column in columns if number_cells.has_leading_zeros(column)}
+        return [name for name in plain if name not in codes]
 
-    def _find_signs(self, text: pl.DataFrame) -> None:
-        """Find out how numbers are spelled in this file."""
+    def _shows_commas(self, text: pl.DataFrame) -> bool:
+        """Whether a new file has decimal commas, but some columns were read with points."""
+        if None not in self.columns.values() or {*text.dtypes} == {pl.String}:
+            return False
+        strings = self.missing.without_tokens(text.select(pl.col(pl.String)))
+        return self._decimal_sign(strings) == ","
+
+    def _decimal_sign(self, text: pl.DataFrame) -> str:
+        """The usual decimal sign of a file with these cells."""
+        separator = self._dialect(b"").separator
+        is_expected = any(map(number_cells.has_decimal_comma, self.options.types.values()))
+        found = number_cells.decimal_sign(text, separator, "," if is_expected else ".")
+        return self.options.decimal or found
+
+    def _spelling(self, kind: str) -> str:
+        """How cells of that kind may be written in this file.
+
+        A column of a file with decimal commas whose first numbers are below 1000 may have points
+        between thousands later.
+        """
+        is_open = self.decimal == "," and self.options.thousands is None
+        return number_cells.with_groups(kind) if is_open else kind
+
+    def _number_kinds(self) -> list[str]:
+        """How numbers may be spelled in this file."""
         options = self.options
-        usual = options.decimal or cells.decimal_sign(text, self._dialect(b"").separator)
-        self.number_kinds = cells.number_kinds(usual, options.decimal, options.thousands)
+        return number_cells.number_kinds(self.decimal or ".", options.decimal, options.thousands)
 
     def _kinds(self, text: pl.DataFrame) -> Mapping[str, str]:
         """The kinds of the columns; those of new ones are detected."""
-        if not self.number_kinds and None in self.columns.values():
-            self._find_signs(text)
+        if self.decimal is None and None in self.columns.values():
+            self.decimal = self._decimal_sign(text.select(pl.col(pl.String)))
         return {name: kind or self._kind(text[name]) for name, kind in self.columns.items()}
 
     def _kind(self, column: pl.Series) -> str:
         """The kind of a new column, whose cells polars may have read as numbers already."""
         if column.dtype != pl.String:
             return "number"
+        kinds = self._number_kinds()
         given = self.options.types.get(column.name)
         if given is None:
-            kind = cells.kind_of_cells(column, self.number_kinds)
-            # Classes keep the spelling of the file.
-            is_label = column.name == self.options.target and not kind.startswith("number")
-            return "string" if is_label else kind
-        if given.startswith("number") and not cells.fits(column, given):
-            return cells.number_kind(column, self.number_kinds) or given  # spelled otherwise
-        return cells.date_kind(column) if given == "date" else given
+            is_label = column.name in (self.options.target, self.options.weight)
+            return cells.kind_of_cells(column, kinds, is_label=is_label)
+        if given == "label":
+            return "string"
+        is_open = given == "number" and column.name == self.options.target  # whatever the spelling
+        if given.startswith("number") and (
+            is_open or not cells.fits(column, self._spelling(given))
+        ):
+            return number_cells.forced_kind(column, kinds, given)
+        return iso_kind(column) if given == "date" else given
 
     def _parsed(self, data: bytes, numbers: Sequence[str]) -> pl.DataFrame | None:
         """The frame as polars reads it, with text in all other columns; None if it cannot."""
@@ -217,7 +263,7 @@ class Reader:
     def _typed(self, text: pl.DataFrame) -> tuple[pl.DataFrame, list[OddCell]]:
         """Columns of their kinds, and the cells that do not fit; settles new kinds."""
         kinds = self._kinds(text)
-        frame, odd = tables.typed(text, kinds)
+        frame, odd = tables.typed(text, {k: self._spelling(kind) for k, kind in kinds.items()})
         for name, form in self.options.types.items():
             is_new = self.columns[name] is None and form.startswith("date")
             if is_new and frame[name].null_count() == len(frame):
@@ -241,7 +287,41 @@ def _names(fields: list[str], header: bool) -> list[str]:
     for name in names:
         if tables.is_pattern(name):
             raise ValueError(f"{name!r}: {Why.PATTERN}")
-    if len({*names}) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the header names {twice!r} more than once")
     return names
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """The names with the suffixes that pandas gives to those that come several times.
+
+    >>> distinct_names(["a", "b", "a", "a.1", "a"])
+    ['a', 'b', 'a.2', 'a.1', 'a.3']
+    """
+    counts: dict[str, int] = {}
+    found = []
+    for name in names:
+        number = counts.get(name, 0)
+        made = name
+        while number:
+            counts[name] = number + 1
+            made = f"{name}.{number}"
+            number = number + 1 if made in names else counts.get(made, 0)
+        counts[made] = number + 1
+        found.append(made)
+    return found
+
+
+def _may_have_leading_zeros(data: bytes, dialect: Dialect) -> bool:
+    """Whether a field may be a code such as 02139: numbers would lose its zeros.
+
+    >>> [_may_have_leading_zeros(text, Dialect(",", None)) for text in (b"1,02139\\n", b"1,0.5\\n")]
+    [True, False]
+    """
+    text = np.frombuffer(b"\n" + data, dtype=np.uint8)
+    separator, quote = ord(dialect.separator), ord(dialect.quote or "\n")
+    before, first, second = text[:-2], text[1:-1], text[2:]
+    is_zero = (first == ord("0")) & (second >= ord("0")) & (second <= ord("9"))
+    places = np.flatnonzero(is_zero)
+    places = places[np.isin(before[places], [separator, quote, NEWLINE, ord(" ")])]
+    signs = re.escape((dialect.quote or "\n").encode()), re.escape(dialect.separator.encode())
+    end = re.compile(rb"\d+ *%b? *[%b\r\n]" % signs)
+    return any(end.match(data, place) for place in places.tolist())

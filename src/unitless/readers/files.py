@@ -76,12 +76,16 @@ Opener = Callable[[int, Sequence[str], Position], Iterator[FileBlock]]
 
 
 def in_turn(
-    files: Sequence[Any], start: Position, names: Sequence[str], opened: Opener
+    files: Sequence[Any],
+    start: Position,
+    names: Sequence[str],
+    opened: Opener,
+    tell_bad: bool = False,
 ) -> Generator[FileBlock, None, None]:
     """The blocks of all files from a position on; there must be rows in one of them.
 
     A block without rows (bad lines, comments) is left out, unless it is the last one and has a new
-    count of bad lines; the next block has its new names.
+    count of bad lines, or `tell_bad` and has any; the next block has its new names.
     """
     begun = start.get("rows", 0) > 0
     skipped = start.get("skipped", 0)
@@ -91,6 +95,9 @@ def in_turn(
         if not len(block):
             empty = block
             new_names += block.new_names
+            if tell_bad and block.bad:
+                yield block
+                skipped = block.position["skipped"]
             continue
         yield block.tail(0, new_names) if new_names else block
         begun = True

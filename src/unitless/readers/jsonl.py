@@ -3,11 +3,11 @@
 Members of inner objects become columns `outer.inner`, numbers of a list columns `name.0`, `name.1`,
 ...; a list of strings stays a list. Lists and objects in lists make a line bad, unless its column
 is declared a string: then its JSON is the string. A number or boolean fits a column of strings, and
-a string a column of lists. The kind of a column is determined on the first block in which it
-appears (list or string if one of its values is, number or date as for cells of CSV) and does not
-change later. An absent number is 0, an absent boolean false; a null is missing, and so is an absent
-target or weight. Infinite numbers and values that do not fit their column are missing and counted
-or, with `strict`, make a line bad, as keys that occur twice do.
+a string a column of lists. The kind of a column is determined on the first block in which it has a
+value (list or string if one of its values is, but strings may be dates, or numbers as people write
+them) and does not change later. An absent value is missing, as a null is, unless `absent_zero` is
+set. Infinite numbers and values that do not fit their column are missing and counted or, with
+`strict`, make a line bad, as keys that occur twice do.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import json
 import math
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import NoneType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from unitless.readers import cells, tables
+from unitless.readers import cells, number_cells, tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, decoded
 from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, FileTable, OddCell, too_large
@@ -46,10 +46,10 @@ TYPES: dict[str, Any] = {
     "boolean": pl.Boolean,
     "list": pl.List(pl.String),
 }
-ZEROS = {"number": 0, "boolean": False, "string": None, "list": None}
-"""What an absent value of each kind is."""
+ZEROS = {"number": 0, "boolean": False}
+"""What an absent value of each kind is with `absent_zero`; others are missing."""
 NESTED = {dict, list}
-GAPS = {*cells.MISSING, *cells.MISSING_NUMBERS}
+GAPS = [*cells.MISSING, *number_cells.MISSING_NUMBERS]
 """Texts that are missing in a column of numbers."""
 TOO_DEEP = f"objects are nested more than {DEEPEST} deep"
 NO_MEMBERS = "an object with members was expected"
@@ -73,17 +73,27 @@ class _Problem(ValueError):
 def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
     for data, offset in source.chunks(options.block_bytes):
-        kinds = {**options.types, **place.get("columns", {})}
+        before = place.get("columns", {})
+        kinds = {**tables.settled_types(options), **before}
         texts = data.split(b"\n")[:-1]
-        table = _table(texts, place["line"] + 1, kinds, options)
+        table = _table(texts, place["line"] + 1, kinds, {*options.types} - {*before}, options)
         end = {"offset": offset, "line": place["line"] + len(texts), "columns": kinds}
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block
 
 
-def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Options) -> FileTable:
-    """The table of objects, of which the first is on that line; gives new names a kind."""
+def _table(
+    texts: list[bytes],
+    first: int,
+    kinds: dict[str, str | None],
+    declared: Collection[str],
+    options: Options,
+) -> FileTable:
+    """The table of objects, of which the first is on that line; gives new names a kind.
+
+    The kinds of the columns `declared` were given, and not yet compared with cells.
+    """
     rows: list[Row] = []
     lines: list[int] = []
     bad: list[Bad] = []
@@ -95,55 +105,82 @@ def _table(texts: list[bytes], first: int, kinds: dict[str, str], options: Optio
                 lines.append(line)
             except _Problem as problem:
                 bad.append(Bad(line, *problem.args))
-    known = {*kinds}
-    labels = {options.target, options.weight, *options.labels}
-    _add_kinds(kinds, rows, labels)
+    known = {name for name, kind in kinds.items() if kind is not None}
+    labels = {options.target, options.weight}
+    _add_kinds(kinds, rows, labels, options)
+    missing = cells.MissingCells(options.na, usual=())
     columns: list[pl.Series] = []
     odd: list[OddCell] = []
     for name, own in kinds.items():
-        kind = own if own in ZEROS else "string"
-        absent = None if name in labels else ZEROS[kind]
+        spelling = own or "number"
+        kind = spelling if spelling.partition(" ")[0] in TYPES else "string"
+        zero = ZEROS.get(kind.partition(" ")[0])
+        absent = zero if options.absent_zero and name not in labels else None
         values = [row.get(name, absent) for row in rows]
+        if missing.tokens:
+            values = [None if _is_in(value, missing.tokens) else value for value in values]
+        if options.boolean_numbers and kind.startswith("number"):
+            values = [float(value) if type(value) is bool else value for value in values]
         column, odd_values = _column(name, values, kind)
         odd += odd_values
         if options.exact and kind == "number" and too_large(column.to_frame()):
             column = _integers(values, column)
         if own == "string" and name not in known | labels:
-            date = cells.date_kind(column)
-            kinds[name] = date if cells.fits(column, date) else own
+            found = cells.date_kinds(column)
+            kinds[name] = found[0] if len(found) == 1 else own
         columns.append(column)
-    frame, odd_dates = tables.typed(pl.DataFrame({each.name: each for each in columns}), kinds)
-    return FileTable(frame, np.array(lines, dtype=np.int64), bad, [*odd, *odd_dates])
+    given = pl.DataFrame({each.name: each for each in columns})
+    kinds |= tables.with_times(given, kinds, declared)
+    frame, odd_dates = tables.typed(given, {name: kind or "number" for name, kind in kinds.items()})
+    frame = missing.without_values(frame)
+    new = [name for name in kinds if name not in known]
+    return FileTable(frame, np.array(lines, dtype=np.int64), bad, [*odd, *odd_dates], new)
 
 
-def _add_kinds(kinds: dict[str, str], rows: list[Row], labels: set[str | None]) -> None:
-    """Give a kind to each name that has none: a label is never a list."""
+def _is_in(value: Any, tokens: list[str]) -> bool:
+    return isinstance(value, str) and value.strip(" ") in tokens
+
+
+def _add_kinds(
+    kinds: dict[str, str | None], rows: list[Row], labels: set[str | None], options: Options
+) -> None:
+    """Give a kind to each name that has none, None if it has no value: a label is never a list."""
     names = dict.fromkeys(itertools.chain.from_iterable(rows))
     outer = {name[:at] for name in (*kinds, *names) for at in _dots(name)}
+    found: dict[str, list[str]] = {}
     for name in names:
-        if name not in kinds:
-            values = [row[name] for row in rows if name in row]
-            kinds_of_values = dict.fromkeys(KINDS[type(value)] for value in values)
-            found = [kind for kind in kinds_of_values if kind != "null"]
-            if {*found} == {"number", "string"} and _are_numbers(values):
-                kinds[name] = "number"
-            elif "list" in found and name not in labels:
-                kinds[name] = "list"
-            elif "string" in found or "list" in found:
-                kinds[name] = "string"
-            elif found or name not in outer:  # otherwise a null instead of an object
-                kinds[name] = [*found, "number"][0]
+        if kinds.get(name) is None:
+            kinds_of_values = dict.fromkeys(KINDS[type(row[name])] for row in rows if name in row)
+            found[name] = [kind for kind in kinds_of_values if kind != "null"]
+    numbers = _spelled_numbers(found, rows, options)
+    for name, own in found.items():
+        if name in numbers or options.types.get(name) == "number":
+            kinds[name] = numbers.get(name, "number")
+        elif "list" in own and name not in labels:
+            kinds[name] = "list"
+        elif "string" in own or "list" in own:
+            kinds[name] = "string"
+        elif own or name not in outer:  # otherwise a null instead of an object
+            kinds[name] = own[0] if own else None
+        is_open = name not in labels and name not in options.types
+        if kinds.get(name) == "number" and is_open:
+            values = _column(name, [row[name] for row in rows if name in row], "number")[0]
+            kinds[name] = cells.epoch_kind(name, values) or "number"
 
 
-def _are_numbers(values: list[Any]) -> bool:
-    """Whether few enough values are texts, those that mean a missing value left out."""
-    present = [value for value in values if value is not None and not _is_gap(value)]
-    odd = sum(isinstance(value, str) for value in present)
-    return odd <= cells.most_odd_cells(len(present))
-
-
-def _is_gap(value: Any) -> bool:
-    return isinstance(value, str) and value.strip(" ") in GAPS
+def _spelled_numbers(
+    found: dict[str, list[str]], rows: list[Row], options: Options
+) -> dict[str, str]:
+    """The spelling of new columns of strings, or strings and numbers, that are numbers."""
+    names = [name for name in found if "string" in found[name]]
+    names = [name for name in names if {*found[name]} <= {"number", "string"}]
+    texts = {}
+    for name in names:
+        values = (row.get(name) for row in rows)
+        texts[name] = [value if isinstance(value, str | None) else str(value) for value in values]
+    text = pl.DataFrame(texts, schema=dict.fromkeys(names, pl.String))
+    mixed = [name for name in names if "number" in found[name]]
+    return tables.spelled_numbers(text, options, mixed)
 
 
 def _dots(name: str) -> Iterator[int]:
@@ -153,14 +190,33 @@ def _dots(name: str) -> Iterator[int]:
 def _column(name: str, values: list[Any], kind: str) -> tuple[pl.Series, list[OddCell]]:
     """The values as a column of that kind, and those that do not fit."""
     fitting = []
-    odd = []
+    odd: list[OddCell] = []
+    if kind.startswith("number"):
+        values, odd = _with_numbers(name, values, kind)
+        kind = "number"
     for row, value in enumerate(values):
         try:
             fitting.append(_fit(value, kind))
         except _Problem as problem:
             fitting.append(None)
             odd.append(OddCell(row, name, *problem.args))
-    return pl.Series(name, fitting, dtype=TYPES[kind]), odd
+    return pl.Series(name, fitting, dtype=TYPES[kind]), sorted(odd)
+
+
+def _with_numbers(name: str, values: list[Any], kind: str) -> tuple[list[Any], list[OddCell]]:
+    """The values with the numbers that strings mean, None for other strings; and the odd ones."""
+    rows = [row for row, value in enumerate(values) if isinstance(value, str)]
+    if not rows:
+        return values, []
+    cells = pl.Series([values[row] for row in rows])
+    numbers, is_odd = number_cells.numbers_of(
+        cells.set(cells.str.strip_chars(" ").is_in(GAPS), None), kind
+    )
+    values = [*values]
+    for row, number in zip(rows, numbers, strict=True):
+        values[row] = number
+    places = is_odd.arg_true()
+    return values, [OddCell(rows[k], name, cells[k], Why.NUMBER) for k in places]
 
 
 def _integers(values: list[Any], column: pl.Series) -> pl.Series:
@@ -271,8 +327,6 @@ def _fit(value: Any, kind: str) -> Any:
         return value
     if kind == "list" and own == "string":
         return [value]
-    if kind == "number" and _is_gap(value):
-        return None
     if kind != "string" or own == "list":
         shown = value if own == "string" else json.dumps(value)
         raise _Problem(shown, f"a {kind} was expected")

@@ -1,11 +1,12 @@
 """Parquet and Arrow IPC (Feather): columns as they are stored, in batches.
 
-Numbers of any width become Float64; strings and categories become String; booleans, dates and
-timestamps (without their time zone) stay; members of structs become columns `outer.inner`. An
-infinite number is missing and counted or, with `strict`, makes its row bad; errors give the number
-of the row as the line. Columns of lists, bytes, objects or times of day, and dates outside of the
-years 1 to 9999, are refused. One row group (Parquet) or a few batches (Arrow) are in memory at a
-time. A stream or a compressed file is copied to a temporary file.
+Numbers of any width become Float64, and so do durations, in seconds; strings and categories become
+String, except for strings that are numbers as people write them, which the first batch shows;
+booleans, dates and timestamps (without their time zone) stay; members of structs become columns
+`outer.inner`. An infinite number is missing and counted or, with `strict`, makes its row bad;
+errors give the number of the row as the line. Columns of lists, bytes, objects or times of day, and
+dates outside of the years 1 to 9999, are refused. One row group (Parquet) or a few batches (Arrow)
+are in memory at a time. A stream or a compressed file is copied to a temporary file.
 
 A position to start from may contain `until`: the row after which reading ends.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -23,7 +24,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unitless.readers import tables
+from unitless.durations import seconds
+from unitless.readers import cells, tables
 from unitless.readers.blocks import FileBlock, Options, Position, ReadError, Why
 from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, FileTable, is_pattern
@@ -45,11 +47,14 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
     with _on_disk(source) as path:
         until = place.pop("until", None)
         total, batches = _scanned(source.name, path, place["line"], until, options)
+        missing = cells.MissingCells(options.na, usual=())
         for batch in batches:
             text = plain_frame(batch, source.name, options)
             lines = place["line"] + 1 + np.arange(text.height)
-            frame, odd = tables.typed(text, options.types)
-            end = {"line": place["line"] + frame.height, "columns": {**options.types}}
+            kinds = _kinds(text, batch, source.name, options, place)
+            frame, odd = tables.typed(_without_gaps(missing.without_tokens(text), kinds), kinds)
+            frame = missing.without_values(frame)
+            end = {"line": place["line"] + frame.height, "columns": kinds}
             table = FileTable(frame, lines, [], odd)
             block = tables.block(table, place, end, source, options)
             place = block.position
@@ -57,6 +62,29 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
         if place["line"] != total:  # polars may end a damaged file without an error
             why = f"the file is damaged: {total} rows are promised, {place['line']} can be read"
             raise ReadError(why, file=source.name)
+
+
+def _kinds(
+    text: pl.DataFrame, batch: pl.DataFrame, file: str, options: Options, place: Position
+) -> dict[str, str]:
+    """The kinds of columns that are not those of the file; the first batch shows them."""
+    if "columns" in place:
+        return place["columns"]
+    stored = flat(batch, file).schema
+    strings = [name for name, dtype in stored.items() if dtype == pl.String]
+    types = tables.settled_types(options)
+    new = [name for name in strings if name not in types]
+    found = tables.spelled_numbers(text.select(new), options)
+    return tables.with_times(text, {**dict.fromkeys(new, "string"), **found, **types}, types)
+
+
+def _without_gaps(text: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
+    """The frame with null for the words that mean a missing number, in columns of numbers."""
+    strings = [name for name, dtype in text.schema.items() if dtype == pl.String]
+    names = [name for name in strings if kinds.get(name, "").startswith("number")]
+    if not names:
+        return text
+    return text.with_columns(cells.MissingCells().without_tokens(text.select(names)))
 
 
 @contextlib.contextmanager
@@ -179,8 +207,8 @@ def _plain(column: pl.Series, options: Options) -> pl.Series:
         raise ValueError(Why.PATTERN)
     dtype = column.dtype
     is_date = dtype in (pl.Date, pl.Datetime)
-    is_text = dtype in (pl.String, pl.Categorical, pl.Enum, pl.Duration)
-    is_other = not dtype.is_numeric() and dtype not in (pl.Boolean, pl.Null)
+    is_text = dtype in (pl.String, pl.Categorical, pl.Enum)
+    is_other = not dtype.is_numeric() and dtype not in (pl.Boolean, pl.Null, pl.Duration)
     # polars reads times of day that are not between 0 and 24 h as missing, or as other times.
     if is_other and not is_date and not is_text:
         raise ValueError(f"columns of {dtype} cannot be read")
@@ -191,6 +219,8 @@ def _plain(column: pl.Series, options: Options) -> pl.Series:
         return column.cast(pl.String)
     if dtype in (pl.Boolean, pl.Date) or (options.exact and dtype.is_integer()):
         return column
+    if dtype == pl.Duration:
+        return pl.Series(column.name, seconds(column.to_numpy())).fill_nan(None)
     if is_date:  # in the local time of its time zone
         return column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
     return column.cast(pl.Float64)

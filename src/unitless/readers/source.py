@@ -31,8 +31,12 @@ COMPRESSED_PIECE = 4096
 """Bytes read at a time. At most 128 MB come out of a compressed piece."""
 
 FIRST_PAUSE = 1.0
-PAUSE = 0.1
+PAUSE = 0.001
 """Seconds without a byte after which a pipe counts as paused, at its beginning and later."""
+
+SHORT_PIECE = 4096
+"""Fewer bytes than this that come at once are rows that somebody waits for, not a file that is
+copied: after the first block, nothing is awaited behind them."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIRST = 4
@@ -175,17 +179,19 @@ class Source:
                 break
             pieces.append(piece)
             length += len(piece)
-            pauses = not wait and self._idle()
+            pauses = not wait and self._idle(len(piece))
         self._buffer = b"".join(pieces)
         if self.offset == 0:
             refuse_unreadable(self._buffer[:HEAD], self.name)
         return pauses
 
-    def _idle(self) -> bool:
-        """Whether nothing arrives from the pipe for a while."""
+    def _idle(self, size: int) -> bool:
+        """Whether nothing arrives from the pipe for a while after a piece of that size."""
         if self.pipe is None:
             return False
-        patience = FIRST_PAUSE if self.settle > 1 else PAUSE
+        patience = PAUSE if size >= SHORT_PIECE else 0
+        if self.settle > 1:
+            patience = FIRST_PAUSE
         return not select.select([self.pipe], [], [], patience)[0]
 
     def read(self, size: int) -> bytes:

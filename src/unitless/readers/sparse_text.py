@@ -1,7 +1,7 @@
-"""What the readers of sparse text (svmlight, VW) share: chunks -> kernels -> blocks.
+"""What the readers of sparse text (svmlight, VW) share: chunks -> parsers -> blocks.
 
-A kernel parses a chunk line by line into arrays. At a bad line it returns the reason; `_read`
-notes the line and calls the kernel again, which goes on with the next one.
+A parser, in compiled code, reads a chunk line by line into arrays. At a bad line it returns the
+reason; `_read` notes the line and calls the parser again, which goes on with the next one.
 """
 
 from __future__ import annotations
@@ -12,27 +12,33 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.kernels.decorators import inlined
-from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, allowed, decoded
-from unitless.readers.numbers import NOT_FINITE, NOT_NUMBER, OK
+from unitless.readers.blocks import (
+    Bad,
+    FileBlock,
+    Options,
+    Position,
+    Why,
+    allowed,
+    decoded,
+    line_of,
+)
 from unitless.readers.source import Source
 from unitless.rows import Rows
 
 AT, LINE, ROW, PLACE = range(4)
-"""State of a kernel: its place in the text, lines and rows read, the place of a bad token
+"""State of a parser: its place in the text, lines and rows read, the place of a bad token
 (-1: the line as a whole)."""
 
-NOT_WEIGHT = NOT_FINITE + 1
-OWN = NOT_WEIGHT + 1
-"""A kernel returns OK at the end of the text, and otherwise the reason why a line is bad, from OWN
-on a reason of the format."""
+OK, NOT_NUMBER, NOT_FINITE, NOT_WEIGHT, OWN = range(5)
+"""A parser returns OK at the end of the text, and otherwise the reason why a line is bad, from OWN
+on a reason of the format. The same codes are in numbers.pxd and sparse_text.pxd."""
 
 REASONS = {NOT_NUMBER: Why.NUMBER, NOT_FINITE: Why.FINITE, NOT_WEIGHT: Why.WEIGHT}
 CONTROL = "control characters are not allowed"
 
 
 class Arrays(NamedTuple):
-    """The arrays that a kernel fills; it takes them as a plain tuple.
+    """The arrays that a parser fills.
 
     ======= ===========================================================================
     values  of all rows, one row after another
@@ -51,51 +57,16 @@ class Arrays(NamedTuple):
 
 
 class SparseFormat(NamedTuple):
-    """A format: its kernel, and what to do with its columns."""
+    """A format: its parser, and what to do with its columns."""
 
     parse: Callable[..., int]
-    """(text, state, arrays) -> status; runs the kernel from state[AT] on."""
+    """(text, state, arrays) -> status; reads from state[AT] on."""
     columns: Callable[[bytes, NDArray[np.int32]], tuple[int, list[str]]]
     """(text, columns of its values) -> the number of columns so far, and the names of new ones."""
     reasons: Mapping[int, str]
     """Why a line is bad, from `OWN` on."""
     named: bool
     """Whether columns have names instead of numbers."""
-
-
-@inlined
-def skip_blanks(text, at):
-    """The place after blanks, tabs and the carriage return of a line end."""
-    while text[at] == 32 or text[at] == 9 or (text[at] == 13 and text[at + 1] == 10):
-        at += 1
-    return at
-
-
-@inlined
-def start_row(state, arrays, label):
-    """Begin a row without tag, of importance 1."""
-    row = state[ROW]
-    marks, spans = arrays[3], arrays[4]
-    marks[row, 0] = label
-    marks[row, 1] = 1.0
-    spans[row, 0] = state[LINE]
-    spans[row, 1] = 0
-    spans[row, 2] = 0
-
-
-@inlined
-def finish_line(text, at, state, starts, status, filled):
-    """Move to the next line.
-
-    `at` is a place in the line, `filled` the number of values after the row, or -1 for no row.
-    """
-    while text[at] != 10:
-        at += 1
-    state[AT] = at + 1
-    state[LINE] += 1
-    if status == OK and filled >= 0:
-        state[ROW] += 1
-        starts[state[ROW]] = filled
 
 
 def blocks(
@@ -138,6 +109,7 @@ def blocks(
             targets=labels,
             weights=rows.weights,
             new_names=new_names,
+            bad=sorted(bad, key=line_of),
             tags=_tags(data, arrays.spans[:count, 1:]),
             done=source.done(),
         )
@@ -183,7 +155,7 @@ def _read(
     text = np.frombuffer(data, dtype=np.uint8)
     bad: list[Bad] = []
     while len(bad) <= most:
-        status = parser.parse(text, state, tuple(arrays))
+        status = parser.parse(text, state, arrays)
         if status == OK:
             break
         why = REASONS.get(status) or parser.reasons[status]

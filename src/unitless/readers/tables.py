@@ -6,7 +6,7 @@ Frames have columns of Float64, String, Boolean, Date, Datetime and List(String)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
-from unitless.readers import cells
+from unitless.readers import cells, number_cells
 from unitless.readers.blocks import (
     LONGEST_TEXT,
     Bad,
@@ -24,7 +24,9 @@ from unitless.readers.blocks import (
     ReadError,
     Why,
     allowed,
+    line_of,
 )
+from unitless.readers.date_cells import iso_kind
 from unitless.readers.encodings import UTF8
 from unitless.readers.source import Source
 from unitless.suggestions import no_such_column
@@ -54,12 +56,13 @@ class OddCell(NamedTuple):
 
 
 class FileTable(NamedTuple):
-    """A frame, the line of each of its rows, bad lines, and odd cells."""
+    """A frame, the line of each of its rows, bad lines, odd cells, and columns that are new."""
 
     frame: pl.DataFrame
     lines: Int
     bad: Sequence[Bad]
     odd: Sequence[OddCell] = ()
+    new: Sequence[str] = ()
 
 
 def is_pattern(name: str) -> bool:
@@ -75,11 +78,19 @@ def too_large(frame: pl.DataFrame) -> list[str]:
 
 def is_finite(frame: pl.DataFrame) -> bool:
     """Whether no number is infinite; finite sums answer this fast."""
-    sums = frame.select(selectors.float().sum())
-    if all(math.isfinite(each[0] or 0) for each in sums):
+    if all(math.isfinite(each.sum() or 0) for each in frame if each.dtype.is_float()):
         return True
     infinite = frame.select(selectors.float().is_infinite().any())
     return not any(each[0] for each in infinite)
+
+
+def with_times(
+    text: pl.DataFrame, kinds: Mapping[str, Any], names: Iterable[str]
+) -> dict[str, Any]:
+    """The kinds, in which a column that is declared a date is "datetime" if cells have times."""
+    dates = [name for name in names if kinds.get(name) == "date" and name in text.columns]
+    columns = [text[name] for name in dates if text[name].dtype == pl.String]
+    return {**kinds, **{column.name: iso_kind(column) for column in columns}}
 
 
 def typed(text: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[pl.DataFrame, list[OddCell]]:
@@ -103,6 +114,45 @@ def typed(text: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[pl.DataFrame, l
     return text.with_columns(columns), odd
 
 
+def spelled_numbers(
+    text: pl.DataFrame, options: Options, mixed: Collection[str] = ()
+) -> dict[str, str]:
+    """The spelling of each column of strings, of formats that have numbers, that holds numbers.
+
+    Of the `mixed` columns, some values were numbers. A target of few distinct whole numbers, such
+    as "3", is left as it is: where numbers could be written as such, these are classes.
+    """
+    signs = options.decimal, options.thousands
+    usual = options.decimal or number_cells.decimal_sign(text, "\t")
+    spellings = number_cells.number_kinds(usual, *signs)
+    has_groups = usual == "," and options.thousands is None  # perhaps later
+    found = {}
+    for column in cells.MissingCells(options.na).without_tokens(text):
+        name = column.name
+        kinds = spellings if name in mixed else [kind for kind in spellings if kind != "number"]
+        if options.exact:  # a conversion keeps strings, and so their digits
+            kinds = ["number"] if name in mixed else []
+        kind = None
+        if options.types.get(name) == "number":
+            kind = number_cells.forced_kind(column, kinds)
+        elif options.types.get(name) == "label" or not kinds:
+            continue
+        elif name not in (options.target, options.weight):
+            kind = number_cells.number_kind(column, kinds)
+            kind = kind and (cells.epoch_kind(name, column) or kind)
+        elif name == options.weight or name in mixed or not number_cells.are_codes(column):
+            kind = number_cells.target_kind(column, kinds)
+        if kind is not None:
+            found[name] = number_cells.with_groups(kind) if has_groups else kind
+    return found
+
+
+def settled_types(options: Options) -> dict[str, str]:
+    """The types that were given and say how strings are spelled."""
+    types = options.types.items()
+    return {name: kind for name, kind in types if kind not in ("label", "number")}
+
+
 def _odd_cells(column: pl.Series, is_odd: pl.Series, why: str) -> list[OddCell]:
     rows = is_odd.arg_true()
     found = zip(rows, column.gather(rows), strict=True)
@@ -117,7 +167,7 @@ def block(
     `begin` is the position before the block; `end` has what is different after it, except counts.
     With `strict` a row with an odd cell is a bad line, and so is always one with a bad weight.
     """
-    frame, lines, bad, odd = table
+    frame, lines, bad, odd, new = table
     allowed(bad, begin["skipped"], options.skip_bad, source.name)  # before what follows of it
     given = [name for name in (options.target, options.weight) if name is not None]
     for name in given:
@@ -157,8 +207,16 @@ def block(
         position=place,
         targets=None if options.target is None else _labels(frame[options.target]),
         weights=weights,
+        bad=sorted(bad, key=line_of),
+        first_rows={name: _first_value(frame[name]) for name in new if name not in given},
         done=source.done(),
     )
+
+
+def _first_value(column: pl.Series) -> int:
+    """The first row with a value; the number of rows if there is none."""
+    row = column.is_not_null().arg_max()
+    return len(column) if row is None or column[row] is None else row
 
 
 def _added(begin: Position, odd: Sequence[OddCell], lines: Int) -> dict[str, Any]:

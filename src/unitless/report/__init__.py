@@ -2,5 +2,6 @@
 
 from unitless.report.checks import unit_slider, units_and_comparison
 from unitless.report.page import page, write_page
+from unitless.report.verdict import verdict
 
-__all__ = ["page", "unit_slider", "units_and_comparison", "write_page"]
+__all__ = ["page", "unit_slider", "units_and_comparison", "verdict", "write_page"]

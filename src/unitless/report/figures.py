@@ -42,8 +42,10 @@ def over_time(results: Results) -> Figure:
     name = f"{results['loss']} loss"
     text = (
         f"The {name} per row, of predictions made before each label was used. A line that rises "
-        "late means that the data changed: look at the alarms."
+        "late means that the data changed."
     )
+    if results["alarms"]:
+        text += " What was noticed about units is below the figures."
     y = loss_axis(records, f"{name} per row", zero=False)
     return Figure("Loss over time", text, over_rows(records, y, "series"), True)
 
@@ -122,25 +124,22 @@ def theory(results: Results) -> Figure:
 def comparison(results: Results) -> Figure:
     """Show the losses of several learners, in the units of the file and in others."""
     records = []
-    diverged = []
     for entry in results.get("comparison") or ():
         learner = NAMES.get(entry["learner"], entry["learner"])
         for name, key in (("own units", "loss"), ("other units", "elsewhere")):
-            if entry[key] is None:
-                diverged.append(f"{learner} ({name})")
-            else:
+            if entry[key] is not None:
                 records.append({"learner": learner, "loss": entry[key], "units": name})
     units = results.get("units") or {"rows": 0, "trials": ()}
     text = (
         f"Average loss on the first {units['rows']:,} rows, without tuning: in the units of the "
-        "file, and with every feature multiplied by a random power of two from 2^-20 to 2^20."
+        f"file and, for {results['learner']}, with every feature multiplied by a random power of "
+        "two from 2^-20 to 2^20. The others are retrained on all past rows each time these have "
+        "grown by half."
     )
     for trial in units["trials"][:1]:
         if trial["moved"] is not None:
             change = f"at most {trial['moved']:.1e}" if trial["moved"] else "exactly 0"
             text += f" The scores of {results['learner']} change by {change}."
-    if diverged:
-        text += f" Diverged: {', '.join(diverged)}."
     x = loss_axis(records, f"average {results['loss']} loss", zero=True)
     names = axis("learner", " ", "nominal", sort=None, axis={"labelLimit": 210, "grid": True})
     by_units = colour("units", ["own units", "other units"])
@@ -155,7 +154,7 @@ def slider(results: Results) -> Figure:
     found = results.get("slider")
     if not found or not found["trials"]:
         return Figure("Drag the unit", "", None)
-    names = ["ours", "gradient descent"]
+    names = [name for name in found["trials"][0] if name != "exponent"]
     records = []
     for trial in found["trials"]:
         for name in names:
@@ -179,8 +178,7 @@ def slider(results: Results) -> Figure:
         spec["transform"] = [{"filter": "datum.exponent == exponent"}]
     text = (
         f"Multiply {found['feature']!r} by a power of two. The predictions of this model stay the "
-        "same to the last bit. Those of plain gradient descent on the same rows move; those beyond "
-        "the axis are drawn at its end."
+        f"same to the last bit. Those of {names[-1]} on the same rows move."
     )
     return Figure("Drag the unit", text, spec)
 

@@ -1,7 +1,9 @@
 """The page that compares several runs."""
 
+import math
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from unitless.evaluation import LABELS
 from unitless.report.charts import Figure, Results, loss_axis, over_rows, shown, wider
@@ -9,8 +11,36 @@ from unitless.report.page import boxes, filled, section, table
 from unitless.report.verdict import certainty
 
 
+def unlike(runs: Sequence[Results]) -> str | None:
+    """Return why runs cannot be compared: other targets or other rows; None if they can.
+
+    Rows in another order or file are the same rows; their labels have the same best constant.
+    """
+    first, *others = runs
+    for run in others:
+        for key in ("task", "target", "labels"):
+            if _known(first, key) != _known(run, key):
+                return f"other targets ({first['target']}, {run['target']})"
+        counts = [each["rows"] - each["unlabelled"] for each in (first, run)]
+        if counts[0] != counts[1]:
+            return f"other rows ({counts[0]:,} and {counts[1]:,} with a label)"
+        constants = [(each["baseline"] or {}).get("loss", 0.0) for each in (first, run)]
+        is_same_loss = first["loss"] == run["loss"]
+        if is_same_loss and not math.isclose(*constants, rel_tol=1e-6, abs_tol=1e-12):
+            return "other rows: their labels differ"
+    return None
+
+
+def _known(run: Results, key: str) -> Any:
+    return sorted(run[key]) if key == "labels" else run[key]
+
+
 def comparison_page(runs: Sequence[Results]) -> str:
-    """Return the comparison of several results files as HTML."""
+    """Return the comparison of several results files as HTML; a ValueError if they are unlike."""
+    if reason := unlike(runs):
+        raise ValueError(
+            f"these runs have {reason}, so their losses cannot be compared; make a report of each"
+        )
     names = _names(runs)
     figure = _losses(runs, names)
     figures = [figure] if figure.spec is not None else []
@@ -36,7 +66,7 @@ def _names(runs: Sequence[Results]) -> list[str]:
 def _verdict(runs: Sequence[Results], names: Sequence[str]) -> list[str]:
     """Say which run has the smallest loss, and whether the difference is certain."""
     sentences = []
-    for key, what in (("source", "files"), ("target", "targets"), ("loss", "losses")):
+    for key, what in (("source", "files"), ("loss", "losses")):
         if len({str(run[key]) for run in runs}) > 1:
             sentences.append(f"The runs have different {what}, which changes the losses, too.")
     found = []

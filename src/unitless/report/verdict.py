@@ -16,7 +16,11 @@ GRADES = {
     -math.inf: "worse",
 }
 """By the share of a baseline's loss that the model saves at least."""
-SCALED = "sklearn"  # name of SGD with a scaler in a comparison
+RIVALS = {
+    "boosting": "HistGradientBoosting, retrained as rows arrive",
+    "linear": "a scaled linear model, retrained as rows arrive",
+}
+"""Names of a comparison in a sentence."""
 
 
 def verdict(results: Results) -> list[str]:
@@ -67,11 +71,11 @@ def _in_other_words(results: Results) -> str:
     metrics = results["metrics"]
     classes = results.get("classes") or []
     if "accuracy" in metrics and sum(classes) > 0:
-        most = max(classes) / sum(classes)
-        return (
-            f", and {100 * metrics['accuracy']:.1f} % of the rows are right instead of "
-            f"{100 * most:.1f} % for the most frequent class"
-        )
+        right = f"{100 * metrics['accuracy']:.1f} %"
+        most = f"{100 * max(classes) / sum(classes):.1f} %"
+        if right == most:
+            return f", and {right} of the rows are right, as many as with the most frequent class"
+        return f", and {right} of the rows are right instead of {most} for the most frequent class"
     if "mae" in metrics:
         explained = f" (R² {metrics['r2']:.3f})" if "r2" in metrics else ""
         return f", and the mean absolute error is {shown(metrics['mae'])}{explained}"
@@ -94,16 +98,11 @@ def certainty(losses: list[float], difference: float) -> str:
 
 
 def _against_rivals(results: Results) -> list[str]:
-    """Compare with SGD on the rows that were kept."""
+    """Compare with models of scikit-learn on the rows that were kept."""
     found = {entry["learner"]: entry["loss"] for entry in results.get("comparison") or ()}
     own = found.get(results["learner"])
-    if own is None or SCALED not in found:
+    rivals = [f"{shown(found[key])} for {name}" for key, name in RIVALS.items() if found.get(key)]
+    if own is None or not rivals:
         return []
     rows = (results.get("units") or {}).get("rows", 0)
-    rival = found[SCALED]
-    if rival is None:
-        return [f"On the first {rows:,} rows, scikit-learn's SGD on scaled features diverged."]
-    return [
-        f"On the first {rows:,} rows, the loss is {shown(own)}, and that of scikit-learn's SGD on "
-        f"scaled features is {shown(rival)}."
-    ]
+    return [f"On the first {rows:,} rows, the loss is {shown(own)}; it is {', and '.join(rivals)}."]
