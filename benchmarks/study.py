@@ -40,7 +40,7 @@ from study_numbers import BEST_C, LONGEST_BROAD, SMOOTH, SON, SON_C
 from unitless.blend.blend import Blend
 from unitless.compare import TUNED, Comparison, Entry, compare
 from unitless.learners import REGISTRY, get
-from unitless.learners.base import Diverged, Learner
+from unitless.core.learner import Diverged, Learner
 from unitless.losses import get as get_loss
 from unitless.regret import Comparator, best_comparator
 from unitless.regret.design import predictions

@@ -1,12 +1,14 @@
 """Docstrings as Markdown, for the page of learners and the Markdown twins.
 
-Parameters and state of a learner are declared in its class and added to its docstring when the
-package is imported, so the page of learners and the twins use docstrings as they are at run time.
+Parameters and state of a learner are declared in its class, as `parameters` and `saved`. They are
+added to its docstring here: parameters after the summary, and a table of the state at the end.
 """
 
 import inspect
 import re
 from pydoc import locate
+
+from unitless.state import Component, Field, state_table
 
 HEADING = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
 LISTED = ("**Parameters**", "**Attributes**", "**Returns**", "**Yields**", "**Raises**")
@@ -31,8 +33,36 @@ def described(path):
     """Return name, parameters and docstring of an object, as Markdown."""
     thing = locate(path)
     name = path.rpartition(".")[2]
-    text = as_markdown(inspect.getdoc(thing) or "")
+    text = as_markdown(docstring_of(thing))
     return f"`{name}{signature_of(thing)}`\n\n{text}\n"
+
+
+def docstring_of(thing):
+    """Return the docstring of an object; that of a learner has its parameters and its state."""
+    text = inspect.getdoc(thing) or ""
+    name = getattr(thing, "__name__", "")
+    if text.startswith(f"{name}("):  # a signature, with which compiled code begins
+        text = text.partition("\n")[2].lstrip()
+    if not (inspect.isclass(thing) and hasattr(thing, "saved")):
+        return text
+    summary, _, rest = text.partition("\n\n")
+    lines = [f"{each.name} : {each.kind}\n    {each.meaning}." for each in thing.parameters]
+    section = ["\n".join(["Parameters", "----------", *lines])] if lines else []
+    state = inspect.cleandoc(state_table(fields_of(thing())))
+    return "\n\n".join([summary, *section, *([rest] if rest else []), state])
+
+
+def fields_of(thing, start=""):
+    """Return the arrays and numbers of a state, and those of its parts, by name."""
+    found = []
+    for entry in thing.saved:
+        if isinstance(entry, Field):
+            found.append(entry._replace(name=start + entry.name))
+        elif isinstance(entry, Component):
+            part = getattr(thing, entry.name)
+            if hasattr(part, "saved"):
+                found += fields_of(part, f"{start}{entry.name}.")
+    return found
 
 
 def as_markdown(text):

@@ -18,9 +18,9 @@ from pydoc import locate
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-sys.path[:0] = [str(ROOT / "src"), str(DOCS)]
+sys.path.insert(0, str(DOCS))
 
-from docstrings import described  # noqa: E402
+from docstrings import described, docstring_of  # noqa: E402
 
 COPIED = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 COPIED |= {"SECURITY.md": "security.md"}
@@ -28,6 +28,7 @@ OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)*(?:examples|benchmarks|tests|src)
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 OBJECT = re.compile(r"^::: (\S+)\n(?: {4}.*\n)*", re.MULTILINE)
 SCRIPT = re.compile(r"^Script: \[(\w+\.py)\]\(\1\)$", re.MULTILINE)
+CODE = re.compile(r"^Code: \[\w+\.pyx\]\(\.\./\.\./(src/\S+\.pyx)\)$", re.MULTILINE)
 BAR = re.compile("<mo>(&#x0007C;|&#x02016;)</mo>")
 STILL_BAR = r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'
 SHIM = "https://unpkg.com/iframe-worker/shim"
@@ -79,7 +80,7 @@ def learners():
     lines = ["| name | invariance | what it is |", "|---|---|---|"]
     for name, path in REGISTRY.items():
         kind = locate(path)
-        summary = inspect.getdoc(kind).partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+        summary = docstring_of(kind).partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
         lines.append(f"| [`{name}`](#{name}) | {kind.invariance} | {summary} |")
     parts.append("\n".join(lines))
     for name, path in REGISTRY.items():
@@ -123,12 +124,12 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     """Lead links to files of the repository to their pages; unlink those without a page."""
-    twins[page.file.src_uri] = OBJECT.sub(with_docstring, markdown)
+    twins[page.file.src_uri] = CODE.sub(with_algorithm, OBJECT.sub(with_docstring, markdown))
     for source, name in COPIED.items():
         markdown = markdown.replace(f"/{source})", f"/{name})").replace(
             f"../../{name}", f"../{name}"
         )
-    return OUTSIDE.sub(r"\1", SCRIPT.sub(with_code, markdown))
+    return OUTSIDE.sub(r"\1", CODE.sub(with_algorithm, SCRIPT.sub(with_code, markdown)))
 
 
 def with_docstring(found):
@@ -150,6 +151,12 @@ def with_code(found):
     fence = "```{.python data-search-exclude=true}"
     lines = [f'??? example "{found[1]}"', "", fence, *code.splitlines(), "```"]
     return "\n".join(f"    {line}" if k else line for k, line in enumerate(lines))
+
+
+def with_algorithm(found):
+    """Return the code of an algorithm as a block of the page."""
+    code = (ROOT / found[1]).read_text(encoding="utf-8")
+    return f"```cython\n{code}```"
 
 
 def on_page_content(output, page, config, files):

@@ -1,78 +1,60 @@
-"""Write a learner of your own.
+"""Write a learner of your own, in plain Python.
 
 The learner is gradient descent on features that are divided by their largest absolute value so far.
-It needs two functions, `predict` and `update`, and a class that declares its state. Dense blocks,
-sparse blocks, dict rows, several classes and changes of units then work without more code, and
+It needs two methods, `score` and `step`, and declares its state. Dense blocks, sparse blocks, dict
+rows, several classes, changes of units and model files then work without more code, and
 `check_learner` tests all of this.
 
     python examples/own_learner.py
 """
 
-import math
-from typing import Any, ClassVar
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from unitless.kernels.decorators import inlined, kernel
-from unitless.learners.base import Field
-from unitless.learners.coordinatewise import Coordinatewise, T, loop
+import unitless
+from unitless.core.parameters import Parameter
+from unitless.learners import PythonLearner, register
 from unitless.rows import as_rows
+from unitless.state import Field, Float
 from unitless.testing import check_learner
 
 
-@inlined
-def predict(parameters, totals, v, x, f, scratch):
-    """Return the score of the row x; f[0] and f[1] are the fields of its features."""
-    M, B = f[0], f[1]
-    p = 0.0
-    for k in range(x.size):
-        M[k] = max(M[k], abs(x[k]))
-        if M[k] > 0:
-            p += B[k] * x[k] / M[k]
-    return p, p
-
-
-@inlined
-def update(parameters, totals, trial, x, f, scratch):
-    """Take a gradient step; totals[T] is the number of rows so far."""
-    M, B = f[0], f[1]
-    step = parameters[0] * trial.v * trial.g / math.sqrt(totals[T])
-    for k in range(x.size):
-        if M[k] > 0:
-            B[k] -= step * x[k] / M[k]
-
-
-@kernel
-def run(task, parameters, block, targets, weights, scores, state):
-    """Run both functions over a block of rows; 2 is the number of fields."""
-    return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
-
-
-class ScaledGradient(Coordinatewise):
+@register
+class ScaledGradient(PythonLearner):
     """Gradient descent on features divided by their largest absolute value so far."""
 
-    name: ClassVar[str] = "scaled_gradient"
-    invariance: ClassVar[Any] = "unit"
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("M", "|x|", "largest absolute value"),
-        Field("B", "sign", "weight of x / M"),
+    name = "scaled_gradient"
+    invariance = "unit"
+    parameters = (Parameter("rate", 1.0, "the learning rate"),)
+    saved = (
+        *PythonLearner.saved,
+        Field("M", "|x|", "largest absolute value", ("coordinates",)),
+        Field("B", "sign", "weight of x / M", ("coordinates",)),
     )
-    kernel: ClassVar[Any] = staticmethod(run)
+    rate: float
+    M: Float
+    B: Float
 
-    def __init__(
-        self, loss="logistic", *, rate: float = 1.0, intercept: bool = True, classes: int = 0
-    ) -> None:
-        super().__init__(loss, intercept=intercept, classes=classes)
-        self.rate = float(rate)
-        self._prepare()
+    def score(self, x: Float) -> float:
+        """Return the score of a row: x[0] is the constant, x[1:] are the columns."""
+        return float(np.sum(self.B * ratios(x, np.maximum(self.M, np.abs(x)))))
 
-    def _parameters(self) -> tuple[float, ...]:
-        return (self.rate,)
+    def step(self, x: Float, g: float) -> None:
+        """Take a gradient step; g is the slope of the loss at the score of this row."""
+        self.M = np.maximum(self.M, np.abs(x))
+        self.B -= self.rate * g / np.sqrt(self.t + 1) * ratios(x, self.M)
+
+
+def ratios(x: Float, M: Float) -> Float:
+    """x / M, and 0 for features that were always 0."""
+    return np.divide(x, M, out=np.zeros_like(x), where=M > 0)
 
 
 def main() -> None:
-    """Learn the breast cancer data in raw units and in other units."""
+    """Learn the breast cancer data in raw units and in other units; save and load the learner."""
     X, y = load_breast_cancer(return_X_y=True)
     labels = 2.0 * y - 1
     learner = ScaledGradient()
@@ -82,6 +64,11 @@ def main() -> None:
     units = 2.0 ** np.random.default_rng(0).integers(-20, 21, X.shape[1])
     again = ScaledGradient().learn(as_rows(X * units, labels))
     print(f"the same scores in other units, bit for bit: {np.array_equal(scores, again)}")
+    with tempfile.TemporaryDirectory() as folder:
+        model = unitless.OnlineClassifier(learner="scaled_gradient").fit(X, y)
+        unitless.save(model, Path(folder) / "model")
+        loaded = unitless.load(Path(folder) / "model").learner
+    print(f"after saving and loading: {loaded}")
     check_learner(ScaledGradient)
     print("check_learner found no error")
 

@@ -1,99 +1,76 @@
-"""How many calls lie between a public method and its compiled kernel.
+"""How many calls lie between a public method and compiled code.
 
 Counted are Python frames of this package, from the public method down to the one that calls the
-kernel that learns, both included: three for a single learner, five for the default. The deepest
-way of a call counts; checks that come back before the kernel is called do not.
+learner, whose methods are compiled.
 """
 
 import sys
+from types import FunctionType
 
 import numpy as np
 import pytest
 
-from unitless.learners import get
-from unitless.rows import as_rows
+from unitless import OnlineClassifier, OnlineRegressor
+from unitless.learners import REGISTRY, Blend, Coordinate, get
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
-DICT = {"a": 1.0, "b": 2.0, "c": 3.0}
-KERNELS = {"run", "run_1", "run_2", "mix", "hedge", "run_implicit", "kernel"}
+deepest = []
 
 
-def frames_to_kernel(call, kernel):
-    """The frames of the package on the stack when the compiled function is called."""
-    deepest = 0
-    code = kernel.py_func.__code__
-
-    class Spy:
-        def __call__(self, *arguments):
-            nonlocal deepest
-            frame, count = sys._getframe(1), 0
-            while frame is not None:
-                if "/unitless/" in frame.f_code.co_filename.replace("\\", "/"):
-                    count += "/tests/" not in frame.f_code.co_filename
-                frame = frame.f_back
-            deepest = max(deepest, count)
-            return kernel(*arguments)
-
-    spy = Spy()
-    call(spy)
-    assert deepest, f"{code.co_name} was not called"
-    return deepest
+def frames_of_the_package(frame):
+    """Count by the name of the module: a clone named `unitless` may hold the environment, too."""
+    count = 0
+    while frame is not None:
+        count += frame.f_globals["__name__"].partition(".")[0] == "unitless"
+        frame = frame.f_back
+    return count
 
 
-@pytest.mark.parametrize("name", ["coordinate", "scinol2", "nag", "diagonal", "bayes"])
-def test_a_single_learner(name, monkeypatch):
-    learner = get(name)()
-    rows = as_rows(X, np.sign(X[:, 0]))
-    learner.learn(rows)
-    learner.learn_one(DICT, 1.0)
-    kernel = type(learner).kernel
-    for call in (
-        lambda: learner.learn(rows),
-        lambda: learner.predict(rows),
-        lambda: learner.learn_one(DICT, 1.0),
-        lambda: learner.predict_one(DICT),
-    ):
-
-        def spied(spy, call=call):
-            monkeypatch.setattr(type(learner), "kernel", spy)
-            try:
-                call()
-            finally:
-                monkeypatch.setattr(type(learner), "kernel", kernel)
-
-        assert frames_to_kernel(spied, kernel) <= 3
+def test_frames_of_other_packages_do_not_count():
+    place = "/home/me/unitless/.venv/lib/python3.11/site-packages/other/calls.py"
+    names = {"__name__": "other.calls", "counted": frames_of_the_package, "sys": sys}
+    exec(compile("count = counted(sys._getframe())", place, "exec"), names)
+    assert names["count"] == 0
 
 
-@pytest.mark.parametrize(("name", "module"), [("full", "full"), ("newton", "newton")])
-def test_learners_with_a_matrix(name, module, monkeypatch):
-    from importlib import import_module
+class Watched:
+    """Notes how deep it is called."""
 
-    home = import_module(f"unitless.learners.{module}")
-    learner, rows = get(name)(), as_rows(X, np.sign(X[:, 0]))
-    learner.learn(rows)
-    kernel = home.run
+    def learn(self, rows):
+        deepest.append(frames_of_the_package(sys._getframe()))
+        return super().learn(rows)
 
-    def spied(spy):
-        monkeypatch.setattr(home, "run", spy)
-        learner.learn(rows)
-
-    assert frames_to_kernel(spied, kernel) <= 3
+    def predict(self, rows):
+        deepest.append(frames_of_the_package(sys._getframe()))
+        return super().predict(rows)
 
 
-def test_the_default(monkeypatch):
-    from unitless import OnlineClassifier
-    from unitless.blend import fused
-    from unitless.blend.logistic import LogisticMixture
+class WatchedCoordinate(Watched, Coordinate):
+    pass
 
-    model = OnlineClassifier(shuffle=False).fit(X, X[:, 0] > 0)
-    learner, rows = model.learner_, as_rows(X, np.sign(X[:, 0]))
-    for owner, name in ((fused, "run"), (LogisticMixture, "kernel")):
-        kernel = getattr(owner, name)
 
-        def spied(spy, owner=owner, name=name):
-            with monkeypatch.context() as patch:
-                patch.setattr(owner, name, spy)
-                learner.learn(rows)
+class WatchedBlend(Watched, Blend):
+    pass
 
-        assert frames_to_kernel(spied, kernel) <= 5
+
+@pytest.mark.parametrize("kind", [WatchedCoordinate, WatchedBlend])
+@pytest.mark.parametrize("call", ["fit", "partial_fit", "predict"])
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_calls_from_an_estimator(kind, call, task):
+    estimator = OnlineClassifier if task == "classes" else OnlineRegressor
+    loss = "logistic" if task == "classes" else "absolute"
+    y = X[:, 0] > 0 if task == "classes" else X[:, 0]
+    model = estimator(learner=kind(loss)).fit(X, y)
+    deepest.clear()
+    getattr(model, call)(*((X,) if call == "predict" else (X, y)))
+    assert deepest
+    assert max(deepest) <= 5
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_learners_are_compiled(name):
+    """No Python function lies between a learner and its loop over rows."""
+    kind = get(name)
+    for method in ("learn", "predict", "learn_one", "predict_one"):
+        assert not isinstance(getattr(kind, method), FunctionType)

@@ -1,16 +1,11 @@
-"""Every code block of every page runs, in the order of the page, in a folder of its own.
+"""Every code block of every page runs, in the order of the page (`run_page`).
 
-Blocks of Python are doctests, or plain code. In a console block, lines that begin with `$` are run,
-and the lines below a command are parts of what it prints. A shell runs those with a pipe or a
-redirection; the others, like the scripts of the gallery, run in this process, because most of the
-time of a new process is spent on loading the kernels.
+Each page has a folder and a process of its own, in which only those packages can be imported that
+the page tells to install.
 """
 
-import doctest
 import importlib.util
 import os
-import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,15 +14,15 @@ import numpy as np
 import polars
 import pytest
 
+import only_installed
 import scripts
 import unitless
-from cli.material import Done, command
+from run_page import blocks_of
 from unitless.learners import REGISTRY
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md"]
 GALLERY = sorted(ROOT.glob("docs/gallery/*.py"))
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def site():
@@ -36,10 +31,6 @@ def site():
     hooks = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(hooks)
     return hooks
-
-
-def blocks_of(page):
-    return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
 def prepare(folder):
@@ -61,58 +52,36 @@ def prepare(folder):
         frame[k::4].write_parquet(folder / "flights" / f"{k}.parquet")
 
 
-def run_python(code, names, title):
-    if ">>>" not in code:
-        exec(compile(code, title, "exec"), names)
-        return
-    test = doctest.DocTestParser().get_doctest(code, names, title, title, 0)
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    said = []
-    runner.run(test, out=said.append, clear_globs=False)
-    names.update(test.globs)
-    assert not runner.failures, "".join(said)
+def process(folder, page, *words):
+    """Run Python with what the text of a page tells to install, and nothing else."""
+    (folder / "sitecustomize.py").write_text(only_installed.startup(page))
+    path = [str(folder), str(ROOT / "tests"), *sys.path]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
+    words = [sys.executable, "-W", "error", *map(str, words)]
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    return subprocess.run(words, capture_output=True, text=True, cwd=work, env=env, timeout=900)
 
 
-def in_a_shell(line):
-    start = f'unitless() {{ {sys.executable} -m unitless "$@"; }}; set -eo pipefail; '
-    words = ["bash", "-c", start + line]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
-    return Done(done.returncode, done.stdout, done.stderr)
-
-
-def run_console(text, unitless):
-    """Run the commands; install commands are those of .ci/run, which runs them."""
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        line, _, expected = part.partition("\n")
-        if line.startswith("pip "):
-            continue
-        name, *words = shlex.split(line)
-        plain = name == "unitless" and not {"|", ">", "<", "&&"} & {*words}
-        done = unitless(*words) if plain else in_a_shell(line)
-        assert done.code == 0, f"{line}\n{done.err}"
-        said = " ".join(done.out.split())
-        for wanted in expected.splitlines():
-            assert " ".join(wanted.split()) in said, f"{line}\n{wanted}"
+def test_a_page_has_only_what_it_tells_to_install(tmp_path):
+    names = only_installed.named("$ pip install '.[river]' x    # in a clone")
+    assert names == ["unitless[river]", "x"]
+    plain = process(tmp_path, "$ pip install .\n", "-c", "import polars, pandas")
+    assert "No module named 'pandas'" in plain.stderr
+    assert (
+        "No module named 'pandas'"
+        not in process(tmp_path, "$ pip install . pandas", "-c", "import pandas").stderr
+    )
 
 
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.stem
 )
-def test_every_block_runs(page, tmp_path, monkeypatch, capsys):
-    prepare(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), *sys.path]))
-    unitless = command(monkeypatch, capsys)
-    names = {"__name__": "__main__"}
-    for language, text in blocks_of(page):
-        if language == "python":
-            run_python(text, names, page.name)
-        elif language == "console":
-            capsys.readouterr()
-            run_console(text, unitless)
-        else:
-            assert language == "bash"  # the two commands of .ci/run
-            assert page.name == "README.md"
+def test_every_block_runs(page, tmp_path):
+    (tmp_path / "work").mkdir()
+    prepare(tmp_path / "work")
+    done = process(tmp_path, page.read_text(encoding="utf-8"), ROOT / "tests/run_page.py", page)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

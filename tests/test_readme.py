@@ -56,3 +56,15 @@ def test_the_readme_says_how_many_learners_the_study_has():
     for page in ("README.md", "docs/explanation/index.md"):
         count = re.search(r"(\d+) learners", (ROOT / page).read_text())[1]
         assert re.search(rf"of {count} learners|{count} learners", study), page
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in (ROOT / "docs" / "how-to").glob("*.md") if page.stem != "index"],
+    ids=lambda page: page.stem,
+)
+def test_each_guide_says_when_it_is_wrong(page):
+    _, heading, text = page.read_text().partition("\n## When this is wrong\n\n")
+    assert heading, page.name
+    assert text.count("- **") >= 3
+    assert "\n## " not in text

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from unitless.learners import get
 from unitless.rows import Rows, as_rows
 
 DENSE = np.array([[1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [0.0, 5.0, 6.0], [7.0, 0.0, 0.0]])
@@ -56,7 +57,7 @@ def test_csr_is_not_copied(make):
 
 
 def test_read_only_arrays_are_neither_copied_nor_written():
-    """They come from memory maps and from other processes; the kernels see one type of array."""
+    """They come from memory maps and from other processes."""
     X, targets = DENSE.copy(), np.ones(4)
     csr = sp.csr_array(DENSE)
     for array in (X, targets, csr.data, csr.indices, csr.indptr):
@@ -67,9 +68,21 @@ def test_read_only_arrays_are_neither_copied_nor_written():
         (sparse.values, csr.data), (sparse.indices, csr.indices),
     ]:  # fmt: skip
         assert np.shares_memory(ours, given)
-        assert ours.flags.writeable
+    for name in ("coordinate", "full", "blend"):
+        scores = get(name)().learn(dense)
+        np.testing.assert_array_equal(scores, get(name)().learn(as_rows(DENSE, np.ones(4))))
     np.testing.assert_array_equal(dense.values, DENSE)
     np.testing.assert_array_equal(dense_of(sparse), DENSE)
+
+
+def test_targets_may_be_a_column_of_a_table():
+    """With steps between its numbers, as of any array."""
+    table = np.arange(12.0).reshape(4, 3)
+    rows = as_rows(DENSE).with_targets(table[:, 1])
+    for name in ("vaw", "blend"):
+        one, other = (get(name)("squared") for _ in range(2))
+        scores = one.learn(rows)
+        np.testing.assert_array_equal(scores, other.learn(as_rows(DENSE, table[:, 1].copy())))
 
 
 def test_a_view_of_a_read_only_array_keeps_it_alive():

@@ -1,110 +1,111 @@
-"""A learner written outside the package works, is cached, and is checked by the laws."""
-
-import importlib.util
-from pathlib import Path
+"""The laws of `check_learner` hold for learners of the package, and find what breaks them."""
 
 import numpy as np
 import pytest
 
-from unitless.kernels.decorators import cache_folder
-from unitless.learners import get
-from unitless.rows import as_rows
+from unitless.learners import PythonLearner, get
+from unitless.state import Field
 from unitless.testing import check_learner
 
-LEARNER = '''
-"""Perceptron-like: w_i -= g x_i / M_i^2 with M_i = max |x_i|."""
-
-from unitless.kernels.decorators import inlined, kernel
-from unitless.kernels.simd import LANES, every, load, store, total, where
-from unitless.learners.base import Field
-from unitless.learners.coordinatewise import Coordinatewise, loop
+NAMES = ["coordinate", "scinol2", "ogd", "full", "vaw", "newton", "boosted_trees", "neighbours"]
 
 
-@inlined
-def predict(parameters, totals, v, x, f, scratch):
-    M, B = f[0], f[1]
-    score = every(0.0)
-    for k in range(0, x.size, LANES):
-        largest = max(load(M, k), abs(load(x, k)))
-        store(M, k, largest)
-        score += load(B, k) * (load(x, k) / where(largest > 0.0, largest, 1.0))
-    p = total(score)
-    return p, p
-
-
-@inlined
-def update(parameters, totals, trial, x, f, scratch):
-    M, B = f[0], f[1]
-    for k in range(0, x.size, LANES):
-        largest = load(M, k)
-        ratio = load(x, k) / where(largest > 0.0, largest, 1.0)
-        store(B, k, load(B, k) - parameters[0] * trial.v * trial.g * ratio)
-
-
-@kernel
-def run(task, parameters, block, targets, weights, scores, state):
-    return loop(predict, update, 2, task, parameters, block, targets, weights, scores, state)
-
-
-class Mine(Coordinatewise):
-    name = "mine"
-    invariance = "unit"
-    fields = (Field("M", "|x|", "max |x_i|"), Field("B", "sign", "w_i M_i"))
-    kernel = staticmethod(run)
-
-    def __init__(self, loss="logistic", *, rate=0.1, intercept=True):
-        super().__init__(loss, intercept=intercept)
-        self.rate = rate
-        self._prepare()
-
-    def _parameters(self):
-        return (self.rate,)
-'''
-
-
-def imported(path):
-    """The module in that file, anew."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def written(tmp_path, monkeypatch):
-    """The file of a learner, on the path so that it can be pickled."""
-    monkeypatch.syspath_prepend(tmp_path)
-    path = tmp_path / "my_learner.py"
-    path.write_text(LEARNER)
-    return path
-
-
-def test_a_learner_of_ones_own(written):
-    import my_learner
-
-    check_learner(my_learner.Mine)
-    rows = as_rows(np.eye(3), [1, -1, 1])
-    assert my_learner.Mine().learn(rows).shape == (3,)
-    assert Path(my_learner.run.stats.cache_path).is_relative_to(cache_folder())
-    again = imported(written)
-    again.Mine().learn(rows)
-    assert sum(again.run.stats.cache_hits.values()) == 1
-
-
-class Careless(get("ogd")):
-    """Gradient descent that claims to be scale-invariant."""
-
-    invariance = "unit"
-
-    def _rescale(self, columns, factors):
-        pass
-
-
-def test_a_false_promise_is_found():
-    with pytest.raises(AssertionError, match="Careless with the logistic loss: A scale-invariant"):
-        check_learner(Careless)
-
-
-@pytest.mark.parametrize("name", ["coordinate", "scinol2", "ogd", "full"])
+@pytest.mark.parametrize("name", NAMES)
 def test_learners_of_the_package(name):
     check_learner(get(name))
+
+
+class Base(PythonLearner):
+    """Gradient descent in plain Python, which keeps every law."""
+
+    name = "base"
+    saved = (*PythonLearner.saved, Field("w", "1/x", "weights", ("coordinates",)))
+
+    def score(self, x):
+        return np.sum(self.w * x)
+
+    def step(self, x, g):
+        self.w -= g / np.sqrt(self.t + 1) * x
+
+
+class Leaking(Base):
+    """A score that counts its calls."""
+
+    def score(self, x):
+        self.w[0] += 0.125
+        return super().score(x)
+
+
+class Undeclared(Base):
+    """Keeps a number that is not declared."""
+
+    def _prepare(self):
+        super()._prepare()
+        self.steps = 0
+
+    def step(self, x, g):
+        self.steps += 1
+        self.w -= g / self.steps * x
+
+
+class Shared(Base):
+    """All learners of the class share their weights."""
+
+    memory = np.zeros(6)
+
+    def score(self, x):
+        return np.sum(self.memory[: len(x)] * x)
+
+    def step(self, x, g):
+        self.memory[: len(x)] -= g * x
+
+
+class Unweighted(Base):
+    """Takes no notice of sample weights."""
+
+    def step(self, x, g):
+        self.w -= np.sign(g) * 0.125 * x
+
+
+class Unbounded(Base):
+    """Claims to be scale-invariant, and is not even finite."""
+
+    invariance = "unit"
+
+    def score(self, x):
+        return np.exp(np.minimum(self.w @ x, 700.0)) * 1e300 - 1e300
+
+
+class Careless(Base):
+    """Claims to be scale-invariant."""
+
+    invariance = "unit"
+
+
+BROKEN = {
+    Careless: "A scale-invariant learner",
+    Leaking: "`predict` changes nothing",
+    Undeclared: "It goes on alike from its declared state",
+    Shared: "",
+    Unweighted: "Sample weights of 1 change nothing, and other weights change something",
+    Unbounded: "",
+}
+
+
+def test_the_base_keeps_them():
+    check_learner(Base)
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_what_is_broken_is_found(kind):
+    with pytest.raises(AssertionError, match=f"{kind.__name__} with the .* loss: {BROKEN[kind]}"):
+        check_learner(kind)
+
+
+def test_no_loss_at_all():
+    class Picky(Base):
+        takes_losses = ("nothing",)
+
+    with pytest.raises(AssertionError, match="Picky accepts none of the losses"):
+        check_learner(Picky)

@@ -8,10 +8,9 @@ import pytest
 from blend.material import error, same_bits, worst
 from naive import streams
 from naive import views as naive_views
+from unitless.blend.views import Views
 from unitless.learners import get
-from unitless.learners.base import NO_INDICES, NO_STARTS
-from unitless.rows import Block, as_rows
-from unitless.views import Views
+from unitless.rows import as_rows
 
 NAMES = ["raw", "centred", "squashed", "normalised", "presence"]
 RNG = np.random.default_rng(7)
@@ -22,9 +21,7 @@ affine_views = pytest.mark.parametrize("name", ["centred", "squashed"])
 
 def shown(name, X, views=None, learn=True):
     """The rows as a view shows them."""
-    n, d = X.shape
-    block = Block(X.reshape(-1).copy(), NO_INDICES, NO_STARTS, d)
-    return (views or Views()).show(block, dense=True, learn=learn)[name].values.reshape(n, d)
+    return (views or Views()).tables(X, learn)[name]
 
 
 def through(name, X, y, learner, **parameters):
@@ -125,7 +122,7 @@ def test_rescale_in_mid_stream(name):
     factors = np.array([2.0**-50, -1.0, -(2.0**30), 2.0**50])
     straight, views = shown(name, X * factors), Views()
     shown(name, X[:30], views)
-    views.rescale_fields(np.arange(4), factors)
+    views.rescale(np.arange(4), factors)
     same_bits(shown(name, X[30:] * factors, views) + 0.0, straight[30:] + 0.0)
 
 

@@ -1,5 +1,6 @@
 """Online learning that does not care about your units."""
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
     from unitless.model import load as load
     from unitless.model import save as save
 
-__version__ = "0.1.0"
+if os.path.isdir(os.path.join(os.path.dirname(__file__), "avx2")):  # in wheels for x86-64
+    from unitless.processor import choose
+
+    choose()
+
+__version__ = "0.2.0.dev0"
 __all__ = [
     "Model",
     "OnlineClassifier",

@@ -1,8 +1,7 @@
 """Losses: value, derivative in the prediction, link, Lipschitz constant.
 
-A loss is a function of the target y and the score p. Each formula is written once, as a
-compiled scalar function; the vectorised methods and every learner's kernel call that one
-function, choosing it by `Loss.code`.
+A loss is a function of the target y and the score p. Each formula is written once, as a compiled
+function in `unitless.core.losses`, which every learner and the methods here call.
 
 ============== ======================== ============================ =========== ==============
 name           value                    derivative at the kink       Lipschitz   targets
@@ -20,6 +19,10 @@ linear         y p                      none                         1          
 softmax        log sum exp(p_c) - p_y   none                         1 per class 0, 1, ...
 ============== ======================== ============================ =========== ==============
 
+Learners take a score for its target if they differ by at most 2^-40 of it (of the smallest target
+so far, if it is 0), so that rounding, which other units do differently, never chooses the slope at
+a kink.
+
 `linear` is the loss of the paper's proofs and of its adversaries: the target is the gradient
 itself. Values and derivatives beyond the largest float saturate there; none is ever infinite.
 """
@@ -30,8 +33,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.kernels.arithmetic import clipped, exp
-from unitless.kernels.decorators import inlined, kernel, shared
+from unitless.core.losses import cross_entropies, derivatives, sigmoids, values
 
 __all__ = ["NAMES", "Loss", "check_target", "check_targets", "get"]
 
@@ -43,105 +45,7 @@ def __dir__() -> list[str]:
 LOGISTIC, HINGE, SMOOTHED_HINGE, ABSOLUTE, QUANTILE, HUBER, SQUARED, LINEAR, SOFTMAX = range(9)
 _LARGEST = float(np.finfo(np.float64).max)
 MIN_SLOPE = 2.0**-200
-"""Slopes of bounded losses below it count as 0 (`kept_slope`)."""
-
-
-@shared
-def sigmoid(p):
-    """1 / (1 + exp(-p)) without overflow and without cancellation at either end."""
-    e = exp(-abs(p))
-    return 1.0 / (1.0 + e) if p >= 0 else e / (1.0 + e)
-
-
-@inlined
-def _saturated(x):
-    return clipped(x, _LARGEST)
-
-
-@shared
-def value(code, parameter, y, p):
-    """The loss of score p for target y."""
-    if code == LOGISTIC:
-        m = y * p
-        return max(-m, 0.0) + math.log1p(math.exp(-abs(m)))
-    if code == HINGE:
-        return _saturated(max(abs(y) - math.copysign(1.0, y) * p, 0.0))
-    if code == SMOOTHED_HINGE:
-        m = y * p
-        if m >= 1.0:
-            return 0.0
-        return (1.0 - m) ** 2 / 2 if m > 0 else 0.5 - m
-    if code == LINEAR:
-        return y * p
-    r = _saturated(p - y)
-    if code == ABSOLUTE:
-        return abs(r)
-    if code == QUANTILE:
-        return (1.0 - parameter) * r if r > 0 else -parameter * r
-    if code == HUBER:
-        if abs(r) <= parameter:
-            return _saturated(r * (r / 2))
-        return _saturated(parameter * (abs(r) - parameter / 2))
-    return _saturated(r * r)
-
-
-@shared
-def derivative(code, parameter, y, p):
-    """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
-    if code == LOGISTIC:
-        return -y * sigmoid(-y * p)
-    if code == HINGE:  # a target beyond +-1 means a larger margin (blend/hedge.py)
-        return -math.copysign(1.0, y) if math.copysign(1.0, y) * p < abs(y) else 0.0
-    if code == SMOOTHED_HINGE:
-        return -y * min(max(1.0 - y * p, 0.0), 1.0)
-    if code == LINEAR:
-        return y
-    r = _saturated(p - y)
-    if code == ABSOLUTE:
-        return float(np.sign(r))
-    if code == QUANTILE:
-        return 1.0 - parameter if r > 0 else (-parameter if r < 0 else 0.0)
-    if code == HUBER:
-        return clipped(r, parameter)
-    return _saturated(2.0 * r)
-
-
-@inlined
-def kept_slope(code, g):
-    """A slope of a learner, or 0 where the digits of g x would depend on the unit of x."""
-    is_bounded = code != SQUARED and code != LINEAR
-    return 0.0 if is_bounded and abs(g) < MIN_SLOPE else g
-
-
-@kernel
-def _cross_entropies(y, p, out):
-    """out_r = log sum_c exp(p_rc) - p_ry, with its digits where p_ry is far above the others."""
-    for r in range(out.size):
-        top = 0
-        for c in range(1, p.shape[1]):
-            top = c if p[r, c] > p[r, top] else top
-        rest = 0.0
-        for c in range(p.shape[1]):
-            rest += math.exp(p[r, c] - p[r, top]) if c != top else 0.0
-        out[r] = _saturated(p[r, top] - p[r, int(y[r])]) + math.log1p(rest)
-
-
-@kernel
-def _values(code, parameter, y, p, out):
-    for i in range(out.size):
-        out[i] = value(code, parameter, y[i], p[i])
-
-
-@kernel
-def _derivatives(code, parameter, y, p, out):
-    for i in range(out.size):
-        out[i] = derivative(code, parameter, y[i], p[i])
-
-
-@kernel
-def _sigmoids(p, out):
-    for i in range(out.size):
-        out[i] = sigmoid(p[i])
+"""Slopes of bounded losses below it count as 0 (`kept_slope` of unitless.core.losses)."""
 
 
 class Loss(NamedTuple):
@@ -169,17 +73,15 @@ class Loss(NamedTuple):
         """The loss of each score p for its target y; for softmax, p has one column per class."""
         if self.code == SOFTMAX:
             classes, scores = _by_class(self, y, p)
-            out = np.empty(len(scores))
-            _cross_entropies(classes, scores, out)
-            return out
-        return self._broadcast(_values, y, p)
+            return cross_entropies(classes, scores)
+        return self._broadcast(values, y, p)
 
     def derivative(self, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         """The derivative of the loss in p, at p; 0 on a kink. Softmax: one column per class."""
         if self.code == SOFTMAX:
             classes, scores = _by_class(self, y, p)
             return self.link(scores) - (classes[:, None] == np.arange(scores.shape[1]))
-        return self._broadcast(_derivatives, y, p)
+        return self._broadcast(derivatives, y, p)
 
     def link(self, p: ArrayLike) -> NDArray[np.float64]:
         """The score in the unit of the target: P(y = +1) for logistic, P(y = c) in column c for
@@ -191,16 +93,15 @@ class Loss(NamedTuple):
                 scores = np.exp(scores - scores.max(axis=1, keepdims=True))
             return scores / scores.sum(axis=1, keepdims=True)
         if self.code == LOGISTIC:
-            _sigmoids(scores.ravel(), scores.reshape(-1))
+            return sigmoids(scores.ravel()).reshape(scores.shape)
         return scores
 
     def _broadcast(self, loop: Any, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         targets, scores = np.broadcast_arrays(
             np.asarray(y, dtype=np.float64), np.asarray(p, dtype=np.float64)
         )
-        out = np.empty(targets.shape)
-        loop(self.code, self.parameter, targets.ravel(), scores.ravel(), out.reshape(-1))
-        return out
+        found = loop(self.code, self.parameter, targets.ravel(), scores.ravel())
+        return found.reshape(targets.shape)
 
 
 def _by_class(loss: Loss, y: ArrayLike, p: ArrayLike) -> tuple[Any, Any]:
@@ -302,6 +203,12 @@ def check_target(loss: Loss, target: float, row: int = 0, classes: int = 1) -> N
         raise ValueError(
             f"row {row}: target {target!r} does not fit the {loss.name} loss, which needs {needed}"
         )
+
+
+def as_target(loss: Loss, target: Any, classes: int = 1) -> float:
+    """The target of a single row as a number; refuse one outside the loss's domain."""
+    check_target(loss, target, 0, classes)
+    return float(target)
 
 
 def check_targets(loss: Loss, targets: NDArray[np.float64], classes: int = 1) -> None:

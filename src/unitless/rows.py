@@ -8,14 +8,12 @@ entry not stored) is zero. Learners refuse infinite values, which `extent` finds
 import math
 import sys
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.kernels.decorators import inlined, kernel
-from unitless.kernels.simd import LANES, every, load, store, where
+from unitless.core.row import extent
 
 __all__ = ["Block", "Rows", "as_rows"]
 
@@ -60,22 +58,6 @@ class Block(NamedTuple):
         starts = self.starts[first : last + 1]
         run = slice(starts[0], starts[-1])
         return Block(self.values[run], self.indices[run], starts - starts[0], self.columns)
-
-
-@inlined
-def row_count(block):
-    """The number of rows of a block; a dense one has columns."""
-    values, _, starts, columns = block
-    return starts.size - 1 if starts.size else values.size // max(columns, 1)
-
-
-@inlined
-def row_span(block, r):
-    """Where the values of row r begin and end."""
-    _, _, starts, columns = block
-    if starts.size:
-        return starts[r], starts[r + 1]
-    return r * columns, (r + 1) * columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +109,7 @@ class Rows:
 
     def with_targets(self, targets: ArrayLike) -> "Rows":
         """The same rows with these targets: one per row, or one line of them per row."""
-        given = np.asarray(targets, dtype=np.float64)
+        given = np.ascontiguousarray(targets, dtype=np.float64)
         if len(given) != len(self):
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: {len(self)} rows "
@@ -161,32 +143,6 @@ class Rows:
         if self.starts is None:
             return Rows(self.values[cut], None, None, self.columns, targets, weights)
         return Rows(*self.block.cut(cut.start, cut.stop), targets, weights)
-
-
-@kernel
-def extent(values):
-    """The smallest and the largest size of a value that is neither 0 nor NaN; (1, 0) if none is."""
-    most = every(0.0)
-    least = every(math.inf)
-    end = values.size // LANES * LANES
-    for k in range(0, end, LANES):
-        size = abs(load(values, k))
-        most = max(size, most)  # comparisons with NaN are false
-        least = min(where(size > 0.0, size, math.inf), least)
-    smallest = math.inf
-    largest = 0.0
-    lane = np.empty(2 * LANES)
-    store(lane, 0, most)
-    store(lane, LANES, least)
-    for k in range(LANES):
-        largest = max(largest, lane[k])
-        smallest = min(smallest, lane[LANES + k])
-    for k in range(end, values.size):
-        size = abs(values[k])
-        if size > 0:
-            largest = max(largest, size)
-            smallest = min(smallest, size)
-    return (smallest, largest) if largest > 0 else (1.0, 0.0)
 
 
 def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
@@ -238,7 +194,7 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     if len(stored) and not 0 <= stored.min() <= stored.max() < columns:
         raise ValueError(f"a sparse index lies outside the {columns} columns of the matrix")
     values = _as_float(matrix.data[: starts[-1]])
-    indices = _one_type(np.ascontiguousarray(stored, dtype=np.int32))
+    indices = np.ascontiguousarray(stored, dtype=np.int32)
     # as float64, in which 100 + 100 fits, and without flags of the matrix, which may be wrong
     parts = type(matrix)((values, stored, matrix.indptr), shape=matrix.shape)
     if not parts.has_canonical_format:
@@ -248,18 +204,6 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
         summed.sum_duplicates()
         return _sparse(summed)
     return values, indices, starts, columns
-
-
-def _one_type(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of a read-only array that is not marked so: Numba would compile for it again.
-
-    No kernel writes into the rows it is given.
-    """
-    if array.flags.writeable:
-        return array
-    interface = dict(array.__array_interface__)
-    interface["data"] = (interface["data"][0], False)
-    return np.asarray(SimpleNamespace(__array_interface__=interface, owner=array))
 
 
 def _as_float(X: Any) -> Float:
@@ -273,7 +217,7 @@ def _as_float(X: Any) -> Float:
         )
     if array.dtype.kind == "O":
         _refuse_non_numbers(array)
-    return _one_type(np.ascontiguousarray(array, dtype=np.float64))
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _refuse_non_numbers(array: NDArray[Any]) -> None:

@@ -10,8 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 from unitless import persistence
+from unitless.core.learner import Diverged
 from unitless.learners import REGISTRY, get
-from unitless.learners.base import Diverged
+from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows
 
 BASELINES = [name for name, path in REGISTRY.items() if ".baselines." in path]
@@ -58,7 +59,7 @@ def test_saved_learners_load_and_answer(name, stream, tmp_path):
 
 def test_a_class_added_late_meets_small_values():
     """Its records are empty, while the unit of the column is that of larger values."""
-    learner = get("nda")("softmax", classes=2)
+    learner = with_classes(get("nda"), 2)
     learner.learn(as_rows([[1.0], [1e200]], [0, 1]))
     learner.add_class()
     assert np.isfinite(learner.learn(as_rows([[1e-200], [2e-200]], [2, 0]))).all()

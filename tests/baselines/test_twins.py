@@ -19,6 +19,7 @@ from naive.baselines.loop import scores as plain
 from naive.digits import as_decimal, precision
 from naive.vaw import vaw
 from unitless.learners import get
+from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows
 
 TWINS = {
@@ -110,8 +111,10 @@ def compare(name, X, loss="logistic", weights=None, classes=0, floor=0.01, **par
     """The worst error of the learner on the stream."""
     y, own = targets_for(loss, X, classes), dict(parameters)
     if classes:
-        parameters["classes"] = own["classes"] = classes
-    learner = get(name)(loss, **parameters)
+        own["classes"] = classes
+        learner = with_classes(get(name), classes, **parameters)
+    else:
+        learner = get(name)(loss, **parameters)
     found = learner.learn(as_rows(X, y, weights))
     if name in NEED_THE_LOSS:
         own["of"] = loss

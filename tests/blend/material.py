@@ -15,7 +15,7 @@ from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
 from unitless.blend.softmax import SoftmaxMixture
 from unitless.blend.squared import SquaredMixture
-from unitless.learners.zero import Zero
+from unitless.learners.coordinate import Zero
 from unitless.rows import as_rows
 
 CLASSES = 3
@@ -37,20 +37,20 @@ def members(roles):
 def mixer_of(loss, roles, steep=None):
     """A mixer of experts with these roles, of which one may be steep."""
     experts = [each._replace(steep=k == steep) for k, each in enumerate(members(roles))]
-    return MIXERS.get(loss, HedgeMixture)(experts, losses.get(loss))
+    classes = CLASSES if loss == "softmax" else 1
+    return MIXERS.get(loss, HedgeMixture)(experts, losses.get(loss), classes)
 
 
 def mixed(mixer, Z, y, v=None, drops=None):
     """Scores of the table's rows, each learned; drops is {row: who is still there}."""
-    v = np.empty(0) if v is None else v
-    out = np.empty((len(Z), *Z.shape[2:]))
+    scores = []
     edges = sorted({0, len(Z), *(drops or {})})
     for first, last in pairwise(edges):
         if first in (drops or {}):
             mixer.drop(np.array(drops[first]))
-        own = v[first:last] if len(v) else v
-        mixer.learn(Z[first:last], y[first:last], own, out[first:last])
-    return out
+        own = None if v is None else v[first:last]
+        scores.append(mixer.learn(Z[first:last], y[first:last], own))
+    return np.concatenate(scores)
 
 
 def targets_of(loss, rng, n):

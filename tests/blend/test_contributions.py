@@ -126,7 +126,7 @@ def test_contributions_add_up_while_members_leave(loss, kind):
             parts = adds_up(learner, row)
             absent = np.ones(len(parts), dtype=bool)
             absent[row.indices[row.indices < len(parts)]] = False
-            if not learner.ensemble.features.dense:
+            if not learner.features.dense:
                 assert not parts[absent].any()
 
 

@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 from scipy.special import expit, xlogy
 
-from unitless.blend import blend as module
 from unitless.blend.blend import Blend
-from unitless.blend.grouped_slopes import FIRST, GROUPS, POWERS, BlendSlopes
-from unitless.learners.base import Weights
+from unitless.blend.grouped_slopes import POWERS
+from unitless.core.learner import Weights
+from unitless.learners import get
 from unitless.regret import best_comparator, certificate
 from unitless.regret.blend_certificate import _conjugates
 from unitless.regret.damped import LAMBDAS
 from unitless.rows import as_rows
+
+FIRST, GROUPS = 5, 8
+"""The first period has 2^5 - 1 trials; each has eight groups."""
 
 
 def data(n=300, d=5, seed=0):
@@ -38,46 +41,42 @@ def twin(X, y, v, scores, others):
     return sums, h
 
 
-def learned(X, y, v):
-    """(Blend, its scores, those of the expert with slopes)."""
-    blend = Blend(views="smooth")
-    heard = []
-    honest = blend.slopes.learn
-
-    def listen(block, targets, weights, scores, Z):
-        heard.append(Z[weights > 0, blend.slopes.expert])
-        honest(block, targets, weights, scores, Z)
-
-    blend.slopes.learn = listen
-    scores = blend.learn(as_rows(X, y, v))
-    others = np.zeros(len(y))
-    others[v > 0] = np.concatenate(heard)
-    return blend, scores, others
+def scores_of_the_expert(X, y, v):
+    """Those of the Newton expert, which sees rows less the means of all rows so far."""
+    rows = np.flatnonzero(v)
+    centred = X - X
+    centred[rows] = X[rows] - np.cumsum(X[rows], axis=0) / np.arange(1, len(rows) + 1)[:, None]
+    return get("newton")("logistic", strength=10.0).learn(as_rows(centred, y, v))
 
 
 def test_sums_are_those_of_the_twin():
     X, y, v = data()
-    blend, scores, others = learned(X, y, v)
-    sums, h = twin(X, y, v, scores, others)
+    blend = Blend(views="smooth")
+    scores = blend.learn(as_rows(X, y, v))
+    sums, h = twin(X, y, v, scores, scores_of_the_expert(X, y, v))
     assert blend.slopes.trials == np.count_nonzero(v)
-    np.testing.assert_allclose(blend.slopes._slopes[: len(sums)], sums, rtol=1e-11, atol=1e-13)
-    ids = blend.ensemble.features.ids
-    found = blend.slopes.total(1 + X.shape[1])[:, :, np.append(0, 1 + ids)]
+    found = blend.slopes.sums_by_group()
+    np.testing.assert_allclose(found[: len(sums)], sums, rtol=1e-11, atol=1e-13)
+    ids = np.array(blend.features.ids)
+    found = blend.slopes.h_by_group(1 + X.shape[1])[:, :, np.append(0, 1 + ids)]
     np.testing.assert_allclose(found[: len(h)], h, rtol=1e-11, atol=1e-12)
     assert not found[len(h) :].any()
 
 
-def test_single_rows_are_those_of_a_block(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 0)
+def test_single_rows_are_those_of_a_block():
     X, y, v = data(n=200)
     v[-1] = 1.0
     whole, learner = Blend(), Blend()
     whole.learn(as_rows(X, y, v))
     for t in range(len(y)):
         learner.learn(as_rows(X[t : t + 1], y[t : t + 1], v[t : t + 1]))
-    assert learner._row_table is not None
-    for one, other in zip(learner.slopes.state, whole.slopes.state, strict=True):
-        assert np.array_equal(one, other)
+    assert learner.slopes.trials == whole.slopes.trials > 0
+    width = 1 + X.shape[1]
+    groups = 1 + int(learner.slopes.groups)  # a block may have made room for more
+    one, other = (each.slopes.sums_by_group()[:groups] for each in (learner, whole))
+    np.testing.assert_array_equal(one, other)
+    one, other = (each.slopes.h_by_group(width)[:groups] for each in (learner, whole))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_units_do_not_matter():
@@ -102,9 +101,10 @@ def test_many_features_are_one_group():
     blend = Blend(views="smooth")
     scores = blend.learn(as_rows(X, y))
     slopes = blend.slopes
-    assert slopes._slopes[0].any()
-    assert slopes._slopes[1:].any()
-    assert slopes._slopes_narrow.shape[2] <= 257
+    sums = slopes.sums_by_group()
+    assert sums[0].any()
+    assert sums[1:].any()
+    assert slopes.narrow_coordinates <= 257
     paid = float(np.sum(blend.loss.value(y, scores)))
     rng = np.random.default_rng(0)
     for size in (0.0, 0.01, 0.1):
@@ -124,9 +124,13 @@ def test_close_to_the_truth():
     true = float(np.sum(blend.loss.value(y, scores))) - best.loss
     claims = [member.bounds[1].certificate for member in certificate(blend, best.weights).by_member]
     assert true < min(claims) < 1.8 * true
-    blend.slopes = BlendSlopes(0, True)  # as after loading a file of 0.1.0, which has no sums
-    old = [member.bounds[1].certificate for member in certificate(blend, best.weights).by_member]
-    assert min(old) > 1.5 * min(claims)
+    overheads = {name: each.overhead for name, each in blend.guarantees().items()}
+    alone = [
+        certificate(expert, best.weights).bounds[1].certificate + overheads[member.name]
+        for member, expert in zip(blend.members, blend.experts, strict=True)
+        if member.role == "guarantee"
+    ]
+    assert min(alone) > 1.5 * min(claims)
 
 
 @pytest.mark.parametrize("seed", range(5))

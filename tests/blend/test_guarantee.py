@@ -24,8 +24,8 @@ from blend.material import (
     widening,
 )
 from unitless import losses
-from unitless.blend.mixture import EXCESS
 from unitless.rows import as_rows
+from unitless.state import remembered
 
 K, N = 6, 250
 ROLES = ["guarantee"] * 2 + ["main"] * 3 + ["tracker"]
@@ -228,10 +228,11 @@ def test_overheads_after_a_drop_are_those_of_both_stretches():
 
 def follows_expert_2(mixer):
     """Freeze the stacker: no variance, so that it never learns, and all its weight on one."""
-    state = mixer.state
-    state.D[:], state.s2[:] = 0, 1e6  # and nothing is strange to it
-    state.w[:] = 0
-    state.w[2] = 100.0 if mixer.loss.name != "squared" else 1.0
+    stacker = mixer.stacker
+    D, s2, w = (np.asarray(part) for part in (stacker.D, stacker.s2, stacker.w))
+    D[:], s2[:] = 0, 1e6  # and nothing is strange to it
+    w[:] = 0
+    w[2] = 100.0 if mixer.loss.name != "squared" else 1.0
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
@@ -288,18 +289,18 @@ def test_the_overhead_of_squares_before_anything_is_seen(make, weighted):
 def long_run(rows, block=100_000):
     """Rows in which the best expert changes half way, having been certain all that time."""
     rng = np.random.default_rng(0)
-    mixer, out = mixer_of("logistic", ROLES), np.empty(block)
+    mixer = mixer_of("logistic", ROLES)
     y = rng.choice([-1.0, 1.0], block)
     good, bad = 30 * y, -30 * y
     tables = [np.column_stack([good, bad, good, bad, bad, bad])]
     tables.append(np.column_stack([bad, good, bad, bad, good, bad]))
     for first in range(0, rows, block):
         Z = np.ascontiguousarray(tables[first * 2 >= rows])
-        mixer.learn(Z, y, np.empty(0), out)
-        least = mixer.state.W0[: K + 1] / (first + block + 2)
-        assert np.isfinite(out).all()
-        assert (mixer.state.W[: K + 1] >= least).all()
-        assert all(np.isfinite(part).all() for part in mixer.state[:-1])
+        assert np.isfinite(mixer.learn(Z, y)).all()
+        least = np.array(mixer.W0)[: K + 1] / (first + block + 2)
+        assert (np.array(mixer.W)[: K + 1] >= least).all()
+        kept = remembered(mixer)[0]
+        assert all(np.isfinite(part).all() for path, part in kept.items() if path != "history")
         holds(mixer.guarantees())
     return mixer
 
@@ -366,7 +367,7 @@ def test_what_a_claim_calls_a_member_is_that_learner(name):
     X, y = tame("logistic")
     learner = blend()
     learner.learn(as_rows(X, y))
-    member = next(m for m in learner.ensemble.members if m.name == name)
+    member = next(m for m in learner.members if m.name == name)
     alone = member.kind(loss="logistic", **member.parameters)
     lost = -log_expit(y * alone.learn(as_rows(X, y))).sum()
     assert learner.guarantees()[name].member_loss == pytest.approx(lost, rel=1e-9)
@@ -419,7 +420,7 @@ def test_the_gain_of_exp_concavity_counts():
     Z = y[:, None] + rng.normal(size=(N, K))
     mixer = mixer_of("squared", ROLES)
     mixed(mixer, Z[:50], y[:50])
-    excess = mixer.state.totals[EXCESS]
+    excess = mixer.excess
     mixed(mixer, Z[50:], y[50:])
     holds(mixer.guarantees())
-    assert mixer.state.totals[EXCESS] < excess - 0.1
+    assert mixer.excess < excess - 0.1

@@ -414,7 +414,7 @@ def test_members_that_look_at_centred_or_squashed_rows_are_affine(views):
     plain, other = (blend(views=views) for _ in range(2))
     plain.learn(as_rows(X, y))
     other.learn(as_rows(shifted, y))
-    for member in plain.ensemble.members:
+    for member in plain.members:
         mine, its = (learner.guarantees()[member.name].member_loss for learner in (plain, other))
         # the constant is a feature of Algorithm 2
         affine = member.kind.invariance in ("linear", "affine")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from blend.material import CLASSES, forecasts, mixed, mixer_of, targets_of, worst
+from blend.material import forecasts, mixed, mixer_of, targets_of, worst
 from naive import blend as naive
-from unitless.learners.base import EMPTY
+from unitless.state import remembered
 
 ROLES = ["guarantee", "main", "tracker", "main", "main"]
 SKILL = np.array([0.2, 0.9, 0.0, 0.5, -0.3])
@@ -50,7 +50,7 @@ def compare(loss, Z, y, v=None, drops=None, digits=40, roles=ROLES):
     alive = [k for k, weight in enumerate(exact.weights) if weight > 0]
     claims = list(mixer.guarantees().values())
     now = [claim for claim in claims if claim.last == len(y)]
-    order = sorted(now, key=lambda claim: mixer._names.index(claim.member))
+    order = sorted(now, key=lambda claim: mixer.names.index(claim.member))
     errors = [
         worst(scores, exact.scores),
         worst(list(mixer.mixture_weights().values()), exact.weights),
@@ -142,12 +142,13 @@ def test_members_leave(loss):
 def test_predict_is_what_learn_uses_and_leaves_no_trace(loss):
     Z, y = table(loss)
     mixer = mixer_of(loss, ROLES)
-    room = (1, CLASSES) if loss == "softmax" else 1
     for t in range(N):
-        state = _copied(mixer.state)
-        ahead = mixer.learn(Z[t : t + 1], EMPTY, EMPTY, np.empty(room))
-        for before, after in zip(state, _copied(mixer.state), strict=True):
-            np.testing.assert_array_equal(before, after)
+        state, facts = remembered(mixer)
+        ahead = mixer.scores(Z[t : t + 1])
+        after, same_facts = remembered(mixer)
+        for path, array in state.items():
+            np.testing.assert_array_equal(array, after[path])
+        assert facts == same_facts
         np.testing.assert_array_equal(ahead, mixed(mixer, Z[t : t + 1], y[t : t + 1]))
 
 
@@ -160,11 +161,7 @@ def test_blocks_are_rows(loss):
     found = np.concatenate([mixed(pieces, Z[a:b], y[a:b]) for a, b in cuts])
     np.testing.assert_array_equal(found, scores)
     assert whole.guarantees() == pieces.guarantees()
-    ahead = [
-        mixer.learn(Z[::-1].copy(), EMPTY, EMPTY, np.empty_like(scores))
-        for mixer in (whole, pieces)
-    ]
-    np.testing.assert_array_equal(*ahead)
+    np.testing.assert_array_equal(*(mixer.scores(Z[::-1]) for mixer in (whole, pieces)))
 
 
 @each_loss
@@ -174,7 +171,7 @@ def test_the_history_is_of_the_weights_after_1_2_4_8_trials(loss):
     for t in range(N):
         mixed(mixer, Z[t : t + 1], y[t : t + 1])
         after[t + 1] = mixer.mixture_weights()
-    kept = mixer.history()
+    kept = mixer.weight_history()
     assert [t for t, _ in kept] == [1, 2, 4, 8, 16, 32, 64]
     for t, weights in kept:
         assert weights == after[t]
@@ -185,9 +182,3 @@ def test_a_member_in_no_trial_lost_nothing():
     claims = mixer_of("logistic", ROLES).guarantees()
     assert {claim.loss for claim in claims.values()} == {0.0}
     assert {claim.overhead for claim in claims.values()} == {0.0}
-
-
-def _copied(state):
-    if isinstance(state, np.ndarray):
-        return [state.copy()]
-    return [leaf for part in state for leaf in _copied(part)]

@@ -181,7 +181,7 @@ def test_ridge_is_the_posterior_mean():
     y = rng.normal(size=256)
     learner = get("ridge")(intercept=False)
     learner.learn(as_rows(X, y))
-    last = learner._totals[1]  # the prior is as it was in that row
+    last = learner.last  # the prior is as it was in that row
     prior = np.diag((X[: int(last)] ** 2).sum(axis=0) / last)
     by_hand = np.linalg.solve(X.T @ X + prior, X.T @ y)
     np.testing.assert_allclose(learner.weights().features, by_hand, rtol=1e-9)

@@ -1,4 +1,4 @@
-"""Rows one at a time go through a kernel of their own: the same bits as in blocks."""
+"""Rows one at a time and dict rows: the same bits as in blocks, whatever happens in between."""
 
 import copy
 import pickle
@@ -8,16 +8,10 @@ import pytest
 
 from blend.material import FEW_LOSSES, blend, same_bits, tame, targets_of
 from unitless import persistence
-from unitless.blend import blend as module
+from unitless.learners import Blend
 from unitless.rows import as_rows
 
 few_losses = pytest.mark.parametrize("loss", FEW_LOSSES)
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch):
-    """Single rows are compiled from the first one on."""
-    monkeypatch.setattr(module, "PATIENCE", 0)
 
 
 def stream(loss, n=80, d=6):
@@ -49,8 +43,47 @@ def test_rows_are_those_of_a_block(loss, weighted):
     whole, learner = blend(loss), blend(loss)
     scores = whole.learn(as_rows(X, y, v))
     same_bits(one_by_one(learner, X, y, v), scores)
-    assert learner._row_table is not None
     same_bits(learner.predict(as_rows(X)), whole.predict(as_rows(X)))
+
+
+def as_dict(row):
+    """A row by name; a missing value is None."""
+    return {f"x{j:03}": None if x != x else x for j, x in enumerate(row.tolist())}
+
+
+def dict_by_dict(learner, X, y, v=None):
+    """Scores of the rows as dicts, each predicted and then learned."""
+    scores = []
+    for t, row in enumerate(map(as_dict, X)):
+        weight = 1.0 if v is None else v[t]
+        before = learner.predict_one(row, weight)
+        scores.append(learner.learn_one(row, y[t], weight))
+        if t:
+            same_bits(before, scores[-1])
+    return np.array(scores)
+
+
+@few_losses
+@pytest.mark.parametrize("weighted", [False, True])
+def test_dicts_are_those_of_a_block(loss, weighted):
+    X, y, v = stream(loss)
+    v = v if weighted else None
+    whole, learner = blend(loss), blend(loss)
+    scores = whole.learn(as_rows(X, y, v))
+    same_bits(dict_by_dict(learner, X, y, v), scores)
+    same_bits([learner.predict_one(row) for row in map(as_dict, X)], whole.predict(as_rows(X)))
+
+
+@few_losses
+def test_dicts_rows_and_blocks_in_turn(loss):
+    X, y, _ = stream(loss, n=120)
+    scores = blend(loss).learn(as_rows(X, y))
+    learner, parts = blend(loss), []
+    ways = (dict_by_dict, one_by_one, lambda own, X, y: own.learn(as_rows(X, y)))
+    for k, first in enumerate(range(0, 120, 10)):
+        span = slice(first, first + 10)
+        parts.append(ways[k % 3](learner, X[span], y[span]))
+    same_bits(np.concatenate(parts), scores)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
@@ -97,12 +130,16 @@ def test_rescale_in_between(loss):
     one_by_one(learner, X[:40], y[:40])
     learner.rescale(factors)
     same_bits(one_by_one(learner, X[40:] * factors, y[40:]), scores[40:])
+    named = blend(loss)
+    dict_by_dict(named, X[:40], y[:40])
+    named.rescale({f"x{j:03}": factor for j, factor in enumerate(factors.tolist())})
+    same_bits(dict_by_dict(named, X[40:] * factors, y[40:]), scores[40:])
 
 
 def test_a_class_in_between():
     X, y, _ = stream("softmax")
     y = np.where(np.arange(len(y)) < 40, y % 2, y)
-    learner, other = (module.Blend("softmax", classes=2) for _ in range(2))
+    learner, other = (Blend("softmax", classes=2) for _ in range(2))
     one_by_one(learner, X[:40], y[:40])
     other.learn(as_rows(X[:40], y[:40]))
     learner.add_class()
@@ -119,6 +156,7 @@ def test_a_row_that_breaks_a_rule():
     y = targets_of("logistic", rng, 60)
     scores = blend().learn(as_rows(X, y))
     same_bits(one_by_one(blend(), X, y), scores)
+    same_bits(dict_by_dict(blend(), X, y), scores)
 
 
 def test_values_out_of_range():
@@ -127,6 +165,7 @@ def test_values_out_of_range():
     X[60:, 1] *= 1e-300
     scores = blend().learn(as_rows(X, y))
     same_bits(one_by_one(blend(), X, y), scores)
+    same_bits(dict_by_dict(blend(), X, y), scores)
 
 
 def test_saving_in_between(tmp_path):
@@ -142,32 +181,16 @@ def test_saving_in_between(tmp_path):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "straight").read_bytes()
 
 
-def test_a_row_of_weight_0_within_a_block_leaves_no_stale_table():
-    """It is scored by the kernel for single rows; the block's next rows bring new columns."""
+def test_a_row_of_weight_0_within_a_block():
+    """It is only scored; the block's next rows bring new columns."""
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(80, 2)), np.zeros((80, 6))])
     X[60:, 2:] = rng.normal(size=(20, 6))
     y = np.sign(X[:, 0])
     weights = np.ones(80)
     weights[50] = 0
-    learner = module.Blend()
-    for k in range(50):
-        learner.learn(as_rows(X[k : k + 1], y[k : k + 1]))
-    learner.learn(as_rows(X[50:], y[50:], weights[50:]))
+    scores = blend().learn(as_rows(X, y, weights))
+    learner = blend()
+    same_bits(one_by_one(learner, X[:50], y[:50]), scores[:50])
+    same_bits(learner.learn(as_rows(X[50:], y[50:], weights[50:])), scores[50:])
     same_bits(learner.predict(as_rows(X[:1])), learner.predict(as_rows(X[:2]))[:1])
-
-
-@pytest.mark.parametrize("loss", ["logistic", "squared", "softmax", "hinge", "absolute"])
-def test_a_row_is_one_compiled_call(loss, monkeypatch):
-    """Neither experts nor the mixture are called from Python."""
-    X, y = tame(loss, n=40, d=4)
-    learner = blend(loss)
-    learner.learn(as_rows(X, y))
-    learner.learn(as_rows(X[:1], y[:1]))  # a row for which the trees make room goes the long way
-    learner.predict(as_rows(X[:1]))
-    called = []
-    monkeypatch.setattr(type(learner.mixture), "learn", lambda *_: called.append("mixture"))
-    monkeypatch.setattr(type(learner.ensemble), "run", lambda *_: called.append("ensemble"))
-    learner.learn(as_rows(X[:1], y[:1]))
-    assert np.isfinite(learner.predict(as_rows(X[:1]))).all()
-    assert not called

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from unitless.blend import ensemble as threads
+from unitless.blend import blend as module
 from unitless.learners import Blend
 from unitless.rows import as_rows
 
+ENOUGH = 256
+"""Rows from which on members run on threads."""
 
-def stream(n=3 * threads.MIN_ROWS):
+
+def stream(n=3 * ENOUGH):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 6)) * 10.0 ** rng.integers(-3, 4, 6)
     return as_rows(X, np.sign(X[:, 0] + rng.normal(size=n) * 1e-3))
@@ -18,7 +21,7 @@ def stream(n=3 * threads.MIN_ROWS):
 def test_threads_change_no_bit(loss, monkeypatch):
     scores = []
     for count in (1, 2, 4):
-        monkeypatch.setattr(threads.config, "NUMBA_NUM_THREADS", count)
+        monkeypatch.setattr(module, "_threads", lambda count=count: count)
         learner, rows = Blend(loss), stream()
         scores.append((learner.learn(rows), learner.predict(rows)))
     for others in scores[1:]:
@@ -26,11 +29,18 @@ def test_threads_change_no_bit(loss, monkeypatch):
 
 
 def test_members_do_run_on_threads(monkeypatch):
-    monkeypatch.setattr(threads.config, "NUMBA_NUM_THREADS", 2)
+    monkeypatch.setattr(module, "_threads", lambda: 2)
     seen = []
-    pool = threads.ThreadPoolExecutor
-    monkeypatch.setattr(threads, "ThreadPoolExecutor", lambda n: seen.append(n) or pool(n))
-    Blend().learn(stream(threads.MIN_ROWS - 1))
+    pool = module.ThreadPoolExecutor
+    monkeypatch.setattr(module, "ThreadPoolExecutor", lambda n: seen.append(n) or pool(n))
+    Blend().learn(stream(ENOUGH - 1))
     assert not seen
-    Blend().learn(stream(threads.MIN_ROWS))
+    Blend().learn(stream(ENOUGH))
     assert seen == [2]
+
+
+def test_the_environment_limits_threads(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert module._threads() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "not a number")
+    assert module._threads() >= 1

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from laws.streams import CLASSES, NEAR_TARGETS, in_any_unit, make, symmetric
 from unitless import losses, persistence
-from unitless.learners.base import Diverged
+from unitless.core.learner import Diverged
 from unitless.rows import as_rows
 
 LARGEST = np.finfo(float).max

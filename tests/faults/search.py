@@ -10,12 +10,10 @@ import numpy as np
 
 from laws.streams import CLASSES, NEAR_TARGETS, in_any_unit, make
 from laws.streams import PAIRS as EVERY_PAIR
-from unitless.learners.base import Diverged
-from unitless.learners.boosted_trees import BoostedTrees
+from unitless.core.learner import Diverged
 from unitless.losses import HUBER
-from unitless.persistence.states import remembered
 from unitless.rows import as_rows
-from unitless.state import Field
+from unitless.state import remembered
 
 PAIRS = [(name, loss) for name, loss in EVERY_PAIR if in_any_unit(name)]
 """Learners that no unit moves, with each loss they take."""
@@ -107,9 +105,7 @@ def numbers_of(learner):
     """The arrays of a state. Units are at the ends of the range by design, in the history of a
     Blend inf stands for what has not been, and in trees NaN and inf for what is still open."""
     found = remembered(learner)[0].items()
-    open_ended = tuple(
-        field.name for field in BoostedTrees.saved if isinstance(field, Field) and field.may_be_nan
-    )
+    open_ended = ("nodes.threshold", "candidates.threshold", "first.value")
     return [
         array
         for path, array in found

@@ -32,7 +32,7 @@ def saved(folder):
     """An old model, and a newer one that is to replace it."""
     learner = Coordinate()
     persistence.save(learner, folder / "model")
-    learner.learn(as_rows(np.ones((1, 5000)), [1.0]))
+    learner.learn(as_rows(np.random.default_rng(0).normal(size=(1, 5000)), [1.0]))
     return folder / "model", learner
 
 

@@ -5,7 +5,6 @@ A law reads from the class whom it binds: `invariance`, `scales_instance`, `targ
 losses its constructor takes, whether it has sums. What no class declares is declared here.
 """
 
-import inspect
 from collections import defaultdict
 from functools import cache
 from typing import NamedTuple
@@ -18,11 +17,12 @@ from hypothesis.extra.numpy import arrays
 
 from cases import in_one_test
 from unitless import losses
+from unitless.core.coordinatewise import Coordinatewise
+from unitless.core.learner import Diverged
 from unitless.learners import REGISTRY, get
-from unitless.learners.base import Diverged
-from unitless.learners.coordinatewise import Coordinatewise
-from unitless.learners.one_vs_rest import OneVsRest
+from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows
+from unitless.state import remembered
 
 # Learners and losses
 
@@ -42,26 +42,19 @@ LOSSES = [losses.get(PARAMETERS.get(name, name)).name for name in (*losses.NAMES
 FEW_LOSSES = ("logistic", "absolute", "softmax")
 """One loss of each kind of target, for the sake of time: for baselines and a second Blend."""
 CLASSES = 3
-ONE_A_CLASS = ("coordinate", "eg", "full")
-"""Learners without a softmax form of their own that are tried as one learner a class."""
 
 
 def make(name, loss=None, **parameters):
     """A fresh learner; without a loss, with the first that it accepts."""
     loss = loss or first_loss(name)
-    if loss != "softmax":
-        return get(name)(loss, **parameters)
-    if name in ONE_A_CLASS:
-        return OneVsRest(get(name), classes=CLASSES, **parameters)
-    return get(name)(loss, classes=CLASSES, **parameters)
+    if loss == "softmax":
+        return with_classes(get(name), CLASSES, **parameters)
+    return get(name)(loss, **parameters)
 
 
 @cache
 def accepts(name, loss):
     """Whether the learner can be made with the loss."""
-    has_classes = "classes" in inspect.signature(get(name)).parameters
-    if loss == "softmax" and not has_classes and name not in ONE_A_CLASS:
-        return False
     try:
         make(name, loss)
     except ValueError:
@@ -313,17 +306,11 @@ def close(a, b, tolerance):
     assert (np.abs(a - b) <= tolerance * size).all(), np.max(np.abs(a - b) / size)
 
 
-def leaves(state):
-    """The arrays of a state."""
-    if isinstance(state, np.ndarray):
-        return [state]
-    return [leaf for part in state for leaf in leaves(part)]
-
-
 def snapshot(learner):
-    """Everything a refused or pure call must leave alone."""
-    arrays = [(a.dtype.str, a.shape, a.tobytes()) for a in leaves(learner.state)]
-    return arrays, dict(learner.names.columns)
+    """Everything that a refused or pure call must leave alone."""
+    arrays, facts = remembered(learner)
+    kept = {path: (a.dtype.str, a.shape, a.tobytes()) for path, a in arrays.items()}
+    return kept, facts, dict(learner.names.columns)
 
 
 def or_diverged(learner, call):

@@ -33,8 +33,8 @@ from laws.streams import (
     targets,
 )
 from unitless import losses
+from unitless.core.learner import Diverged
 from unitless.learners import get
-from unitless.learners.base import Diverged
 from unitless.regret import bounds
 from unitless.rows import as_rows
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from cases import in_one_test
+from unitless.core.parameters import ALPHA_0
 from unitless.learners import get
-from unitless.learners.declared import ALPHA_0
 from unitless.regret.bounds import SHARP_ALPHA, kappa
 from unitless.rows import as_rows
 

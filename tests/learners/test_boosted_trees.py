@@ -7,6 +7,7 @@ import pytest
 
 from unitless.learners import BoostedTrees
 from unitless.rows import as_rows
+from unitless.state import remembered
 
 MASK = 2**64 - 1
 SLOTS = 12
@@ -242,7 +243,7 @@ def test_memory_grows_with_the_leaves_in_use():
     X = rng.normal(size=(1000, 10))
     learner = BoostedTrees()
     learner.learn(as_rows(X, np.sign(X[:, 0])))
-    assert sum(array.nbytes for part in learner.state for array in part) < 2e6
+    assert sum(array.nbytes for array in remembered(learner)[0].values()) < 2e6
 
 
 @pytest.mark.parametrize("loss", ["squared", "softmax"])
@@ -251,8 +252,8 @@ def test_memory_is_bounded(loss):
     X, y = stream(loss, n=3000)
     learner = BoostedTrees(loss, classes=3 if loss == "softmax" else 0, trees=4, leaves=8, gain=0.5)
     scores = learner.learn(as_rows(X, y))
-    assert learner.state[0].leaves.tolist() == [8] * 4
-    assert len(learner.state[1].record) == 32
+    assert np.array(learner.leaves_of).tolist() == [8] * 4
+    assert len(learner.candidates) == 32
     single = BoostedTrees(loss, classes=3 if loss == "softmax" else 0, trees=4, leaves=8, gain=0.5)
     rows = as_rows(X, y)
     parts = [single.learn(rows[t : t + 1]) for t in range(3000)]

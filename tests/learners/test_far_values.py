@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from unitless.learners import get
+from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows
 
 ROWS, COLUMNS = 30, 3
@@ -39,9 +40,10 @@ def test_streams_near_the_ends_of_float64(name, loss, kind):
         Z = np.ldexp(X, shifts)
         if not np.isfinite(Z).all() or not np.array_equal(np.ldexp(Z, -shifts), X):
             continue  # not the same rows in another unit
-        options = {"classes": 3} if loss == "softmax" else {}
-        targets = labels if options else np.where(labels > 0, 1.0, -1.0)
-        one, other = get(name)(loss, **options), get(name)(loss, **options)
+        targets = labels if loss == "softmax" else np.where(labels > 0, 1.0, -1.0)
+        one, other = (
+            with_classes(get(name), 3) if loss == "softmax" else get(name)(loss) for _ in range(2)
+        )
         scores = []
         for i in range(ROWS):
             row = as_rows(sp.csr_array(X[i : i + 1]), targets[i : i + 1])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from unitless.learners import Neighbours
-from unitless.learners.neighbours import USED
 from unitless.rows import as_rows
 
 CLASSES = 3
@@ -77,7 +76,7 @@ def test_twin(loss, n, d):
     twin = Twin(loss)
     expected = np.array([twin.learn(*row) for row in zip(X, y, v, strict=True)])
     np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
-    assert learner._numbers[USED] == len(twin.rows)
+    assert learner.used == len(twin.rows)
 
 
 def test_only_hard_rows_are_stored():
@@ -85,7 +84,7 @@ def test_only_hard_rows_are_stored():
     X = rng.normal(size=(3000, 2))
     learner = Neighbours()
     learner.learn(as_rows(X, np.where(X[:, 0] > 0, 1.0, -1.0)))
-    assert learner._numbers[USED] < 600
+    assert learner.used < 600
 
 
 def test_room_for_rows_does_not_grow_for_ever():
@@ -93,8 +92,8 @@ def test_room_for_rows_does_not_grow_for_ever():
     learner = Neighbours("squared")
     for _ in range(3):
         learner.learn(as_rows(rng.normal(size=(1000, 2)), rng.normal(size=1000)))
-    assert learner._numbers[USED] == 1024
-    assert learner._stored.nbytes == 1024 * 2 * 8
+    assert learner.used == 1024
+    assert len(learner.stored) == 1024 * 2
 
 
 def test_too_many_columns():

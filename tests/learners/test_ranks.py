@@ -1,34 +1,27 @@
 """The ranks of Algorithm 2 and of VAW are exact where rounding makes them hard to tell."""
 
 import math
+from copy import deepcopy
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 
 from learners.rank_streams import STREAMS, exact_ranks
 from naive.full import full
-from unitless.distributed.merging import continued, merged
 from unitless.learners import get
-from unitless.learners.givens import rotate
-from unitless.learners.triangular_factor import (
-    NOISE,
-    OLD_RULE,
-    RANK,
-    FactorState,
-    T,
-    find_pivot,
-)
-from unitless.learners.vaw import Vaw
+from unitless.learners.triangular_factor import Factor
 from unitless.rows import as_rows
+from unitless.state import remembered
 
 each_stream = pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
+NOISE = 128 * 2.0**-53
+MANY_ROWS = 64 * 100.0**2
 
 
 def rank(learner):
-    return int(learner.state.totals[RANK])
+    return learner.factor.rank
 
 
 def shuffled(make, seed, T):
@@ -51,25 +44,15 @@ def test_the_rank_is_exact_after_every_part(make, name):
 
 
 @each_stream
-def test_the_rank_of_merged_shards_is_exact(make):
-    for seed in range(6):
-        X, y, exact = shuffled(make, seed, 400)
-        half = len(X) // 2
-        one, two = Vaw(intercept=False), continued(Vaw(intercept=False), y[0])
-        one.learn(as_rows(X[:half], y[:half]))
-        two.learn(as_rows(X[half:], y[half:]))
-        assert rank(merged(one, two)) == exact[-1]
-
-
-@each_stream
 def test_predict_is_what_learn_uses_where_directions_open(make):
     X, y, _ = shuffled(make, 0, 120)
     learner = get("full")(intercept=False)
     for x, target in zip(X, y, strict=True):
-        before = [array.copy() for array in learner.state]
+        before, _ = remembered(learner)
         promised = learner.predict(as_rows(x[None]))
-        for array, old in zip(learner.state, before, strict=True):
-            np.testing.assert_array_equal(array, old)
+        after, _ = remembered(learner)
+        for name, array in before.items():
+            np.testing.assert_array_equal(after[name], array)
         np.testing.assert_array_equal(learner.learn(as_rows(x[None], [target])), promised)
 
 
@@ -139,80 +122,68 @@ def test_real_directions_are_not_lost(condition):
         assert rank(learner) == 5
 
 
-def test_a_model_of_0_1_0_keeps_its_rule():
-    wrong = []
-    for seed in range(12):
-        X, y, exact = shuffled(STREAMS["squares_of_time"], seed, 400)
-        learner = get("full")(intercept=False)
-        learner.state.totals[OLD_RULE] = 1.0
-        learner.learn(as_rows(X, y))
-        wrong.append(rank(learner) != exact[-1])
-    assert any(wrong)
+def factor_of(U, rank):
+    """The factor of columns of norm 1."""
+    made = Factor(len(U))
+    made.take(1 + np.arange(len(U)))
+    made.write("U", U.ravel())
+    made.write("D", np.where(np.arange(len(U)) < rank, 1.0, 0.0))
+    made.write("squares", np.ones(len(U)))
+    made.rank = rank
+    made._loaded()
+    return made
 
 
 def equal_columns():
-    """A state of rank 1 in which column 1 equals column 0, both of norm 1."""
-    state = FactorState.empty(2).with_coordinates(np.array([1, 2]))
-    state.U[0] = 1.0
-    state.D[0] = 1.0
-    state.squares[:] = 1.0
-    state.totals[RANK] = 1
-    return state
+    """A factor of rank 1 in which column 1 equals column 0, both of norm 1."""
+    return factor_of(np.array([[1.0, 1.0], [0.0, 0.0]]), rank=1)
 
 
-def opens(state, rest, size):
-    """Whether this rest of a row, relative to NOISE, opens a direction in column 1."""
-    ones = np.ones(2)
-    w = np.array([0.0, rest * NOISE])
-    return find_pivot(w, 1.0, state, state.U, ones, ones, size) >= 0
+def opens(factor, rest, size=1.0, t=0.0):
+    """Whether this rest of a row, relative to NOISE, opens a direction in column 1.
+
+    The rest of the row's part of h has this size, at least 1.
+    """
+    factor.add_rows([np.array([0.0, rest * NOISE])], [size - 1.0], t)
+    return factor.rank == 2
 
 
 def test_a_heavy_row_late_in_the_stream_shows_more_noise():
     """After t rows, errors of the factor have grown like sqrt(t)."""
-    state = equal_columns()
-    assert opens(state, 50, size=0.0)
-    state.totals[T] = 64 * 100**2
-    assert not opens(state, 50, size=0.0)
+    assert opens(equal_columns(), 50)
+    assert not opens(equal_columns(), 50, t=MANY_ROWS)
 
 
 def test_noise_that_was_found_once_is_remembered():
     """The noise of column 1 is that of two columns, and decides later rows without a solve."""
-    state = equal_columns()
-    assert not opens(state, 1.5, size=0.0)
-    assert state.noise[1] == 0  # predictions leave no trace
-    assert not opens(state, 1.5, size=1.0)
-    assert state.noise[1] == 2
-    assert opens(state, 2.5, size=1.0)
-    state.noise[1] = 5.0  # found when the column was a larger combination of the pivots
-    assert not opens(state, 4.0, size=1.0)
-    state.totals[T] = 64 * 100**2
-    assert not opens(state, 5.5, size=1.0)
-    assert state.noise[1] == 5  # the larger one is kept
+    factor = equal_columns()
+    assert not opens(factor, 1.5)
+    assert factor.read("noise")[1] == 2
+    assert opens(deepcopy(factor), 2.5)
+    factor.write("noise", np.array([0.0, 5.0]))  # found when it was a larger combination
+    assert not opens(factor, 4.0)
+    assert not opens(factor, 5.5, t=MANY_ROWS)
+    assert factor.read("noise")[1] == 5  # the larger one is kept
 
 
 def test_what_is_dropped_is_entered_as_lost():
-    """Below the noise of the column alone, of the column and its pivot, and in predictions."""
-    state = equal_columns()
-    for rest, size, lost in ((0.5, 3.0, 1.5), (1.5, 2.0, 4.5), (1.5, 0.0, 4.5), (1.25, 2.0, 7.0)):
-        assert not opens(state, rest, size)
-        assert state.lost[1] == lost * NOISE
+    """Below the noise of the column alone, and of the column and its pivot."""
+    factor = equal_columns()
+    for rest, size, lost in ((0.5, 3.0, 1.5), (1.5, 2.0, 4.5), (1.25, 2.0, 7.0)):
+        assert not opens(factor, rest, size)
+        assert factor.read("lost")[1] == lost * NOISE
 
 
 def test_a_hundred_roundings_of_a_column_are_noise():
     """No stream tried so far needs more than 8; a real direction of 10^4 is not lost."""
     for roundings, is_open in ((100, False), (1e4, True)):
-        assert opens(equal_columns(), roundings * 2.0**-53 / NOISE, size=0.0) == is_open
-
-
-@njit
-def rotated(U, D, z, w):
-    return rotate(U, D, z, w, (1.0, 0.0), D.size, np.zeros(D.size), True)
+        assert opens(equal_columns(), roundings * 2.0**-53 / NOISE) == is_open
 
 
 def test_a_row_may_shrink_beyond_float64():
     """Each of 1600 rotations leaves 0.6 of its weight: 0.6^1600 is no float64."""
     n = 1600
-    D = np.ones(n)
+    factor = factor_of(np.eye(n), rank=n)
     w = math.sqrt(2 / 3) * 0.6 ** (-np.arange(n) / 2)
-    rotated(np.eye(n), D, np.zeros(n), w)
-    np.testing.assert_allclose(D, 1 / 0.6, rtol=1e-9)
+    factor.add_rows([w], [0.0], 0.0)
+    np.testing.assert_allclose(factor.read("D"), 1 / 0.6, rtol=1e-9)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from unitless import learners, losses
+from unitless.core.coordinatewise import Coordinatewise
+from unitless.core.learner import Learner
 from unitless.learners import REGISTRY, get
-from unitless.learners.base import Learner
-from unitless.learners.coordinatewise import Coordinatewise
 from unitless.rows import as_rows
-from unitless.state import Field
+from unitless.state import Field, remembered, state_table
 
 each_learner = pytest.mark.parametrize("name", sorted(REGISTRY))
 
@@ -25,29 +25,25 @@ def test_registered(name):
     assert learner.invariance in ("linear", "affine", "unit", "rotation", "none")
 
 
-def _arrays(state):
-    if isinstance(state, np.ndarray):
-        return [state]
-    assert isinstance(state, tuple)
-    return [array for part in state for array in _arrays(part)]
-
-
 @each_learner
 def test_state_is_made_of_arrays(name):
-    assert all(array.dtype.kind in "fi" for array in _arrays(get(name)().state))
+    arrays, _ = remembered(get(name)())
+    assert arrays
+    assert all(array.dtype.kind in "fiu" for array in arrays.values())
 
 
 @each_learner
 def test_each_field_has_a_meaning(name):
-    """Those of a feature have a unit, too; the table of the docstring lists them."""
+    """And a unit; those of a feature are declared once per coordinate, in `saved`."""
     learner = get(name)
     declared = [field for field in learner.saved if isinstance(field, Field)]
-    assert declared
+    assert {"units", "t"} <= {field.name for field in declared}
+    assert all(field.meaning and field.unit for field in declared)
+    table = state_table(declared)
+    assert all(field.name in table and field.meaning in table for field in declared)
     if issubclass(learner, Coordinatewise):
-        declared = [*learner.fields, *learner.totals]
-        assert all(field.unit for field in declared)
-    assert all(field.meaning for field in declared)
-    assert all(field.name in learner.__doc__ for field in declared if field.name != "_units")
+        by_name = {field.name: field for field in declared}
+        assert all(by_name[field.name].shape == ("coordinates",) for field in learner.fields)
 
 
 def test_unknown_learner():

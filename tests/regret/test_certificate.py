@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from material import stream
 from sklearn.datasets import load_breast_cancer
 
+from unitless.core.learner import Learner, Weights
 from unitless.learners import REGISTRY, get
-from unitless.learners.base import Learner, Weights
 from unitless.regret import certificate
 from unitless.rows import as_rows
 

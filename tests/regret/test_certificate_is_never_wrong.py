@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from material import stream
 
+from unitless.core.learner import Weights
 from unitless.learners import get
-from unitless.learners.base import Weights
-from unitless.learners.slopes import no_slopes
 from unitless.regret import best_comparator, certificate
 from unitless.regret.blend_certificate import SlopeBound, _conjugates
 from unitless.regret.damped import LAMBDAS, damped
@@ -143,7 +142,7 @@ def test_what_was_dropped_of_h_follows_a_linear_map():
     assert ((after.lost * after.s)[1:] >= expected * (1 - 1e-12)).all()
 
 
-def test_what_was_dropped_of_h_enters_every_bound(monkeypatch):
+def test_what_was_dropped_of_h_enters_every_bound():
     """By |u_i| s_i times `lost`; the allowance for rounding would hide that it is missing."""
     X, y = nearly_equal(-52)
     learner = get("full")("linear", intercept=False)
@@ -152,7 +151,8 @@ def test_what_was_dropped_of_h_enters_every_bound(monkeypatch):
     u = np.array([3.0, -2.0])
     without = certificate(learner, u)
     lost = np.array([0.0, 0.25, 0.5])
-    monkeypatch.setattr(learner, "sums", lambda: sums._replace(lost=sums.lost + lost))
+    factor = learner.factor
+    factor.write("lost", factor.read("lost") + (lost * sums.s)[factor.read("coordinates")])
     made = certificate(learner, u)
     more = float(np.sum(lost[1:] * np.abs(u) * sums.s[1:]))
     assert made.given.certificate == pytest.approx(without.given.certificate + more, rel=1e-12)
@@ -194,9 +194,9 @@ def test_a_blend_is_certified_by_slopes(seed):
         true = exact_regret(blend, X, y, v, scores, u)
         for member in certificate(blend, u).by_member:
             assert true <= member.bounds[1].certificate <= most * (1 + 1e-9)
-    names = [member.name for member in blend.ensemble.members]
-    s = blend.ensemble.learners[names.index("Algorithm 1")].sums().s
-    ids = 1 + blend.ensemble.features.ids
+    names = [member.name for member in blend.members]
+    s = blend.experts[names.index("Algorithm 1")].sums().s
+    ids = 1 + blend.features.read("ids")
     for B in (0.1, 1.0, 10.0):
         sizes = np.where(ids > 0, B / np.where(s[ids] > 0, s[ids], 1.0), 0.0)
         corner = Weights(B / s[0], sizes * rng.choice([-1.0, 1.0], len(ids)))
@@ -212,15 +212,16 @@ def test_rounding_enters_the_bounds_by_slopes():
     y = np.sign(X[:, 0] + rng.normal(size=200))
     blend = get("blend")()
     scores = blend.learn(as_rows(X, y))
-    names = [member.name for member in blend.ensemble.members]
-    sums = blend.ensemble.learners[names.index("Algorithm 1")].sums()
+    names = [member.name for member in blend.members]
+    sums = blend.experts[names.index("Algorithm 1")].sums()
     paid = float(np.sum(blend.loss.value(y, scores)))
     sure = SlopeBound(blend.slopes, sums, paid)
     unit = 2.0**-53
     assert sure.error >= 200**1.5 * unit
     assert sure.paid >= paid * (1 + 200 * unit)
-    exact = _conjugates(blend.slopes._slopes)
-    used = blend.slopes._slopes[..., 1] > 0
+    by_group = blend.slopes.sums_by_group()
+    exact = _conjugates(by_group)
+    used = by_group[..., 1] > 0
     margins = sure.levels - exact - 200 * unit * np.abs(exact)
     assert (margins[used][:, 1:] >= 0).all()
     w = np.array([0.1, 1.0, -0.2])
@@ -270,13 +271,13 @@ def test_levels_are_sums_of_conjugates(loss):
 
 
 def test_without_the_sums_of_slopes_the_certificate_is_A_plus_h_u():
-    """As after loading a file of 0.1.0, which has none."""
+    """As for sums that do not count all rows."""
     X = np.random.default_rng(0).normal(size=(100, 3))
     learner = get("coordinate")()
     learner.learn(as_rows(X, np.sign(X[:, 0])))
     u = Weights(0.0, np.array([9.0, 0.0, 0.0]))
     with_slopes = certificate(learner, u).given.certificate
-    learner._slopes[:] = no_slopes()
+    learner.write("slopes", get("coordinate")().read("slopes"))
     sums = learner.sums()
     plain = sums.A + float(np.sum(sums.z[1:] * sums.s[1:] * u.features))
     assert certificate(learner, u).given.certificate == pytest.approx(plain, rel=1e-9)

@@ -13,7 +13,7 @@ from material import real
 from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor
 
 from unitless import losses
-from unitless.learners.base import Weights
+from unitless.core.learner import Weights
 from unitless.regret import best_comparator
 from unitless.regret.design import design, predictions
 from unitless.regret.duality import conjugate, domain, lower_bound

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from material import stream
 from scipy.optimize import minimize_scalar
 
+from unitless.core.parameters import ALPHA_0
 from unitless.learners import get
-from unitless.learners.declared import ALPHA_0
 from unitless.regret import bounds, penalties
 from unitless.rows import as_rows
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from material import real, stream
 
+from unitless.core.learner import Weights
 from unitless.learners import get
-from unitless.learners.base import Weights
 from unitless.regret import adversaries, best_comparator, bounds, certificate
 from unitless.rows import as_rows
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from unitless import losses
-from unitless.learners.base import Learner
+from unitless.core.learner import Learner
 from unitless.learners.boosted_trees import BoostedTrees
 from unitless.learners.coordinate import Coordinate
 from unitless.learners.diagonal import Diagonal
@@ -14,8 +14,10 @@ from unitless.learners.nag import Inag, Nag
 from unitless.learners.naive_bayes import Bayes
 from unitless.learners.neighbours import Neighbours
 from unitless.learners.newton import Newton
+from unitless.learners.one_vs_rest import with_classes
 from unitless.learners.scinol import Scinol2
 from unitless.learners.vaw import Vaw
+from unitless.losses import Loss
 
 
 class Expert(NamedTuple):
@@ -34,6 +36,13 @@ class Expert(NamedTuple):
     late (stacked little by little: a weight that the stacker learns costs some nats)"""
     steep: bool = False
     """Whether the stacker also sees the sign of its logit, softened: see `logistic`."""
+
+    def make(self, loss: Loss, *, intercept: bool, classes: int = 0) -> Learner:
+        """A fresh learner of this kind, for the loss of the Blend unless it has its own."""
+        settings = {"intercept": intercept, **self.parameters}
+        if classes:
+            return with_classes(self.kind, classes, **settings)
+        return self.kind(**{"loss": loss, **settings})
 
 
 LABELS = [

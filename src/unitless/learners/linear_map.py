@@ -5,39 +5,46 @@ again; h and the exponent belong to the rows and do not change.
 """
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.learners.triangular_factor import MIN_D, OLD_RULE, RANK, FactorState, add_rows
 from unitless.state import Float
 
+if TYPE_CHECKING:
+    from unitless.learners.triangular_factor import Factor
+
+MIN_D = 2.0**-1000
+"""The end of float64, not a tolerance."""
 NO_EXPONENT = -(2**20)
 """The exponent of 0, far below that of any number."""
 
 
-def rescale(state: FactorState, columns: NDArray[np.int64], factors: Float) -> None:
-    """Let the state follow columns that are multiplied by nonzero factors.
+def rescale(factor: "Factor", columns: NDArray[np.int64], factors: Float) -> None:
+    """Let a factor follow columns that are multiplied by nonzero factors.
 
     D stays at MIN_D at least, as if the past of the column had been larger: that is still far below
     the last digit of the value for which a unit changes that much.
     """
-    D = state.D
-    positions = state.places[columns + 1]
+    positions = factor.read("places")[columns + 1]
     seen = positions >= 0
-    factor = np.ones(len(D))
-    factor[positions[seen]] = factors[seen]
-    state.squares[:] = state.squares * factor * factor
-    state.noise[:] *= np.abs(factor)
-    state.lost[:] *= np.abs(factor)
+    by_position = np.ones(factor.n)
+    by_position[positions[seen]] = factors[seen]
+    factor.write("squares", factor.read("squares") * by_position * by_position)
+    factor.write("noise", factor.read("noise") * np.abs(by_position))
+    factor.write("lost", factor.read("lost") * np.abs(by_position))
+    D = factor.read("D")
     _, exponents = np.frexp(D)
     least = np.ldexp(math.sqrt(MIN_D), -(exponents // 2))
     least[D == 0] = 0.0
-    pivots = np.copysign(np.maximum(np.abs(factor), least), factor)
-    D[:] = D * pivots * pivots
-    state.z[:] /= pivots
-    state.U[:] *= factor / pivots[:, None]
-    np.fill_diagonal(state.U[: int(state.totals[RANK])], 1.0)
+    pivots = np.copysign(np.maximum(np.abs(by_position), least), by_position)
+    factor.write("D", D * pivots * pivots)
+    factor.write("z", factor.read("z") / pivots)
+    U = factor.read("U").reshape(factor.n, factor.n)
+    U *= by_position / pivots[:, None]
+    np.fill_diagonal(U[: factor.rank], 1.0)
+    factor.write("U", U.ravel())
 
 
 def checked_matrix(given: ArrayLike, columns: int) -> Float:
@@ -56,34 +63,35 @@ def checked_matrix(given: ArrayLike, columns: int) -> Float:
     return matrix
 
 
-def mapped(state: FactorState, units: Float, matrix: Float) -> tuple[FactorState, Float]:
-    """(state, units) for features M x; each gets the power of two that fits its row of M."""
-    rank = int(state.totals[RANK])
-    positions = np.flatnonzero(state.coordinates > 0)
-    columns = state.coordinates[positions] - 1
+def mapped(factor: "Factor", units: Float, matrix: Float, t: float) -> tuple["Factor", Float]:
+    """(factor, units) for features M x after t rows; each gets the power of two of its row of M."""
+    by_coordinate = factor.read("coordinates")
+    positions = np.flatnonzero(by_coordinate > 0)
+    columns = by_coordinate[positions] - 1
     own = units[1:][columns] if len(units) else None
     M, used, exponents = _in_units(matrix[:, columns], own)
-    W = np.einsum("kn,in->ki", state.R[:rank, positions], M)
-    lost = np.abs(M) @ state.lost[positions]
+    R = factor.R[: factor.rank]
+    W = np.einsum("kn,in->ki", R[:, positions], M)
+    lost = factor.read("lost")
+    dropped = np.abs(M) @ lost[positions]
     coordinates = used + 1
-    if state.places[0] >= 0:
-        lost = np.append(state.lost[state.places[0]], lost)
-        W = np.column_stack([state.R[:rank, state.places[0]], W])
+    constant = factor.read("places")[0]
+    if constant >= 0:
+        dropped = np.append(lost[constant], dropped)
+        W = np.column_stack([R[:, constant], W])
         coordinates = np.append(0, coordinates)
-    new = FactorState.empty(len(matrix)).with_coordinates(coordinates)
-    new.totals[:RANK] = state.totals[:RANK]
-    new.totals[OLD_RULE] = state.totals[OLD_RULE]
-    new.lost[:] = lost
-    new.slopes[:] = state.slopes
-    new.squares[:] = (W * W).sum(axis=0)
-    add_rows(np.ascontiguousarray(W), state.q[:rank], np.sqrt(new.squares), tuple(new))
+    new = type(factor)(len(matrix))
+    new.take(coordinates)
+    new.write("lost", dropped)
+    new.write("squares", (W * W).sum(axis=0))
+    new.add_rows(W, factor.q[: factor.rank], t)
     new_units = np.zeros(1 + len(matrix))
     new_units[0] = 1.0
     new_units[used + 1] = np.ldexp(1.0, -exponents)
     return new, new_units
 
 
-def _in_units(matrix, units):
+def _in_units(matrix: Float, units: Float | None) -> tuple[Float, NDArray[Any], NDArray[Any]]:
     """The rows of M that are not 0, each near 1; their numbers, and the exponents taken out."""
     mantissas, exponents = np.frexp(matrix)
     if units is not None:

@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from unitless.blend.blend import Blend
-from unitless.blend.grouped_slopes import POWERS, BlendSlopes
+from unitless.blend.grouped_slopes import POWERS, GroupedSlopes
 from unitless.blend.mixture import Guarantee
-from unitless.learners.base import Float, Learner, Sums, Weights
+from unitless.core.learner import Learner, Sums, Weights
 from unitless.losses import HINGE, LOGISTIC, SOFTMAX
 from unitless.regret.certificate_types import (
     TITLE,
@@ -32,6 +32,7 @@ from unitless.regret.certificate_types import (
     RegretBounds,
 )
 from unitless.regret.damped import LAMBDAS, ROUNDING, paid
+from unitless.state import Float
 
 CLIPPED = {LOGISTIC: "", SOFTMAX: "", HINGE: "clipped to [-1, 1]"}
 """What the losses in the guarantees are about; other losses clip to the range of the targets."""
@@ -99,7 +100,7 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     """
     guarantees = blend.guarantees()
     by_member = []
-    for member, learner in zip(blend.ensemble.members, blend.ensemble.learners, strict=True):
+    for member, learner in zip(blend.members, blend.experts, strict=True):
         if member.role == "guarantee" and learner is not None:
             own = None if u is None else _by_feature(blend, learner, u)
             made = _member_certificate(guarantees[member.name], learner, own, ball)
@@ -159,16 +160,17 @@ def _by_slopes(
 class SlopeBound:
     """Upper bounds on the regret of a Blend from the slopes of its forecasters."""
 
-    def __init__(self, slopes: BlendSlopes, sums: Sums, loss: float) -> None:
+    def __init__(self, slopes: GroupedSlopes, sums: Sums, loss: float) -> None:
         self.s = sums.s
-        self.h = slopes.total(len(sums.s))
+        self.h = slopes.h_by_group(len(sums.s))
         terms = ROUNDING * (sums.trials + sums.dimension + POWERS + 8)
         # |v q^k| <= v q, and |v q ln q| < v; sum |v g x_i| <= sqrt(T) s_i
         self.error = float(terms * np.sqrt(sums.trials))
         self.paid = float(loss * (1 + terms))
-        self.levels = _conjugates(slopes._slopes)
-        entropy = slopes._slopes[..., :1]
-        first = slopes._slopes[..., 1:2]
+        by_group = slopes.sums_by_group()
+        self.levels = _conjugates(by_group)
+        entropy = by_group[..., :1]
+        first = by_group[..., 1:2]
         self.levels[..., 1:] += terms * (first - entropy)
 
     def against(self, w: Float) -> float:
@@ -223,11 +225,11 @@ def _conjugates(sums: Float) -> Float:
 def _by_feature(blend: Blend, learner: Learner, u: Weights | ArrayLike) -> Weights:
     """Weights by column as weights by feature id, in the units of the state."""
     given = u if isinstance(u, Weights) else Weights(0.0, np.asarray(u, dtype=np.float64))
-    ids = blend.ensemble.features.ids
+    ids = np.array(blend.features.ids)
     columns = np.flatnonzero(ids >= 0)
     weights = given.features[columns]
-    if len(blend._units):
-        units = blend._units[1:][columns]
+    if len(blend.units):
+        units = np.array(blend.units)[1:][columns]
         weights = weights / np.where(units > 0, units, 1.0)
     sums = learner.sums()
     assert sums is not None  # a member with a theorem keeps sums

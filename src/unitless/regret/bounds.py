@@ -14,8 +14,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.learners.base import Float
 from unitless.regret.penalties import lambert, log_of, penalty
+from unitless.state import Float
 
 SHARP_ALPHA = 1.177397641
 """From this alpha on `additive` does not need kappa: the middle case of appendix A is negative."""

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unitless.blend.blend import Blend
-from unitless.learners.base import Float, Learner, Sums, Weights
-from unitless.learners.triangular_factor import ACTIVE, RANK
+from unitless.core.learner import Learner, Sums, Weights
+from unitless.learners.full import Full
 from unitless.regret import bounds
 from unitless.regret.blend_certificate import BlendCertificate, certify_blend
 from unitless.regret.certificate_types import Certificate, RegretBounds
@@ -26,6 +26,7 @@ from unitless.regret.comparator import best_comparator
 from unitless.regret.damped import damped
 from unitless.regret.design import predictions
 from unitless.rows import Rows
+from unitless.state import Float
 
 THEOREMS = ("Theorem 1", "Theorem 2", "Theorem 2 per coordinate", "section 4.1")
 
@@ -175,9 +176,9 @@ def _balls(
     vertex = Size(at_vertex, B)
     largest = float(np.max(z, initial=0.0))
     simplex = worst(f"any sum |u_i| s_i <= {B:g}", largest, largest_error, vertex)
-    if not hasattr(learner, "norm_h"):
+    if not isinstance(learner, Full):
         return box, simplex, None
-    sizes, dependent = _sizes_in_ellipsoid(learner.state)
+    sizes, dependent = _sizes_in_ellipsoid(learner.factor)
     name = f"any |u|_S <= {B:g}"
     if dependent:
         name += f" (0 on {dependent} dependent)"
@@ -185,7 +186,7 @@ def _balls(
     return box, simplex, worst(name, learner.norm_h(), error, vertex)
 
 
-def _sizes_in_ellipsoid(state: Any) -> tuple[Float, int]:
+def _sizes_in_ellipsoid(factor: Any) -> tuple[Float, int]:
     """The largest |u_i| s_i of the pivots where |u|_S <= 1, and the number of other features.
 
     A feature that depends on the pivots up to rounding may have any weight in the ellipsoid: the
@@ -193,11 +194,11 @@ def _sizes_in_ellipsoid(state: Any) -> tuple[Float, int]:
     """
     from scipy.linalg import solve_triangular
 
-    rank = int(state.totals[RANK])
-    inverse = solve_triangular(state.R[:rank, :rank], np.eye(rank))
-    norms = np.sqrt(state.squares[:rank])
+    rank = factor.rank
+    inverse = solve_triangular(factor.R[:rank, :rank], np.eye(rank))
+    norms = np.sqrt(np.array(factor.squares)[:rank])
     sizes = norms * np.linalg.norm(inverse, axis=1)
-    return sizes, int(state.totals[ACTIVE]) - rank
+    return sizes, factor.n - rank
 
 
 def _paid(learner: Learner, rows: Rows, scores: ArrayLike | None, sums: Sums) -> float:
@@ -230,13 +231,13 @@ def _size(w: Float, learner: Learner, sums: Sums) -> Size:
     """The size of weights w, the intercept first, on the data this learner has seen."""
     a = np.abs(w) * sums.s
     norm = float(np.sum(a))
-    state = learner.state
-    if hasattr(state, "R"):  # |u|_S = |R u|; R has the units and the order of the learner
-        taken = state.coordinates[state.coordinates >= 0]
+    if isinstance(learner, Full):  # |u|_S = |R u|; R has the units and the order of the learner
+        factor = learner.factor
+        taken = np.array(factor.coordinates)[: factor.n]
         scaled = w[taken]
-        if len(learner._units):
-            scaled = scaled / learner._units[taken]
-        terms = np.sum(state.R[:, : len(taken)] * scaled, axis=1)
+        if len(learner.units):
+            scaled = scaled / np.array(learner.units)[taken]
+        terms = np.sum(factor.R * scaled, axis=1)
         norm = float(np.sqrt(np.sum(terms * terms)))
     return Size(a[sums.s > 0], norm)
 

@@ -10,13 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from unitless import losses
-from unitless.learners.base import Float, Weights
+from unitless.core.learner import Weights
 from unitless.losses import Loss
 from unitless.regret.design import Design, Matrix, design, matrix
 from unitless.regret.duality import lower_bound
 from unitless.regret.separable import separation
 from unitless.regret.solvers import minimised
 from unitless.rows import Rows
+from unitless.state import Float
 
 RADIUS = 10.0
 """The proof covers comparators this many times larger than the one found."""

@@ -12,20 +12,11 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from unitless import losses
-from unitless.learners.base import Float, Sums
-from unitless.learners.slopes import (
-    BINS,
-    COUNT,
-    GG,
-    GY,
-    MARGINS_PER_UNIT,
-    PAID,
-    PRODUCT,
-    ROWS,
-    SIZE,
-)
+from unitless.core.learner import Sums
+from unitless.learners.slopes import BINS, MARGINS_PER_UNIT
 from unitless.losses import Loss
 from unitless.regret.duality import CURVATURE
+from unitless.state import Float
 
 LAMBDAS = np.linspace(0.0, 1.0, 129)
 ROUNDING = 8 * 2.0**-53
@@ -52,9 +43,11 @@ class Damped(NamedTuple):
 def paid(sums: Sums) -> float | None:
     """The loss of the learner, if it was summed from the first trial on."""
     slopes = sums.slopes
-    if slopes is None or slopes[ROWS] != sums.trials or not np.isfinite(slopes).all():
+    if slopes is None or slopes["rows"] != sums.trials:
         return None
-    return float(slopes[PAID] + math.log(slopes[PRODUCT]))
+    if not all(np.isfinite(slopes[name]).all() for name in slopes.dtype.names):
+        return None
+    return float(slopes["paid"] + math.log(slopes["product"]))
 
 
 def damped(loss: Loss, sums: Sums) -> Damped:
@@ -70,16 +63,16 @@ def damped(loss: Loss, sums: Sums) -> Damped:
     if slopes is None or total is None or loss.code == losses.LINEAR:
         size = abs(sums.A)
         if slopes is not None:
-            size = max(size, slopes[SIZE]) if math.isfinite(slopes[SIZE]) else math.inf
+            size = max(size, slopes["size"]) if math.isfinite(slopes["size"]) else math.inf
         level = sums.A + terms * size
         return Damped(np.ones(1), np.array([level]), errors)
-    size = total + slopes[SIZE]
+    size = total + slopes["size"]
     if loss.code == losses.LOGISTIC:
-        conjugates = _logistic(slopes[BINS:].reshape(2, COUNT))
-        size += slopes[BINS : BINS + COUNT].sum()  # |loss*| < 1
+        conjugates = _logistic(slopes["count"], slopes["slope"])
+        size += slopes["count"].sum()  # |loss*| < 1
     else:
         curvature = CURVATURE.get(loss.code, 0.0)
-        conjugates = LAMBDAS * slopes[GY] + LAMBDAS**2 * (curvature * slopes[GG])
+        conjugates = LAMBDAS * slopes["gy"] + LAMBDAS**2 * (curvature * slopes["gg"])
     levels = total + conjugates
     levels[-1] = min(levels[-1], sums.A)
     levels[1:] += terms * size
@@ -87,10 +80,9 @@ def damped(loss: Loss, sums: Sums) -> Damped:
     return Damped(LAMBDAS, levels, errors)
 
 
-def _logistic(bins: Float) -> Float:
+def _logistic(count: Float, total: Float) -> Float:
     """Upper bounds on sum v loss*(y, lambda g) for every lambda, from the bins of q = |g|."""
-    count, total = bins
-    margins = (np.arange(COUNT + 1) - COUNT / 2) / MARGINS_PER_UNIT
+    margins = (np.arange(BINS + 1) - BINS / 2) / MARGINS_PER_UNIT
     edges = expit(-margins)
     edges[0] = 1.0
     edges[-1] = 0.0

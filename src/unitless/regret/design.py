@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from unitless.learners.base import Float, Weights
+from unitless.core.learner import Weights
 from unitless.rows import Rows
+from unitless.state import Float
 
 Matrix = Any  # a dense array or a SciPy sparse array
 

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from unitless import losses
-from unitless.learners.base import Float
 from unitless.losses import Loss
+from unitless.state import Float
 
 CURVATURE = {losses.SMOOTHED_HINGE: 0.5, losses.HUBER: 0.5, losses.SQUARED: 0.25}
 """The conjugate of these losses, and with 0 of the others but the logistic, is g y + c g^2."""

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unitless.learners.base import Float
 from unitless.learners.full import Full
 from unitless.regret.design import matrix
 from unitless.rows import Rows, as_rows
+from unitless.state import Float
 
 MOST_COLUMNS = 100
 """Of rows that `InformationTest.add` takes: Algorithm 2 takes O(d^2) per pair of rows."""
@@ -38,8 +38,13 @@ class Information(NamedTuple):
         """An upper bound on the probability of such a wealth, at any time, without information."""
         return min(1.0, 1 / self.largest)
 
+    @property
+    def is_found(self) -> bool:
+        """Whether chance is an unlikely explanation: the p-value is at most 5 %."""
+        return self.largest >= 20
+
     def __str__(self) -> str:
-        found = self.largest >= 20
+        found = self.is_found
         verdict = (
             "the features carry information" if found else "no information in the features yet"
         )

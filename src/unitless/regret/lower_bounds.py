@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
-from unitless.learners.base import Float
+from unitless.state import Float
 
 
 def theorem_3(norm: float, T: int, c: float = 1.0) -> float:

@@ -10,7 +10,7 @@ than T (docs/explanation/theory.md has proofs).
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.learners.base import Float
+from unitless.state import Float
 
 
 def ng(u: ArrayLike, X: ArrayLike, g: ArrayLike, *, C: float, rate: float = 0.5) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import wrightomega
 
-from unitless.learners.base import Float
+from unitless.state import Float
 
 
 def log_of(x: ArrayLike) -> Float:

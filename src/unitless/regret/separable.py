@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack
 
-from unitless.learners.base import Float
+from unitless.state import Float
 
 SURE = 1e-5
 """A row with a larger derivative is not separable: margin m there would cost at least m SURE."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from unitless import losses
-from unitless.learners.base import Float
 from unitless.losses import Loss
 from unitless.regret.duality import domain
+from unitless.state import Float
 
 UNEVEN = 1e4
 """If some rows are this many times larger than others, a linear programme is also tried scaled."""

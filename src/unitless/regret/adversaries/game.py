@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unitless import learners
-from unitless.learners.base import Float, Learner
+from unitless.core.learner import Learner
 from unitless.rows import as_rows
+from unitless.state import Float
 
 
 class Game(NamedTuple):

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.learners.base import Float, Learner
+from unitless.core.learner import Learner
 from unitless.regret.adversaries.game import Game, trial
+from unitless.state import Float
 
 
 def greedy(

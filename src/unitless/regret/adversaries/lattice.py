@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unitless.kernels.decorators import kernel
-from unitless.learners.base import Float
-from unitless.learners.coordinate import weight
 from unitless.regret.bounds import theorem_1, theorem_1_sharp
 from unitless.regret.lower_bounds import streeter_mcmahan, streeter_mcmahan_shape
+from unitless.state import Float
+
+MAX_EXPONENT = 500.0
+"""As in `unitless.learners.coordinate`."""
 
 
 class Lattice(NamedTuple):
@@ -48,20 +49,20 @@ class WorstCaseCurve(NamedTuple):
     theorem_1: Float
 
 
-@kernel
-def _largest_losses(T, alpha, wealth):
+def _largest_losses(T: int, alpha: float, wealth: float) -> Float:
     """F_T at h = -T, -T + 2, .., T."""
-    F = np.zeros(T + 1)
-    old = np.zeros(T + 1)
+    F = np.zeros(1)
     for t in range(1, T + 1):
-        F, old = old, F
-        factor = wealth / (alpha * t)
-        F[: t + 1] = -np.inf
-        for k in range(t):
-            w = factor * weight(2.0 * k - t + 1, float(t), 1.0, 0.5 / alpha)
-            F[k] = max(F[k], old[k] + w)
-            F[k + 1] = max(F[k + 1], old[k] - w)
+        h = np.arange(1.0 - t, t, 2.0)
+        w = wealth / (alpha * t) * _weights(h, t, alpha)
+        F = np.maximum(np.append(F + w, -np.inf), np.append(-np.inf, F - w))
     return F
+
+
+def _weights(h: Float, t: int, alpha: float) -> Float:
+    """The weights of Algorithm 1 with s2 = t and x = 1, without their factor eps / (alpha t d)."""
+    exponents = (h * h + 1.0) / t * (0.5 / alpha)
+    return h / t * np.exp(np.minimum(exponents, MAX_EXPONENT))
 
 
 def lattice(T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Lattice:

@@ -14,9 +14,10 @@ import math
 import numpy as np
 from scipy.sparse import csr_array
 
-from unitless.learners.base import Float, Learner
+from unitless.core.learner import Learner
 from unitless.regret.adversaries.game import Game, trial
 from unitless.regret.lower_bounds import theorem_3 as lower_bound
+from unitless.state import Float
 
 DOUBLINGS = 35
 """S may grow by 2^35 in each of d - 1 directions before h'S^-1 h is wrong in the ninth digit."""

@@ -1,0 +1,19 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+class Array:
+    """Items side by side; `np.asarray(array)` is a view of them."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def item(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    def __init__(self, dtype: DTypeLike = "d", size: int = 0) -> None: ...
+    def __len__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def replace(self, values: ArrayLike) -> None:
+        """Hold exactly these values, of the same dtype."""

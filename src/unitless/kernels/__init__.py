@@ -1,1 +1,0 @@
-"""Tools for compiled functions: Numba decorators, reproducible arithmetic and SIMD vectors."""

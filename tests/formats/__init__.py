@@ -1,1 +1,0 @@
-"""Models of every release, and what they said."""
