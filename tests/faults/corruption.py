@@ -24,7 +24,7 @@ import numpy as np
 
 HANG = 60
 ROOM, TIMES = 64 * 2**20, 30
-"""Memory a file may take: so many bytes, and so many times its length."""
+"""Memory a file may take: so many bytes, and so many times the length of its contents."""
 NASTY = [
     2**60, 2**63, -1, 0, 1, 1e308, -0.5, 10**400, None, True, "", "x" * 5000, "inf", "nan", [], {},
     [[]], [2**60, 2**60], ["int", 7], ["tuple", [["tuple", [[]]]]], ["float", "0x1p99999"],
@@ -110,11 +110,15 @@ def noise(data, rng, k):
 
 def lying(data, rng, k):
     """The header of arrays claims other types, shapes and places."""
+    from unitless.persistence.container import decompressed
+
+    data = decompressed(data)
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     name = rng.choice([key for key in header if key != "__metadata__"])
     what = rng.choice(["shape", "data_offsets", "dtype", "name", "many", "deep"])
-    value = rng.choice([[2**60], [2**60, 2**60], [-1], [2**32, 2**32], [0, 2**60], [], "F16"])
+    lies = [[2**60], [2**60, 2**60], [-1], [2**32, 2**32], [0, 2**60], [], "F16"]
+    value = rng.choice([lie for lie in lies if lie != header[name].get(what)])
     if what == "name":
         header[rng.choice(["../../x", "/x", "", "x" * 10_000, "__metadata__"])] = header.pop(name)
     elif what == "many":
@@ -123,7 +127,31 @@ def lying(data, rng, k):
     elif what != "deep":
         header[name][what] = value
     text = json.dumps(header).encode() if what != "deep" else b'{"a":' + b"[" * 100_000
-    return len(text).to_bytes(8, "little") + text + data[8 + length :]
+    return compressed(len(text).to_bytes(8, "little") + text + data[8 + length :])
+
+
+def compressed(data):
+    """The bytes of a file with these contents."""
+    import zstandard
+
+    return zstandard.ZstdCompressor().compress(data)
+
+
+def zeros(size):
+    """That many zeros, compressed piece by piece: memory is limited."""
+    import zstandard
+
+    piece = bytes(10**5)
+    packer = zstandard.ZstdCompressor().compressobj(size=size)
+    parts = [packer.compress(piece) for _ in range(size // len(piece))]
+    return b"".join([*parts, packer.flush()])
+
+
+def bomb(data, rng, k):
+    """Few bytes that claim to be, or are, very many."""
+    size = rng.choice([10**5, 10**7, 10**8])
+    claim = (rng.choice([size, 2**40, 2**63, 2**64 - 1])).to_bytes(8, "little")
+    return zeros(size) if rng.random() < 0.5 else b"\x28\xb5\x2f\xfd\xe0" + claim + data[9:]
 
 
 def forged_header(data, rng, k):
@@ -162,14 +190,14 @@ def forged_arrays(data, rng, k):
     elif what == 4:
         arrays[name] = array.astype(rng.choice([np.float64, np.int64, np.int32]), casting="unsafe")
     else:
-        arrays[rng.choice(["learner.__class__", "../../x", "learner.state", "x"])] = arrays.pop(
+        arrays[rng.choice(["learner.__class__", "../../x", "learner.factor", "x"])] = arrays.pop(
             name
         )
     return joined(header, arrays)
 
 
 KINDS = (flipped, truncated, noise, lying, forged_header, forged_arrays)
-TURNS = (*KINDS * 4, bomb_of_names)
+TURNS = (*KINDS * 4, bomb_of_names, bomb)
 
 
 def places(tree):
@@ -224,8 +252,8 @@ def outcome(path):
 
 
 def use(learner):
-    """Run its kernels: whatever its numbers are, they may touch only what is theirs."""
-    from unitless.learners.base import Diverged
+    """Run its code: whatever its numbers are, it may touch only what is its own."""
+    from unitless.core.learner import Diverged
     from unitless.rows import as_rows
 
     X = np.array([[1.0, -2.0, 3.0, 0.5, 1.0, 0.0, 2.0, -1.0]])
@@ -248,26 +276,44 @@ def main(count, seed):
         for data in sound.values():  # what a sound file needs is no part of the limit
             path.write_bytes(data)
             assert outcome(path) == "loaded"
-        largest = limit_memory(max(map(len, sound.values())))
+        largest = limit_memory(max(map(length_of, sound.values())))
         names, before, turns = [*sound], peak(), Counter()
         for k in range(count):
             kind, name = TURNS[k % len(TURNS)], names[k // len(TURNS) % len(names)]
             data = kind(sound[name], rng, seed + turns[kind, name])
             turns[kind, name] += 1
             path.write_bytes(data)
-            largest = max(largest, len(data))
+            largest = max(largest, length_of(data))
+            label = kind.__name__
+            if kind is flipped and contents(data) == contents(sound[name]):
+                label = "unchanged"  # compression does not use each bit of its frame
             faulthandler.dump_traceback_later(HANG, exit=True)
             try:
-                counts[f"{kind.__name__} {outcome(path)}"] += 1
+                counts[f"{label} {outcome(path)}"] += 1
             except BaseException as error:
                 failures.append(f"file {k} ({kind.__name__} of {name}): {error!r:.200}")
             faulthandler.cancel_dump_traceback_later()
     grown = peak() - before
     print(json.dumps({
         "files": count, "failures": len(failures), "first": failures[:10],
-        "lengths": sorted(map(len, sound.values())),
+        "lengths": sorted(map(length_of, sound.values())),
         "outcomes": dict(sorted(counts.items())), "grown": grown, "largest": largest,
     }))  # fmt: skip
+
+
+def contents(data):
+    """What is in a file if it can be unpacked, else its bytes."""
+    from unitless.persistence.container import DAMAGE, decompressed
+
+    try:
+        return decompressed(data)
+    except DAMAGE:
+        return data
+
+
+def length_of(data):
+    """The length of a file's contents, if it tells it and may be that long."""
+    return len(contents(data))
 
 
 def peak():
