@@ -13,7 +13,7 @@ def figures(name, *words):
     """What a program prints: lines of JSON."""
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name(f"{name}.py"), *map(str, words)],
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=1500,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
