@@ -1,6 +1,6 @@
 """The Blend: a scale-invariant ensemble whose loss is close to that of its best member, untuned.
 
-Four steps per row (docs/explanation/blend.md has the reasons and what each part is worth)::
+Five steps per row (docs/explanation/blend.md has the reasons and what each part is worth)::
 
     features  columns become features, in the order in which they are first nonzero
     views     transformations of the row, each for the experts that are made for it
@@ -8,6 +8,13 @@ Four steps per row (docs/explanation/blend.md has the reasons and what each part
     mixture   a stacker learns how to combine their scores, and the mixture weighs the stacker and
               the experts by their losses so far; the loss of the Blend is close to the best of
               them, with a bound on the difference that is known at any time
+    followers once recent labels pay (see `recent_labels`), experts that follow them correct this
+              answer; a second mixture weighs them and the answer itself
+
+So there are two answers: *without recent labels*, for rows whose predecessors' labels are not known
+when they are predicted, and *with the last label known* (`fresh`). Both learn from every row, and
+until recent labels pay they are the same. Experts whose weights follow recent targets (iNAG, NAG,
+neighbours) then serve only the second.
 
 For the logistic loss Algorithms 1 and 2 of the paper are among the experts, which gives the Blend
 Theorems 1 and 2, with that bound added. Experts that would cost too much are dropped (see
@@ -26,10 +33,13 @@ from inspect import Signature
 
 import numpy as np
 
+from libc.string cimport memcpy
+
 from unitless.blend.features cimport Features
 from unitless.blend.grouped_slopes cimport GroupedSlopes
 from unitless.blend.mixture cimport Mixture
 from unitless.blend.pairs_of_bins cimport CELLS, PAIRS_AT_MOST, PairsOfBins
+from unitless.blend.recent_labels cimport COLUMNS_OF_PAST, INPUTS, Past, RecentLabels
 from unitless.blend.target_scaler cimport TargetScaler
 from unitless.blend.views cimport (
     CENTRED, NORMALISED, NOTHING, PAIRS, PRESENCE, RAW, SQUASHED, VIEWS, Views, room_for_views,
@@ -42,14 +52,22 @@ from unitless.core.losses cimport (
 from unitless.core.row cimport Row, RowReader, fill_slots, slots_of
 
 from unitless.blend import explaining
-from unitless.blend.experts import BY_VIEWS
+from unitless.blend.experts import ANSWER, BY_VIEWS, TREES_ON_PAST, followers
 from unitless.blend.grouped_slopes import FORECASTER
 from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
+from unitless.blend.mixture import Guarantee
 from unitless.blend.softmax import SoftmaxMixture
 from unitless.blend.squared import SquaredMixture
 from unitless.core.learner import COLUMNS
-from unitless.state import Component, need
+from unitless.state import Component, Field, need
+
+cdef enum Source:
+    OF_ANSWER
+    OF_LABELS
+    OF_EXPERT
+    ON_PAST
+    ON_ROW_AND_PAST
 
 MIXTURES = {
     LOGISTIC: LogisticMixture,
@@ -66,6 +84,15 @@ VIEW_BY_NAME = {
     "pairs": PAIRS,
     "none": NOTHING,
 }
+
+SOURCES = {
+    "answer": OF_ANSWER,
+    "labels": OF_LABELS,
+    "expert": OF_EXPERT,
+    "past": ON_PAST,
+    "row and past": ON_ROW_AND_PAST,
+}
+"""Where the score of a follower comes from, by its view."""
 
 cdef enum:
     TILE = 16384            # values that are learned or predicted together
@@ -90,6 +117,9 @@ cdef class Blend(Learner):
         Whether experts add a constant feature.
     classes : int
         The number of classes, for the softmax loss only.
+    delay : int
+        How many rows later a label arrives than it would if it were known before the next row is
+        predicted. The past that predictions use is then that much older, in learning as in use.
 
     Examples
     --------
@@ -107,6 +137,7 @@ cdef class Blend(Learner):
     linear = False
     invariance = "unit"
     needs_lipschitz = False
+    has_two_answers = True
     target_invariance = "affine"
     saved = (
         *Learner.saved,
@@ -118,6 +149,10 @@ cdef class Blend(Learner):
         Component("mixture"),
         Component("target_scaler"),
         Component("slopes"),
+        Component("recent"),
+        Component("followers"),
+        Component("fresh_mixture"),
+        Field("loss_before", "loss", "loss until recent labels paid", low=0),
     )
     __signature__ = Signature(
         [
@@ -125,6 +160,7 @@ cdef class Blend(Learner):
             Argument("views", Argument.KEYWORD_ONLY, default="all"),
             Argument("intercept", Argument.KEYWORD_ONLY, default=True),
             Argument("classes", Argument.KEYWORD_ONLY, default=0),
+            Argument("delay", Argument.KEYWORD_ONLY, default=0),
         ]
     )
 
@@ -137,6 +173,23 @@ cdef class Blend(Learner):
     cdef readonly Mixture mixture
     cdef readonly TargetScaler target_scaler        # or None
     cdef readonly GroupedSlopes slopes      # or None
+    cdef readonly RecentLabels recent
+    cdef readonly Py_ssize_t delay
+    cdef readonly list fresh_members        # what each follower is
+    cdef readonly list followers            # their learners, None for those that are none or left
+    cdef readonly Mixture fresh_mixture
+    cdef public double loss_before          # loss until recent labels paid
+    cdef void* follower[32]                 # the learners again, for code without the GIL
+    cdef int[32] source                     # of each follower
+    cdef int[32] detail                     # its rate of forgetting, or the number of its expert
+    cdef bint[32] corrects                  # whether it predicts what the first answer lacks
+    cdef int fresh_count                    # followers
+    cdef Array answer                       # without recent labels, of the row at hand
+    cdef Array fresh_scores                 # by follower and class, of the row at hand
+    cdef Array past_room                    # for the inputs of followers
+    cdef Array row_room
+    cdef Row past_row
+    cdef Row row_and_past
     cdef void* expert[32]                   # the learners again, for code without the GIL
     cdef int[32] view                       # of each expert
     cdef int count                          # experts
@@ -149,8 +202,11 @@ cdef class Blend(Learner):
     cdef Array scores                       # by expert, place and class
     cdef Array targets                      # by place, scaled
 
-    def __init__(self, loss="logistic", *, views="all", intercept=True, classes=0):
+    def __init__(self, loss="logistic", *, views="all", intercept=True, classes=0, delay=0):
         self.views = views
+        if not 0 <= delay < 2**31 or delay != int(delay):
+            raise ValueError(f"delay = {delay}: a number of rows is a whole number >= 0")
+        self.delay = int(delay)
         self._set_loss(loss, intercept, classes)
         if self.code not in MIXTURES:
             raise ValueError(f"there is no blend for the {self.loss.name} loss")
@@ -173,6 +229,19 @@ cdef class Blend(Learner):
         if self.loss.targets == "reals":
             # The delta of Huber's loss is in the unit of the targets, which therefore stays.
             self.target_scaler = TargetScaler(1.0 if self.code == HUBER else 0.0)
+        self.recent = RecentLabels(self.code, self.classes, self.delay)
+        self.fresh_members = followers(self.code, views)
+        if self.delay:  # what they learned from the rows just before is not known when it is used
+            self.fresh_members = [each for each in self.fresh_members if each.view != "expert"]
+        self.followers = [
+            None if each.kind is None or each.view == "expert"
+            else each.make(loss=self.loss, intercept=self.intercept, **several)
+            for each in self.fresh_members
+        ]
+        self.fresh_mixture = MIXTURES[self.code](self.fresh_members, self.loss, self.classes)
+        self.past_room = numbers(0)
+        self.row_room = numbers(0)
+        self._make_room_for_classes()
         self.found = records(f"V{sizeof(Row)}", 0)
         self.tile = records(f"V{sizeof(Row)}", 0)
         self.room = numbers(0)
@@ -188,6 +257,22 @@ cdef class Blend(Learner):
         for k, learner in enumerate(self.experts):
             self.expert[k] = NULL if learner is None else <void*>learner
             self.view[k] = VIEW_BY_NAME[self.members[k].view]
+        names = [member.name for member in self.members]
+        self.fresh_count = len(self.fresh_members)
+        for k, (member, learner) in enumerate(zip(self.fresh_members, self.followers)):
+            self.follower[k] = NULL if learner is None else <void*>learner
+            self.source[k] = SOURCES[member.view]
+            # The steps of trees would be coarse for the target itself, if it is a real number.
+            self.corrects[k] = member.name == TREES_ON_PAST.name and self.target_scaler is not None
+            self.detail[k] = 0
+            if member.view == "labels":
+                self.detail[k] = member.parameters["rate"]
+            elif member.view == "expert":
+                self.detail[k] = names.index(member.name)
+
+    def _make_room_for_classes(self):
+        self.answer = numbers(self.classes)
+        self.fresh_scores = numbers(len(self.fresh_members) * self.classes)
 
     def _loaded(self):
         super()._loaded()
@@ -203,6 +288,13 @@ cdef class Blend(Learner):
                 need(not len(learner.units), "an expert has units of its own")
                 most = PAIRS_AT_MOST * CELLS if self.view[k] == PAIRS else width
                 need(learner.columns <= most, "an expert has columns that no view has")
+        for member, learner in zip(self.fresh_members, self.followers):
+            if learner is not None:
+                need(not len(learner.units), "a follower has units of its own")
+                most = INPUTS * self.classes
+                if member.view == "row and past":
+                    most = COLUMNS_OF_PAST + width
+                need(learner.columns <= most, "a follower has columns that it is not given")
 
     @property
     def symmetric(self):
@@ -221,17 +313,22 @@ cdef class Blend(Learner):
     def weigh_gradients(self):
         """See `Learner.weigh_gradients`."""
         self.weighs_gradients = True
-        for learner in (*self.experts, *getattr(self.mixture, "stackers", ())):
+        stackers = [*getattr(self.mixture, "stackers", ())]
+        stackers += getattr(self.fresh_mixture, "stackers", ())
+        for learner in (*self.experts, *self.followers, *stackers):
             if learner is not None:
                 learner.weigh_gradients()
 
     def add_class(self):
         """Add one class, whose score starts at 0."""
         super().add_class()
-        for learner in self.experts:
+        for learner in (*self.experts, *self.followers):
             if learner is not None:
                 learner.add_class()
         self.mixture.add_class()
+        self.fresh_mixture.add_class()
+        self.recent.add_class()
+        self._make_room_for_classes()
 
     # Rows
 
@@ -452,28 +549,149 @@ cdef class Blend(Learner):
     cdef int _mix_tile(self, Py_ssize_t count, const double* y, double* scores) except -1 nogil:
         """Combine the experts' scores of each row and, with targets, learn from them."""
         cdef Py_ssize_t C = self.outputs
+        cdef bint learns = y != NULL
+        cdef double* answer = self.answer.at
+        cdef bint follows
         cdef Py_ssize_t r
         cdef const Row* row
         cdef const double* Z
-        cdef double other
-        if y != NULL and self.slopes is not None and not self.slopes.has_room(count, self.width):
+        cdef double* out
+        cdef double target, other
+        if learns and self.slopes is not None and not self.slopes.has_room(count, self.width):
             with gil:
                 self.slopes.reserve(count, self.width)
         for r in range(count):
             row = <const Row*>self.tile.at + r * VIEWS
             Z = self.scores.at + r * C
-            self.mixture.score(Z, count * C, row.weight, scores + r * C, y != NULL)
-            if y != NULL:
-                self.mixture.update(self.targets.at[r], row.weight)
-                self.t += 1
+            out = scores + r * C
+            follows = self.recent.pays > 0 and (learns or self.fresh)
+            self.mixture.score(Z, count * C, row.weight, answer, learns)
+            memcpy(out, answer, C * sizeof(double))
+            if follows:
+                self._score_followers(row, Z, count * C, learns)
+                self.fresh_mixture.score(self.fresh_scores.at, C, row.weight, out, learns)
+            if learns:
+                target = self.targets.at[r]
                 if self.slopes is not None:
                     other = Z[self.slopes.expert * count]
-                    self.slopes.add(row, self.width, row.weight, y[r], scores[r], other)
-            if self.target_scaler is not None:
-                scores[r] = self.target_scaler.decode(scores[r])
-        if y != NULL and not self.knew_target:
-            scores[0] = 0.0  # before any target is known
+                    self.slopes.add(row, self.width, row.weight, y[r], answer[0], other)
+                self.mixture.update(target, row.weight)
+                if follows:
+                    self._teach_followers(target)
+                    self.fresh_mixture.update(target, row.weight)
+                if self.recent.learn(target, row.weight, answer):
+                    with gil:
+                        self._begin_to_follow()
+                self.t += 1
+            self._decode(out)
+            if learns and self.first_not_fresh != NULL:
+                self._decode(answer)
+                memcpy(
+                    self.first_not_fresh + (out - self.first_score), answer, C * sizeof(double)
+                )
+        if learns and not self.knew_target:  # before any target is known
+            scores[0] = 0.0
+            if self.first_not_fresh != NULL:
+                self.first_not_fresh[scores - self.first_score] = 0.0
         return 0
+
+    cdef void _decode(self, double* score) noexcept nogil:
+        """Scores of real targets in the unit of the targets."""
+        if self.target_scaler is not None:
+            score[0] = self.target_scaler.decode(score[0])
+
+    # Followers of recent labels
+
+    cdef int _score_followers(
+        self, const Row* row, const double* Z, Py_ssize_t stride, bint learns
+    ) except -1 nogil:
+        """Fill in the scores of the members of the answer with the last label known."""
+        # A label is learned with the past that the prediction of its row has seen.
+        cdef bint late = learns and self.delay > 0
+        cdef void* past = <void*>self.recent.seen if late else <void*>self.recent.known
+        cdef Py_ssize_t C = self.outputs
+        cdef double* out
+        cdef const Row* given
+        cdef int k
+        self._show_past(past, row)
+        for k in range(self.fresh_count):
+            out = self.fresh_scores.at + k * C
+            if self.source[k] == OF_LABELS:
+                if self.detail[k] < 0:
+                    out[0] = (<Past>past).last_target
+                else:
+                    (<Past>past).tracked(self.detail[k], out)
+            elif self.source[k] == OF_EXPERT:
+                memcpy(out, Z + self.detail[k] * stride, C * sizeof(double))
+            elif self.follower[k] == NULL:  # the answer itself; and those that left are not mixed
+                memcpy(out, self.answer.at, C * sizeof(double))
+            else:
+                given = &self.past_row if self.source[k] == ON_PAST else &self.row_and_past
+                if learns:
+                    (<Learner>self.follower[k]).reserve(given.n)
+                    (<Learner>self.follower[k]).begin(given, out)
+                else:
+                    (<Learner>self.follower[k]).score(given, out)
+                if self.corrects[k]:
+                    out[0] += self.answer.at[0]
+        return 0
+
+    cdef int _teach_followers(self, double y) except -1 nogil:
+        """Learn the row whose scores were filled in."""
+        cdef const Row* given
+        cdef int k
+        for k in range(self.fresh_count):
+            if self.follower[k] != NULL:
+                given = &self.past_row if self.source[k] == ON_PAST else &self.row_and_past
+                (<Learner>self.follower[k]).update(
+                    given, y - self.answer.at[0] if self.corrects[k] else y
+                )
+        return 0
+
+    cdef int _show_past(self, void* past, const Row* row) except -1 nogil:
+        """Fill in the rows that followers are given."""
+        cdef Py_ssize_t n = INPUTS * self.outputs
+        cdef double* room
+        self.past_room.resize(n + slots_of(n))
+        room = self.past_room.at
+        (<Past>past).inputs(self.answer.at, room)
+        self._as_row(&self.past_row, room, n, row.weight)
+        if row.ids != NULL:  # rows of a sparse stream are not shown
+            return 0
+        n = COLUMNS_OF_PAST + row.n
+        self.row_room.resize(n + slots_of(n))
+        room = self.row_room.at
+        (<Past>past).columns(room)
+        memcpy(room + COLUMNS_OF_PAST, row.values, row.n * sizeof(double))
+        self._as_row(&self.row_and_past, room, n, row.weight)
+        return 0
+
+    cdef void _as_row(self, Row* row, double* room, Py_ssize_t n, double weight) noexcept nogil:
+        """A row of the n values at the beginning of the room; its slots come after them."""
+        row.values = room
+        row.ids = NULL
+        row.n = n
+        row.x = room + n
+        row.slots = slots_of(n)
+        row.weight = weight
+        fill_slots(room + n, 1.0 if self.intercept else 0.0, room, n)
+
+    def _begin_to_follow(self):
+        """Recent labels pay from now on: experts that follow targets leave the answer without."""
+        self.loss_before = max(self.mixture.guarantees().values(), key=_last_trial).loss
+        if self.delay:
+            left = [None if member.follows else learner
+                    for member, learner in zip(self.members, self.experts)]
+            if any(learner is not None for learner in left):
+                self.experts = left
+                self._point()
+        self.mixture.drop(self._in_answer())
+
+    def _in_answer(self):
+        """By expert: whether it is a member of the answer without recent labels."""
+        there = np.array([learner is not None for learner in self.experts])
+        slow = there & [not member.follows for member in self.members]
+        return slow if self.recent.pays and slow.any() else there
 
     # Regimes and units
 
@@ -482,8 +700,9 @@ cdef class Blend(Learner):
 
     def in_regime(self, int regime):
         """A copy that experts have left as they would before a row of that regime."""
-        other = deepcopy(self)
+        cdef Blend other = deepcopy(self)
         other._enter(regime)
+        other.fresh = self.fresh
         return other
 
     def _enter(self, int regime):
@@ -493,8 +712,18 @@ cdef class Blend(Learner):
         for k, member in enumerate(self.members):
             if (member.dense and regime < 2) or (member.small and regime % 2 == 0):
                 self.experts[k] = None
+        for k, member in enumerate(self.fresh_members):
+            if (member.dense and regime < 2) or (member.small and regime % 2 == 0):
+                self.followers[k] = None
         self._point()
-        self.mixture.drop(np.array([learner is not None for learner in self.experts]))
+        self.mixture.drop(self._in_answer())
+        self.fresh_mixture.drop(np.array([self._is_there(k) for k in range(self.fresh_count)]))
+
+    def _is_there(self, k):
+        """Whether follower k has not left."""
+        if self.source[k] == OF_EXPERT:
+            return self.expert[self.detail[k]] != NULL
+        return self.follower[k] != NULL or self.source[k] in (OF_ANSWER, OF_LABELS)
 
     def _seen(self):
         return self.features.seen()
@@ -512,6 +741,17 @@ cdef class Blend(Learner):
                 continue
             learner._reserve(width)
             learner._rescale(features, np.sign(factors) if member.view == "squashed" else factors)
+        for learner in self._on_rows():
+            learner._reserve(COLUMNS_OF_PAST + width)
+            learner._rescale(COLUMNS_OF_PAST + features, factors)
+
+    def _on_rows(self):
+        """The learners of followers that are given rows."""
+        return [
+            learner
+            for member, learner in zip(self.fresh_members, self.followers)
+            if learner is not None and member.view == "row and past"
+        ]
 
     def _turn_new_features(self):
         """Turn features whose columns changed their sign before they were first seen."""
@@ -525,30 +765,57 @@ cdef class Blend(Learner):
             if learner is not None and not learner.symmetric:
                 learner._reserve(int(self.features.count))
                 learner._rescale(features, signs)
+        for learner in self._on_rows():
+            learner._reserve(COLUMNS_OF_PAST + int(self.features.count))
+            learner._rescale(COLUMNS_OF_PAST + features, signs)
 
     # What it has learned
 
-    def mixture_weights(self):
-        """The weight of each expert, and of the stacker, in the mixture now."""
+    def mixture_weights(self, fresh=False):
+        """The weight of each expert, and of the stacker, in the mixture now.
+
+        With `fresh`, in the mixture of the answer with the last label known.
+        """
+        if fresh and self.recent.pays:
+            return self.fresh_mixture.mixture_weights()
         return self.mixture.mixture_weights()
 
     def history(self):
         """The mixture weights after 1, 2, 4, 8, ... trials."""
         return self.mixture.weight_history()
 
-    def guarantees(self):
+    def guarantees(self, fresh=False):
         """By expert: the Blend's loss is at most the expert's plus an overhead, both in numbers.
+
+        They are about the answer without recent labels or, with `fresh`, about the one with the
+        last label known. The second is a mixture of which the first is a member, so its overhead
+        over an expert is the sum of two.
 
         With real targets, and hinge loss, the loss of an expert is that of its forecasts clipped
         to the range of the targets seen before, or to [-1, 1], as they enter the mixture. The
         first target of a regression is not counted: no expert has a loss in its trial.
         """
         guarantees = self.mixture.guarantees()
+        if fresh and self.recent.pays:
+            guarantees = self._chained(guarantees)
         if self.target_scaler is None:
             return guarantees
         size = 1.0 / self.target_scaler.factor
         again = size if self.code == SQUARED else 1.0
         return {name: each.times(size).times(again) for name, each in guarantees.items()}
+
+    def _chained(self, guarantees):
+        """The guarantees of the answer with the last label known, from those without."""
+        kept = self.fresh_mixture.guarantees()[ANSWER.name]
+        last = int(self.t)
+        loss = self.loss_before + kept.loss
+        own = self.loss_before + kept.member_loss
+        made = {kept.member: Guarantee(kept.member, loss, own, kept.overhead, last)}
+        for name, each in guarantees.items():
+            if each.last == last:
+                overhead = each.overhead + kept.overhead
+                made[name] = Guarantee(name, loss, each.member_loss, overhead, last)
+        return made
 
     def _root_mean_squares(self):
         """Of deviations from the mean."""
@@ -568,6 +835,10 @@ cdef class Blend(Learner):
         score = self.predict(rows)[0]
         by_column = explaining.contributions(self, rows)
         return score - by_column.sum(axis=0), by_column
+
+
+def _last_trial(guarantee):
+    return guarantee.last
 
 
 cdef Py_ssize_t _room_for(Py_ssize_t n) noexcept nogil:
@@ -595,6 +866,8 @@ cdef class LinearBlend(Blend):
         Whether experts add a constant feature.
     classes : int
         The number of classes, for the softmax loss only.
+    delay : int
+        How many rows late labels arrive, see `Blend`.
 
     Examples
     --------
@@ -608,8 +881,9 @@ cdef class LinearBlend(Blend):
             Argument("loss", Argument.POSITIONAL_OR_KEYWORD, default="logistic"),
             Argument("intercept", Argument.KEYWORD_ONLY, default=True),
             Argument("classes", Argument.KEYWORD_ONLY, default=0),
+            Argument("delay", Argument.KEYWORD_ONLY, default=0),
         ]
     )
 
-    def __init__(self, loss="logistic", *, intercept=True, classes=0):
-        super().__init__(loss, views="linear", intercept=intercept, classes=classes)
+    def __init__(self, loss="logistic", *, intercept=True, classes=0, delay=0):
+        super().__init__(loss, views="linear", intercept=intercept, classes=classes, delay=delay)

@@ -212,6 +212,8 @@ cdef class Mixture(Stateful):
         trials = int(self.last_step()[2])
         for k in np.flatnonzero(self.present()):
             name = self.names[k]
+            if name in made:  # it left and came back
+                continue
             loss, own, overhead = self._claim(k)
             made[name] = Guarantee(name, float(loss), float(own), float(overhead), trials)
         return made

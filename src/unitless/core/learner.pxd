@@ -26,6 +26,9 @@ cdef class Learner(Stateful):
     cdef bint scale_free                # whether scores depend on no unit
     cdef bint scales_row                # a sample weight multiplies the row
     cdef bint guarded                   # rows that make the state infinite are refused
+    cdef bint fresh                     # predictions may use the labels of the rows just before
+    cdef double* first_score            # of the block that is learned,
+    cdef double* first_not_fresh        # and of the answers without recent labels, if asked for
     cdef Array x                        # room for one row
     cdef Array in_units                 # room for the values of one row in their units
 

@@ -12,7 +12,7 @@ run the same code and give the same bits:
 
 - `predict(rows)` changes nothing: each row is scored as if it were the next trial.
 - `learn(rows)` scores each row before it uses the row's target, in order. A block gives the same
-  bits as its rows one by one, and the scores are those that `predict` would have given.
+  bits as its rows one by one, and the scores are those that `predict(fresh=True)` would have given.
 - A call that raises an error leaves the learner as it was.
 - `invariance` declares which changes of the features leave the scores unchanged.
 - A learner is not thread-safe; estimators and models are.
@@ -130,6 +130,8 @@ cdef class Learner(Stateful):
     theorem = None
     """The regret theorem that holds for it, if one does."""
     needs = ()
+    has_two_answers = False
+    """Whether recent labels may change its answer; see `predict`."""
     saved = (
         UNITS,
         TRIALS,
@@ -281,22 +283,31 @@ cdef class Learner(Stateful):
                         raise Diverged(self.name, r)
         return 0
 
-    def predict(self, rows):
-        """Score the rows, each as if it were the next trial; the learner does not change."""
+    def predict(self, rows, fresh=False):
+        """Score the rows, each as if it were the next trial; the learner does not change.
+
+        With `fresh`, the labels of the rows just before are known and may be used, as `learn` does.
+        Only a learner with two answers, the Blend, makes a difference.
+        """
         weights = checked_weights(rows)
         in_range = self._in_range(rows.extent, rows.refuse_infinity)
         scores = self._room(len(rows))
+        self.fresh = fresh
         self._run(rows.block, None, weights, scores, in_range)
         return scores
 
-    def learn(self, rows):
-        """Score each row before its target is used, then learn it; returns the scores."""
+    def learn(self, rows, not_fresh=None):
+        """Score each row before its target is used, then learn it; returns the scores.
+
+        They are those of `predict(fresh=True)`. An array of the same shape, if given, is filled
+        with those of `predict(fresh=False)`.
+        """
         weights, in_range = self.check(rows)
         scores = self._room(len(rows))
         before = remembered(self) if self.guarded else None
         self._reserve(rows.columns)
         try:
-            self._run(rows.block, rows.targets, weights, scores, in_range)
+            self._run(rows.block, rows.targets, weights, scores, in_range, not_fresh)
         except Diverged:
             restore(self, *before)
             raise
@@ -314,21 +325,31 @@ cdef class Learner(Stateful):
         self._check_targets(rows.targets, weights)
         return weights, in_range
 
-    def _run(self, block, targets, weights, scores, in_range):
+    def _run(self, block, targets, weights, scores, in_range, not_fresh=None):
         """Score a block into `scores` and, with targets, learn it."""
         cdef Py_ssize_t count = len(scores)
         cdef RowReader rows = RowReader(block, count, targets, weights)
         cdef double* out = numbers_in(scores)
         cdef Py_ssize_t r
         cdef Row row
-        if in_range:
-            self.run(rows, out)
-            return
-        for r in range(count):
-            rows.find(r, &row)
-            self.run_row_in_units(
-                &row, rows.targets + r if rows.learns(r) else NULL, out + r * self.outputs
-            )
+        if not_fresh is not None:
+            if not_fresh.shape != scores.shape:
+                raise ValueError(f"not_fresh has shape {not_fresh.shape}, and not {scores.shape}")
+            self.first_score = out
+            self.first_not_fresh = numbers_in(not_fresh)
+        try:
+            if in_range:
+                self.run(rows, out)
+            else:
+                for r in range(count):
+                    rows.find(r, &row)
+                    self.run_row_in_units(
+                        &row, rows.targets + r if rows.learns(r) else NULL, out + r * self.outputs
+                    )
+        finally:
+            self.first_not_fresh = NULL
+        if not_fresh is not None and not self.has_two_answers:
+            not_fresh[...] = scores
 
     def _reserve(self, Py_ssize_t columns):
         """Make room for that many columns, if there is less."""
@@ -368,10 +389,11 @@ cdef class Learner(Stateful):
 
     # One row, a dict of named features
 
-    def predict_one(self, x, double weight=1.0):
+    def predict_one(self, x, double weight=1.0, fresh=False):
         """Score one dict row. Absent is 0, None and NaN are missing, new names are fine."""
         if weight != 1:
             check_weights(np.array([weight]))
+        self.fresh = fresh
         self.names.load(x)
         return self._run_one(NULL, weight or 1.0)
 
@@ -385,7 +407,7 @@ cdef class Learner(Stateful):
         elif not self.takes_every_target:
             self._check(np.array([float(y)]), None)
         if weight == 0:
-            return self.predict_one(x)
+            return self.predict_one(x, fresh=True)
         target = y
         unknown = self.names.load(x)
         before = self._before_one() if self.guarded else None

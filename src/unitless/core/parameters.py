@@ -19,6 +19,7 @@ RANGES: dict[str, Callable[[Any], bool]] = {
     "number > 0": lambda value: value > 0,
     "finite number >= 0": lambda value: 0 <= value < math.inf,
     "number from 0 to 1": lambda value: 0 <= value <= 1,
+    "whole number >= 0": lambda value: value >= 0 and value % 1 == 0,
     "whole number >= 1": lambda value: value >= 1 and value % 1 == 0,
     "number > 0, at most 1": lambda value: 0 < value <= 1,
     "whole number >= 2": lambda value: value >= 2 and value % 1 == 0,

@@ -13,9 +13,8 @@ different values that come. After 16 rows, and then every 8, the best candidate 
 it gains enough.
 
 Thresholds are values of their columns, so a change of units changes no comparison. A missing value
-goes to the right. While the residuals of neighbouring rows resemble each other, one candidate per
-leaf may use the last target or the running mean of targets, and leaves forget: G and H times 0.9.
-With the softmax loss a leaf has G, H and P of each class.
+goes to the right. With the softmax loss a leaf has G, H and P of each class. Trees that are to
+follow a stream forget: with each row of a leaf, G and H are first multiplied by `kept`.
 """
 
 import math
@@ -61,12 +60,8 @@ cdef enum:
     HISTORY = 1024
     FIRST_LOOK = 16
     LOOK_EVERY = 8
-    LAST = 0                # columns of a tree: the last target, the running mean of targets,
-    MEAN = 1
-    PAST = 2                # and then those of the row
     MOST_LEAVES = 1 << 29     # of all trees: node numbers fit into 32 bits
 
-cdef double FORGET = 0.9            # per row of a leaf, while neighbouring residuals are alike
 cdef double MAX_TARGET = 2.0**240   # limit of targets, as in unitless.core.learner
 
 
@@ -140,6 +135,18 @@ cdef class BoostedTrees(Learner):
             "the nats that a split must gain; smaller values lose more on noise",
             "number > 0",
         ),
+        Parameter(
+            "kept",
+            1.0,
+            "the share of a leaf's sums that each of its rows keeps; below 1, leaves forget",
+            "number > 0, at most 1",
+        ),
+        Parameter(
+            "favoured",
+            0,
+            "how many of the first columns one candidate of each leaf chooses from",
+            "whole number >= 0",
+        ),
     )
     saved = (
         *Learner.saved,
@@ -155,20 +162,17 @@ cdef class BoostedTrees(Learner):
         Field("order", "1", "columns in order of appearance"),
         Field("turned", "sign", "1: the column is turned around", ("columns",), 0, 1),
         Field("history", "1", "columns of the last splits", (HISTORY,)),
-        Field("residual", "z", "e of the last row", ("classes",)),
         count("splits", "splits so far"),
-        Field("last_target", "y", "target of the last row"),
-        Field("mean_target", "y", "running mean of targets"),
         Field("lowest", "y", "lowest target"),
         Field("highest", "y", "highest target"),
-        Field("product", "z^2", "sum of e e' of neighbouring rows"),
-        Field("product2", "z^4", "sum of their squares", low=0.0),
     )
 
     cdef public Py_ssize_t trees
     cdef public double rate
     cdef public Py_ssize_t leaves
     cdef public double gain
+    cdef public double kept
+    cdef public Py_ssize_t favoured
     cdef readonly Array nodes           # of all trees; tree t has its root at node t
     cdef readonly Array inner           # by node and class
     cdef readonly Array leaves_of       # by tree
@@ -180,19 +184,14 @@ cdef class BoostedTrees(Learner):
     cdef readonly Array order
     cdef readonly Array turned          # by column
     cdef readonly Array history
-    cdef readonly Array residual        # by class
     cdef public double splits
-    cdef public double last_target
-    cdef public double mean_target
     cdef public double lowest
     cdef public double highest
-    cdef public double product
-    cdef public double product2
     cdef double strength                # s
     cdef Py_ssize_t most_leaves         # of a tree
     cdef int amounts                    # sums of a leaf
     cdef Array known                    # by column: 1 if it is in `order`
-    cdef Array row                      # the targets of the past, and the row at hand
+    cdef Array row                      # the row at hand
     cdef Array found                    # by tree: the node where the row at hand ends
     cdef Array z                        # by tree and class: score of the trees before it
     cdef Array e                        # by tree and class: slope at z
@@ -214,7 +213,7 @@ cdef class BoostedTrees(Learner):
         self.turned = records("b", 0)
         self.history = records("i", HISTORY)
         self.known = records("b", 0)
-        self.row = numbers(PAST)
+        self.row = numbers(1)
         self.found = records("i", self.trees)
         self._make_room_for_classes()
         for t in range(self.trees):
@@ -222,17 +221,14 @@ cdef class BoostedTrees(Learner):
             (<int*>self.leaves_of.at)[t] = 1
 
     def _make_room_for_classes(self):
-        self.residual = numbers(self.classes)
         self.z = numbers((self.trees + 1) * self.classes)
         self.e = numbers((self.trees + 1) * self.classes)
 
     def add_class(self):
         """Add one class, whose score starts at 0."""
         old = self.classes
-        residual = self.read("residual")
         super().add_class()
         self._make_room_for_classes()
-        np.asarray(self.residual)[:old] = residual
         for name in ("inner", "values"):
             array = self.read(name).reshape(-1, old)
             wider = np.zeros((len(array), old + 1), array.dtype)
@@ -243,24 +239,22 @@ cdef class BoostedTrees(Learner):
         if columns > self.columns:
             self.turned.resize(columns)
             self.known.resize(columns)
-            self.row.resize(PAST + columns)
+            self.row.resize(columns)
             self.columns = columns
         return 0
 
     # Scores
 
     cdef void load_row(self, const Row* row) noexcept nogil:
-        """The targets of the past, and the row; columns without room are in no split."""
+        """The row; columns without room are in no split."""
         cdef double* x = self.row.at
         cdef const signed char* turned = <const signed char*>self.turned.at
         cdef Py_ssize_t k, j
-        memset(x, 0, (PAST + self.columns) * sizeof(double))
-        x[LAST] = self.last_target
-        x[MEAN] = self.mean_target
+        memset(x, 0, self.columns * sizeof(double))
         for k in range(row.n):
             j = row.ids[k] if row.ids != NULL else k
             if j < self.columns and row.values[k] != 0:
-                x[PAST + j] = -row.values[k] if turned[j] else row.values[k]
+                x[j] = -row.values[k] if turned[j] else row.values[k]
 
     cdef void find_leaves(self) noexcept nogil:
         """found = where the row ends in each tree; eight walk at once."""
@@ -340,8 +334,7 @@ cdef class BoostedTrees(Learner):
 
     cdef int update(self, const Row* row, double y) except -1 nogil:
         cdef Py_ssize_t classes = self.classes
-        cdef bint past_pays = self.product > 0 and self.product * self.product > 16 * self.product2
-        cdef double kept = FORGET if past_pays else 1.0
+        cdef double kept = self.kept
         cdef double v = row.weight
         cdef double* e
         cdef double h
@@ -366,7 +359,7 @@ cdef class BoostedTrees(Learner):
             candidates.rows += 1
             self.count_row(t, leaf, y, v, e)
             if candidates.unready > 0 and self.order.size > 0:
-                self.prepare(t, leaf, past_pays)
+                self.prepare(t, leaf)
             if candidates.rows >= FIRST_LOOK and candidates.rows % LOOK_EVERY == 0:
                 best = best_of(
                     self.code,
@@ -377,7 +370,7 @@ cdef class BoostedTrees(Learner):
                 )
                 if best >= 0:
                     self.split(t, best)
-        self.remember(y, self.e.at + self.trees * classes)
+        self.remember(y)
         return LEARNED
 
     cdef int see_columns(self, const Row* row) except -1 nogil:
@@ -431,7 +424,7 @@ cdef class BoostedTrees(Learner):
             add(sums + COUNT, goes_left, v * curvature(e[0]))
             add(sums + SLOPES, goes_left, v * e[0])
 
-    cdef void prepare(self, Py_ssize_t t, Py_ssize_t leaf, bint past_pays) noexcept nogil:
+    cdef void prepare(self, Py_ssize_t t, Py_ssize_t leaf) noexcept nogil:
         """Candidates that are not ready choose a threshold or, without a second value, draw again."""
         cdef const double* x = self.row.at
         cdef int node = (<int*>self.found.at)[t]
@@ -456,16 +449,16 @@ cdef class BoostedTrees(Learner):
             else:
                 own.draws += 1
                 h = hashed(t * CANDIDATES + k, node, 1000 + own.draws)
-                own.column[k] = self.drawn_column(h, k, past_pays)
+                own.column[k] = self.drawn_column(h, k)
                 first[k] = x[own.column[k]]
 
-    cdef int drawn_column(self, uint64_t h, int k, bint past_pays) noexcept nogil:
-        """A column of an earlier split, of the past, or of the row: what paid once may pay again."""
+    cdef int drawn_column(self, uint64_t h, int k) noexcept nogil:
+        """A column of an earlier split, a favoured one, or any: what paid once may pay again."""
         if k < FROM_HISTORY and self.splits > 0:
             return (<int*>self.history.at)[h % <uint64_t>min(self.splits, <double>HISTORY)]
-        if past_pays and k == CANDIDATES - 1:
-            return <int>(h % PAST)
-        return PAST + (<int*>self.order.at)[h % <uint64_t>self.order.size]
+        if self.favoured > 0 and k == CANDIDATES - 1:
+            return <int>(h % <uint64_t>min(self.favoured, self.columns))
+        return (<int*>self.order.at)[h % <uint64_t>self.order.size]
 
     cdef void start_sums(self, Py_ssize_t leaf, int k) noexcept nogil:
         """Candidate k of a leaf became ready."""
@@ -480,7 +473,7 @@ cdef class BoostedTrees(Learner):
         """Make a node a leaf: whatever the row, it is its own child."""
         cdef Node* own = <Node*>self.nodes.at + node
         own.threshold = INFINITY
-        own.column = LAST
+        own.column = 0
         own.child = node
         own.leaf = leaf
         forget(<Candidates*>self.candidates.at + leaf, <First*>self.first.at + leaf)
@@ -544,22 +537,11 @@ cdef class BoostedTrees(Learner):
             own[c].P = parent[c]
         self.plant(node, <int>leaf)
 
-    cdef void remember(self, double y, const double* e) noexcept nogil:
-        """The target for the next row, and how alike neighbouring residuals are."""
-        cdef double* residual = self.residual.at
-        cdef double product = 0.0
+    cdef void remember(self, double y) noexcept nogil:
+        """The range of the targets, to which scores of the squared loss are clipped."""
         cdef bint first = self.t == 0
-        cdef Py_ssize_t c
-        for c in range(self.classes):
-            product += e[c] * residual[c]
-            residual[c] = e[c]
-        if self.t > 1:
-            self.product += product
-            self.product2 += product * product
         self.lowest = y if first else min(self.lowest, y)
         self.highest = y if first else max(self.highest, y)
-        self.mean_target = y if first else 0.9 * self.mean_target + 0.1 * y
-        self.last_target = y
         self.t += 1
 
     # State
@@ -587,9 +569,9 @@ cdef class BoostedTrees(Learner):
         is_leaf = child == places
         need((child >= places).all(), "a child comes before its parent, so a walk may never end")
         need((child[~is_leaf] < len(nodes) - 1).all(), "a child is missing")
-        whole = (nodes["threshold"] == math.inf) & (nodes["column"] == LAST)
+        whole = (nodes["threshold"] == math.inf) & (nodes["column"] == 0)
         need(whole[is_leaf].all(), "a leaf has a split")
-        most = PAST + self.columns
+        most = max(self.columns, 1)
         _need_within(nodes["leaf"], leaves, "leaf")
         _need_within(nodes["column"], most, "column of a node")
         _need_within(candidates["column"], most, "column of a candidate")
@@ -611,8 +593,8 @@ cdef class BoostedTrees(Learner):
     def _rescale(self, columns, factors):
         # Rows keep their side also after a negative factor: the column is turned back at the door.
         np.asarray(self.turned)[columns] ^= (factors < 0).astype(np.int8)
-        size = np.ones(PAST + self.columns)
-        size[PAST + columns] = np.abs(factors)
+        size = np.ones(max(self.columns, 1))
+        size[columns] = np.abs(factors)
         nodes = np.asarray(self.nodes)
         nodes["threshold"] *= size[nodes["column"]]
         candidates = np.asarray(self.candidates)
@@ -648,13 +630,11 @@ cdef class BoostedTrees(Learner):
         inner = np.array(self.inner).reshape(-1, self.classes)
         s = self.strength
         leaf_values = (values["G"] + s * values["P"]) / (values["H"] + s)
-        x = np.zeros(PAST + self.columns)
-        x[LAST] = self.last_target
-        x[MEAN] = self.mean_target
+        x = np.zeros(max(self.columns, 1))
         _, columns = block.positions()
         own = columns < self.columns
         signs = 1.0 - 2.0 * np.array(self.turned)[columns[own]]
-        x[PAST + columns[own]] = block.values[own] * signs
+        x[columns[own]] = block.values[own] * signs
         parts = np.zeros((len(x), self.classes))
         for k in range(self.trees):
             while nodes["child"][k] != k:
@@ -665,7 +645,8 @@ cdef class BoostedTrees(Learner):
                 value = leaf_values[nodes["leaf"][child]] if is_leaf else inner[child]
                 parts[column] += self.rate * (value - inner[k])
                 k = child
-        return parts[PAST:] if self.code == SOFTMAX else parts[PAST:, 0]
+        parts = parts[: self.columns]
+        return parts if self.code == SOFTMAX else parts[:, 0]
 
 
 def _need_within(ids, end, name):
