@@ -97,12 +97,11 @@ Output
     spreadsheet would take for a formula (numbers stay as they are).
   report PAGE: Write a report (page.html), and its results (page.results.json).
   results FILE: Write the results as JSON to this file.
-  audit N = 0: Show what each feature adds to the score of row N.
+  audit N = 0: Show what each column adds to the score of row N.
   row N: Explain this row of the file, from 1.
-  sort BY = deviation: Sort by the effect of one standard deviation of a feature, by the effect of
-    one unit, or by name: deviation, unit or name.
-  top N: Number of weights to show (default: as many as a small terminal has room for).
-  verbose: Also print all metrics and guarantees, and more weights.
+  sort BY = effect: Sort columns by their effect on the prediction, or by name: effect or name.
+  top N: Number of effects to show (default: as many as a small terminal has room for).
+  verbose: Also print all metrics and guarantees, and more effects.
   quiet: Print only errors.
   json: Print the results as JSON and nothing else.
   no_color: Print without colours."""
@@ -116,7 +115,7 @@ TYPES: dict[str, Any] = {
     **dict.fromkeys(("SHARE", "TAU"), float),
     "FORMAT": Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"],
     "TASK": Literal["auto", "binary", "multiclass", "regression"],
-    "BY": Literal["deviation", "unit", "name"],
+    "BY": Literal["effect", "name"],
     "random": Literal["random"],
 }
 """Types by METAVAR; others are text."""

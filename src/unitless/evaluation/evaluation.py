@@ -46,7 +46,7 @@ class Evaluation:
     passes: int = 0
     lines: list[Facts] = field(default_factory=list)
     holdouts: list[float] = field(default_factory=list)  # average loss of rows held out, by pass
-    audited: list[Facts] | None = None  # what each feature added to the score of one row
+    audited: list[Facts] | None = None  # what each column added to the score of one row
     certify: bool = False  # whether lines of the table have certificates, which take time
     alarms: list[Facts] = field(default_factory=list)  # see `alarms.Alarm`
 

@@ -20,11 +20,11 @@ from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import LABELS, Facts
 from unitless.labels import text_of
-from unitless.model.explanations import weights_by_feature
+from unitless.model.effects import effects
 from unitless.persistence.container import Pathlike, replace
 
 FORMAT = 1
-TOP = 100  # features whose weights are kept
+TOP = 100  # columns whose effects are kept
 MAX_COLUMNS = 200  # columns that are described
 
 
@@ -52,7 +52,12 @@ LINE = {
     "certified?": (None, CERTIFICATE),
     "blend?": (None, {"*": MAYBE}),
 }
-WEIGHT = _each(str, "feature class?") | _each(MAYBE, "per_unit deviation? per_deviation?")
+EFFECT = {
+    **_each(str, "column class?"),
+    "moves": NUMBER,
+    "change?": MAYBE,
+    **_each((str, int, float), "from? to?"),
+}
 METRICS = {f"{name}?": NUMBER for name in LABELS}
 TEST = {"source": (str, None), "rows": int, "unknown": int, "metrics": METRICS}
 TRIAL = {"units": str, "moved": MAYBE, "scores": NUMBER}
@@ -79,7 +84,7 @@ RESULTS = {
     "lines": [LINE],
     "curve": [[MAYBE, MAYBE]],
     "calibration": [[MAYBE, MAYBE, MAYBE]],
-    "weights": [WEIGHT],
+    "effects?": [EFFECT],
     "blend": (None, {"*": MAYBE}),
     "alarms": [{"feature": (str, int), "row": int, **_each(NUMBER, "before now factor")}],
     "classes?": [NUMBER],
@@ -138,7 +143,7 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         **by_task,
         "worst": run.examples.worst,
         "columns": _columns(run),
-        "weights": weights_by_feature(model, TOP),
+        "effects": effects(model, TOP),
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
         "decisions": model.decisions,
