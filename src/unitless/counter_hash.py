@@ -1,4 +1,4 @@
-"""Random numbers from row numbers: the same row gets the same number in any block and any process."""
+"""Random bits from row numbers: the same row gets the same bits in any block and any process."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -264,8 +264,12 @@ def from_model(model: Model) -> Any:
     kind: Any = unitless.OnlineRegressor if is_regressor else unitless.OnlineClassifier
     columns = FrameEncoder() if model.columns is None else model.columns
     loss = model.learner.loss.name.replace("softmax", "logistic")
-    default = {"learner": model.learner.name, "loss": loss, "interactions": columns.interactions}
-    default["reservoir"] = model.reservoir.size
+    default: dict[str, Any] = {
+        "learner": model.learner.name,
+        "loss": loss,
+        "interactions": columns.interactions,
+        "reservoir": model.reservoir.size,
+    }
     made = kind(**(default if model.parameters is None else model.parameters))
     names = model.keep or (list(columns.kinds) if model.inputs is None else [])
     made.n_features_in_ = model.learner.columns if model.inputs is None else model.inputs

@@ -24,6 +24,7 @@ from unitless.encoders.dict_encoder import plain
 from unitless.labels import WrongLabel
 from unitless.losses import LOGISTIC
 from unitless.model import Model
+from unitless.model.explanations import BASE, RECENT
 from unitless.model.input_rows import known_names
 from unitless.model.learner_choice import check_loss, make_learner
 
@@ -70,12 +71,13 @@ class _Online:
         """
         model = self.to_model()
         found = model.explain(plain(x))
-        names = ["(base)", *map(str, x)]
-        nothing = 0 * found["(base)"]
+        whole = [name for name in (BASE, RECENT) if name in found]
+        names = [*whole, *map(str, x)]
+        nothing = 0 * found[BASE]
         added = np.array([found.get(name, nothing) for name in names])
         added = added.reshape(len(names), -1)
         headers = ["Name", "Value"]
-        columns = [names, ["", *map(str, x.values())]]
+        columns = [names, [*(" " for _ in whole), *map(str, x.values())]]
         several = model.task == "multiclass" and len(model.labels) > 0
         for c, label in enumerate(model.labels if several else [""]):
             headers.append(f"Contribution {label}".rstrip())

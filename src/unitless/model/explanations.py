@@ -60,7 +60,7 @@ def contributions(model: "Model", row: Rows, fresh: bool = False) -> list[dict[s
     found = [_contribution(BASE, None, base, 0 * base)]
     if fresh:
         found.append(_contribution(RECENT, None, _scores(model, row, fresh)[0] - score, 0 * base))
-    sizes = np.abs(parts).reshape(len(parts), -1).max(axis=1, initial=0)
+    sizes = np.abs(parts).reshape(len(parts), np.size(score)).max(axis=1, initial=0)
     for k in np.argsort(-sizes, kind="stable").tolist():
         value = _value(model, columns, k, row)
         if sizes[k] > 0 or value not in (0.0, "", None):
@@ -87,7 +87,9 @@ def explained(model: "Model", row: Rows, fresh: bool = False) -> Explanation:
 
 def _scores(model: "Model", rows: Rows, fresh: bool = False) -> Float:
     """Scores of the rows, without recent targets unless `fresh`."""
-    return model.learner.predict(rows, fresh=True) if fresh else model.learner.predict(rows)
+    learner: Any = model.learner
+    found: Float = learner.predict(rows, fresh=True) if fresh else learner.predict(rows)
+    return found
 
 
 def _shapley(

@@ -14,6 +14,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 
 from unitless.model.input_rows import NumberedNames
 from unitless.rows import Rows, as_rows
+from unitless.state import LARGEST
 
 if TYPE_CHECKING:
     from unitless.model import Model
@@ -112,12 +113,16 @@ def mixed_rows(columns: InputColumns, base: Rows, other: Rows, takes: Takes) -> 
     rows, features, values = map(np.concatenate, zip(*parts, strict=True))
     shape = (len(base), width)
     if len(columns.products):
-        made = csc_array(coo_array((values, (rows, features)), shape=shape))
         left, right, place = columns.products.T
-        product = coo_array(csr_array(made[:, left]).multiply(csr_array(made[:, right])))
-        rows = np.concatenate([rows, product.row])
-        features = np.concatenate([features, place[product.col]])
-        values = np.concatenate([values, product.data])
+        stored = csc_array(coo_array((np.ones(len(rows)), (rows, features)), shape=shape))
+        both = coo_array(csr_array(stored[:, left]).multiply(csr_array(stored[:, right])))
+        made = csr_array(coo_array((values, (rows, features)), shape=shape))
+        a, b = (made[both.row, each[both.col]] for each in (left, right))
+        with np.errstate(over="ignore"):
+            product = np.clip(np.asarray(a) * np.asarray(b), -LARGEST, LARGEST)
+        rows = np.concatenate([rows, both.row])
+        features = np.concatenate([features, place[both.col]])
+        values = np.concatenate([values, product])
     return as_rows(csr_array(coo_array((values, (rows, features)), shape=shape)))
 
 

@@ -33,6 +33,7 @@ from unitless.model.decisions import decisions
 from unitless.model.effects import effects, importances
 from unitless.model.explanations import Explanation, explained
 from unitless.model.file_blocks import Prepared
+from unitless.model.input_columns import input_columns
 from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
 from unitless.model.learner_choice import learner_for_task
 from unitless.model.reservoir import Reservoir
@@ -363,6 +364,10 @@ class Model:
         """
         with self.lock:
             return explained(self, rows_of(self, x, unknown=unknown)[0], fresh)
+
+    def input_names(self) -> list[str]:
+        """The columns of the input, in the order of `importances`: a category or a date is one."""
+        return list(input_columns(self).names)
 
     def importances(self) -> Float:
         """How far each input column moves the prediction, in the order of the columns.
