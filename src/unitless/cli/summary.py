@@ -92,7 +92,9 @@ def summary(
 
 
 def _facts(results: Results, verbose: bool) -> list[StyledLine]:
-    facts = [("rows", f"{results['rows']:,} in {results['seconds']:.1f} s")]
+    first = results.get("first_scored", 1)
+    scored = f", scored from row {first:,} on" if first > 1 else ""
+    facts = [("rows", f"{results['rows']:,} in {results['seconds']:.1f} s{scored}")]
     for key, what, why in (
         ("unlabelled", "row", "without a label (predicted, not learned)"),
         ("held_out", "row", "held out"),
@@ -162,13 +164,13 @@ def _theory(results: Results, information: Information | None, verbose: bool) ->
     total = results["metrics"].get("loss", 0) * (results["rows"] - results["unlabelled"])
     certificate = telling(results["certificate"], total)
     if verbose:
-        lines = certificate_lines(certificate)
+        lines = certificate_lines(certificate, _with_first_row(results))
         return lines + (
             [BLANK, StyledLine(f"{information} {BEYOND_CHANCE}")] if information else []
         )
     parts = []
     if certificate is not None and (bound := _tightest(certificate)):
-        parts.append(f"guarantee: {bound}")
+        parts.append(f"guarantee{_with_first_row(results)}: {bound}")
     if information is not None:
         only = "" if information.is_found else "only "
         parts.append(f"e-value {only}{information.largest:.3g}")
@@ -217,14 +219,22 @@ def _difference(value: float) -> str:
     return f"{sum_of_losses(abs(value))} {'more' if value >= 0 else 'less'}"
 
 
-def certificate_lines(certificate: Results | None) -> list[StyledLine]:
-    """Return the regret certificate in sentences."""
+def _with_first_row(results: Results) -> str:
+    """Return that a certificate counts row 1, which scores do not; a Blend of numbers does not."""
+    is_skipped = results["task"] == "regression" and results.get("blend")
+    return "" if is_skipped else " (row 1 counts)"
+
+
+def certificate_lines(certificate: Results | None, rows: str = "") -> list[StyledLine]:
+    """Return the regret certificate in sentences; `rows` says which rows it counts."""
     if certificate is None or not certificate["rows"]:
         return []
     if not (_staying(certificate) or _claims(certificate)):
         return []
     total = f" of {sum_of_losses(certificate['loss'])}" if certificate["members"] else ""
-    heading = f"The total loss{total} is guaranteed, without assumptions about the data, to be"
+    heading = (
+        f"The total loss{total}{rows} is guaranteed, without assumptions about the data, to be"
+    )
     lines = [BLANK, StyledLine(heading, "bold")]
     for name, kept in _staying(certificate)[:3]:
         what = f"the {sum_of_losses(kept['loss'])} of its member {name}"

@@ -40,9 +40,11 @@ def over_time(results: Results) -> Figure:
     if len(curve) < 2:
         records = []
     name = f"{results['loss']} loss"
+    first = results.get("first_scored", 1)
+    scored = f" Scores count from row {first:,} on." if first > 1 else ""
     text = (
-        f"The {name} per row, of predictions made before each label was used. A line that rises "
-        "late means that the data changed."
+        f"The {name} per row, of predictions made before each label was used.{scored} A line that "
+        "rises late means that the data changed."
     )
     if results["alarms"]:
         text += " What was noticed about units is below the figures."
@@ -113,7 +115,8 @@ def theory(results: Results) -> Figure:
     text = (
         "Regret is the loss above that of the best constant, which is known only at the end. The "
         "learner can certify a bound on it at any time, without any assumption about the data: "
-        "the true regret is at most the certified one, which is at most the bound of the theorem."
+        "the true regret is at most the certified one, which is at most the bound of the theorem. "
+        "Certificates count row 1, which scores do not."
     )
     y = axis("regret", f"regret per row ({results['loss']} loss)")
     spec = over_rows(records, y, "line")
