@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from unitless.cli.options import CommandOptions, takes
 
 
@@ -78,7 +76,8 @@ def _coefficients(model: Any) -> dict[str, Any]:
     intercept, features = model.learner.weights()
     names = model.feature_names(len(features))
     rows = zip(names, features.tolist(), strict=False)
-    return {"(intercept)": np.asarray(intercept).tolist(), **dict(rows)}
+    first = intercept.tolist() if hasattr(intercept, "tolist") else intercept
+    return {"(intercept)": first, **dict(rows)}
 
 
 def _text(value: object) -> str:

@@ -78,6 +78,8 @@ Learning
   units random: Repeat with each column multiplied by a random power of two.
   tune: Add the best learning rate in hindsight for methods that have one.
   seed N = 0: Seed of the random units.
+  reservoir N = 256: Number of learned rows, a uniform sample, that the model keeps for effects and
+    explanations; 0 keeps none.
   regret --regret/--no-regret: Compute the best fixed weights in hindsight and the regret against
     them (default: only for small files, because it may take long).
 
@@ -128,8 +130,9 @@ TABLE = (
     "loss"
 )
 LEARNING = (
-    f"data {TABLE} {READING} learner quantile passes holdout delay shuffle test test_share save "
-    "resume checkpoint predictions safe_csv report results audit top verbose quiet json no_color"
+    f"data {TABLE} {READING} learner quantile passes holdout delay shuffle test test_share "
+    "reservoir save resume checkpoint predictions safe_csv report results audit top verbose quiet "
+    "json no_color"
 )
 PROCESSES = "by_key workers address retries"
 

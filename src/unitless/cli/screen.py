@@ -16,7 +16,7 @@ from unitless.evaluation import Step
 from unitless.labels import text_of
 from unitless.learners.one_vs_rest import OneVsRest
 from unitless.model import Model
-from unitless.model.explanations import what_scores_are
+from unitless.model.explanations import BASE, RECENT, what_scores_are
 
 WIDTHS = (9, 13, 11, 11, 11, 11, 14)
 
@@ -203,5 +203,7 @@ def show_audit(console: Console, parts: list[dict[str, Any]], row: int | None = 
         shown = " ".join(map(number, adds))
         error = number(max(errors)) if any(errors) else ""
         value = part["value"]
-        value = f" = {value:.6g}" if isinstance(value, float) else f" = {value}" if value else ""
+        value = f" = {value:.6g}" if isinstance(value, float) else f" = {value or '(missing)'}"
+        if part["column"] in (BASE, RECENT):
+            value = ""
         console.print(f"{shown:>14}{error:>10}  {plain(part['column'] + value, 60)}")

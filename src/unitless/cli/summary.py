@@ -174,7 +174,7 @@ def _theory(results: Results, information: Information | None, verbose: bool) ->
     if information is not None:
         only = "" if information.is_found else "only "
         parts.append(f"e-value {only}{information.largest:.3g}")
-    return [BLANK, StyledLine("; ".join(parts))] if parts else []
+    return [BLANK, *map(StyledLine, wrap("; ".join(parts), WIDTH))] if parts else []
 
 
 def _tightest(certificate: Results) -> str | None:

@@ -34,7 +34,10 @@ from unitless.regret import InformationTest
 from unitless.rows import Rows
 
 STEP_ROWS = 4096  # most rows of a step
-KEPT = ["rows", "unlabelled", "first_scored", "held_out", "passes", "lines", "holdouts", "alarms", "since", "held"]
+KEPT = (
+    *("rows", "unlabelled", "first_scored", "held_out", "passes", "lines", "holdouts", "alarms"),
+    *("since", "held"),
+)
 PARTS = ("tally", "curve", "sample", "examples", "examples.sample", "previous", "watch")
 """What a model file keeps of an evaluation, and the parts of which it keeps arrays and lists."""
 

@@ -34,6 +34,8 @@ RECENT = "(recent targets)"
 MOST_SCORES = 20_000
 """Rows that are scored for one explanation, unless a column per seen row takes more."""
 MIN_ROWS = 8
+ROUNDING = 2.0**-40
+"""Errors below this share of the largest part are those of float64: the order does not matter."""
 STREAM = 2
 """Of the hash that gives the random orders."""
 
@@ -118,7 +120,10 @@ def _shapley(
     variance = ((parts[0] - parts[1]) ** 2).mean(axis=0) / 4
     if len(chosen) < len(kept):
         variance += both.var(axis=0, ddof=1) * (1 - len(chosen) / len(kept))
-    return base, both.mean(axis=0), np.sqrt(variance / len(chosen))
+    found = both.mean(axis=0)
+    errors = np.sqrt(variance / len(chosen))
+    errors[errors <= ROUNDING * np.abs(found).max(initial=0)] = 0
+    return base, found, errors
 
 
 def _walk(
@@ -162,7 +167,8 @@ def _value(model: "Model", columns: InputColumns, column: int, row: Rows) -> Any
     if kind in ("number", "date"):
         number = column_of(row, int(features[0]))[0] if features[0] < row.columns else 0.0
         if kind == "date" and math.isfinite(number):
-            return str(np.datetime64(0, "D") + np.timedelta64(math.floor(number), "D"))
+            moment = str(np.datetime64(round(number * 86400), "s"))
+            return moment.removesuffix(":00").removesuffix("T00:00")
         return finite(number)
     return texts_of(model, columns, column, row)[0]
 

@@ -28,7 +28,7 @@ AHEAD = 1024
 
 
 class KeptRow(NamedTuple):
-    """One row: the number of columns, and the columns and values that are stored."""
+    """One row: its number of columns, and which of them are stored with which values."""
 
     columns: int
     indices: NDArray[np.int32]
@@ -177,7 +177,10 @@ def row_of(rows: Rows, k: int) -> KeptRow:
         everything = np.arange(rows.columns, dtype=np.int32)
         return KeptRow(rows.columns, everything, rows.values[k].copy())
     own = slice(rows.starts[k], rows.starts[k + 1])
-    return KeptRow(rows.columns, rows.indices[own].copy(), rows.values[own].copy())
+    indices = rows.indices[own].copy()
+    # not the width of the block, which depends on what other rows it has
+    width = int(indices[-1]) + 1 if len(indices) else 0
+    return KeptRow(width, indices, rows.values[own].copy())
 
 
 def rows_of_kept(kept: Sequence[KeptRow]) -> Rows:
