@@ -174,7 +174,8 @@ def _theory(results: Results, information: Information | None, verbose: bool) ->
     if information is not None:
         only = "" if information.is_found else "only "
         parts.append(f"e-value {only}{information.largest:.3g}")
-    return [BLANK, *map(StyledLine, wrap("; ".join(parts), WIDTH))] if parts else []
+    text = "; ".join(parts)
+    return [BLANK, *map(StyledLine, [text] if len(text) <= WIDTH else parts)] if parts else []
 
 
 def _tightest(certificate: Results) -> str | None:

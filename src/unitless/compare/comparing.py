@@ -166,9 +166,9 @@ def compare(
     >>> made = compare(rows, ["full", "ogd", "nag"], units="random")
     >>> for entry in made.entries:
     ...     print(f"{entry.learner:5} {entry.loss:8.4f} {entry.elsewhere.loss:11.4f}")
-    full    0.3189      0.3189
-    nag     0.5802      0.5802
-    ogd   145.3588 823843.7686
+    full    0.3182      0.3182
+    nag     0.5800      0.5800
+    ogd   145.6135 825294.1965
     """
     stream = Stream(rows, losses.get(loss), intercept, best)
     rates = RATES if tune is True else tune or ()

@@ -393,7 +393,7 @@ class Model:
         >>> model = OnlineRegressor("vaw").fit(X, 3 * X[:, 1]).to_model()
         >>> [effect] = model.effects(top=1)
         >>> print(effect["column"], round(effect["change"] / (effect["to"] - effect["from"]), 2))
-        x1 3.0
+        x1 2.98
         """
         with self.lock:
             self._require_reservoir("effects")
