@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import unitless
 from unitless import OnlineClassifier, OnlineRegressor
-from unitless.model.reservoir import Reservoir, places
+from unitless.model.reservoir import Reservoir, places, row_of_dict
 from unitless.river import UnitlessRegressor
 from unitless.rows import as_rows
 
@@ -44,8 +44,9 @@ def test_blocks_do_not_matter(size, lengths):
         kept.add(as_rows(numbers[start : start + length]))
         start += length
     for number in numbers:
-        if single.takes_next():
-            single.keep_last(as_rows(number[None]))
+        place = single.next_place()
+        if place is not None:
+            single.keep(place, row_of_dict({"x": number[0]}, {"x": 0}))
     assert kept == single
     assert [int(row.values[0]) for row in kept.kept] == naive(count, size)
 

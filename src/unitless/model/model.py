@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unitless.core.learner import Learner
 from unitless.encoders import FrameEncoder
-from unitless.encoders.dict_encoder import plain, rows_of_dicts
+from unitless.encoders.dict_encoder import plain
 from unitless.labels import (
     ClassWeights,
     New,
@@ -36,7 +36,7 @@ from unitless.model.file_blocks import Prepared
 from unitless.model.input_columns import input_columns
 from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
 from unitless.model.learner_choice import learner_for_task
-from unitless.model.reservoir import Reservoir
+from unitless.model.reservoir import Reservoir, row_of_dict
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
 
@@ -247,8 +247,8 @@ class Model:
                 return self.learn([x], [y], weights, unknown=unknown)[0]
             score = self.learner.learn_one(row, code, weight)
             self.rows += 1
-            if weight > 0 and self.reservoir.takes_next():
-                self.reservoir.keep_last(rows_of_dicts([row], self.learner.names)[0])
+            if weight > 0 and (place := self.reservoir.next_place()) is not None:
+                self.reservoir.keep(place, row_of_dict(row, self.learner.names.columns))
             return score
 
     def learn_rows(self, rows: Rows) -> Float:

@@ -6,7 +6,7 @@ number is a hash of t. So the sample depends neither on blocks nor on values, an
 keeps the same rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ SIZE = 256
 STREAM = 1
 """Of the hash: other numbers than those that choose held-out rows."""
 AHEAD = 1024
-"""Rows for which single rows know in advance whether they are kept."""
+"""Rows whose places are computed at once when they come one by one."""
 
 
 class KeptRow(NamedTuple):
@@ -64,7 +64,7 @@ class Reservoir:
         self.size = int(size)
         self.seen = 0
         self.kept: list[KeptRow] = []
-        self._none_before = 0  # rows up to this number are not kept, if 0 < seen < it
+        self._window: tuple[int, int, dict[int, int]] = (0, 0, {})  # rows, and places of kept ones
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -93,27 +93,24 @@ class Reservoir:
             numbers = np.flatnonzero(rows.weights > 0)
         own = places(self.seen, len(numbers), self.size)
         for k in np.flatnonzero(own < self.size).tolist():
-            self._keep(int(own[k]), row_of(rows, int(numbers[k])))
+            self.keep(int(own[k]), row_of(rows, int(numbers[k])))
         self.seen += len(numbers)
 
-    def takes_next(self) -> bool:
-        """Count one row; return whether `keep_last` should be called with it."""
+    def next_place(self) -> int | None:
+        """Count one row of positive weight; return the place to `keep` it in, None for most."""
         if not self.size:
-            return False
+            return None
+        number = self.seen
         self.seen += 1
-        if self.seen <= self._none_before:
-            return False
-        first = self.seen - 1
-        taken = np.flatnonzero(places(first, AHEAD, self.size) < self.size)
-        ahead = int(taken[0]) if len(taken) else AHEAD
-        self._none_before = first + ahead
-        return ahead == 0
+        if not self._window[0] <= number < self._window[1]:
+            own = places(number, AHEAD, self.size)
+            taken = np.flatnonzero(own < self.size)
+            pairs = zip((number + taken).tolist(), own[taken].tolist(), strict=True)
+            self._window = number, number + AHEAD, dict(pairs)
+        return self._window[2].get(number)
 
-    def keep_last(self, rows: Rows) -> None:
-        """Keep the single row for which `takes_next` returned True."""
-        self._keep(int(places(self.seen - 1, 1, self.size)[0]), row_of(rows, 0))
-
-    def _keep(self, place: int, row: KeptRow) -> None:
+    def keep(self, place: int, row: KeptRow) -> None:
+        """Put a row into a place, instead of the one that is there."""
         if place == len(self.kept):
             self.kept.append(row)
         else:
@@ -181,6 +178,18 @@ def row_of(rows: Rows, k: int) -> KeptRow:
     # not the width of the block, which depends on what other rows it has
     width = int(indices[-1]) + 1 if len(indices) else 0
     return KeptRow(width, indices, rows.values[own].copy())
+
+
+def row_of_dict(row: Mapping[Hashable, Any], columns: Mapping[Hashable, int]) -> KeptRow:
+    """Return a dict of known names as a row; None is missing.
+
+    >>> row_of_dict({"b": 2.0, "a": None}, {"a": 0, "b": 1})
+    KeptRow(columns=2, indices=array([0, 1], dtype=int32), values=array([nan,  2.]))
+    """
+    found = sorted((columns[name], value) for name, value in row.items())
+    values = np.array([value for _, value in found], dtype=np.float64)
+    indices = np.array([column for column, _ in found], dtype=np.int32)
+    return KeptRow(found[-1][0] + 1 if found else 0, indices, values)
 
 
 def rows_of_kept(kept: Sequence[KeptRow]) -> Rows:
