@@ -1,5 +1,6 @@
 """Importances, effects and explanations: differences of predictions."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
 import numpy as np
@@ -176,3 +177,24 @@ def test_units_change_no_importance_and_no_part():
         other = OnlineClassifier(learner).fit(X * units, y)
         np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
         assert one.explain(X[0]) == other.explain(X[0] * units)
+
+
+def test_looking_while_another_thread_learns():
+    """Each look sees the model between two blocks, and changes nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = X[:, 0] * X[:, 1]
+    model = OnlineRegressor().partial_fit(X[:300], y[:300]).to_model()
+    alone = OnlineRegressor().partial_fit(X, y).to_model()
+
+    def looks(_):
+        parts = model.explain(X[0])
+        return model.importances().shape == (3,) and np.isfinite(sum(parts.values()))
+
+    with ThreadPoolExecutor(2) as threads:
+        seen = threads.map(looks, range(6))
+        for start in range(300, 900, 100):
+            model.learn(X[start : start + 100], y[start : start + 100])
+        assert all(seen)
+    assert model.reservoir == alone.reservoir
+    np.testing.assert_array_equal(model.importances(), alone.importances())

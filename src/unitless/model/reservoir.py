@@ -157,7 +157,7 @@ class Reservoir:
         need(len(starts) == 1 + len(widths) and starts[0] == 0, "the reservoir's rows")
         need(bool((np.diff(starts) >= 0).all()), "the reservoir's rows go backwards")
         need(len(indices) == len(values) == starts[-1], "the reservoir's values")
-        need(not np.isinf(values).any(), "the reservoir has infinite values")
+        Rows(values[None], None, None, len(values), None, None).refuse_infinity()
         for width, start, stop in zip(widths, starts[:-1], starts[1:], strict=True):
             own = indices[start:stop]
             rises = bool((np.diff(own) > 0).all())
