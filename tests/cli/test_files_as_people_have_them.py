@@ -180,7 +180,7 @@ def test_dates_of_other_formats(unitless, tmp_path, hourly):
             assert unitless("predict", tmp_path / "m", once).out.splitlines() == predicted[:2]
             first = frame["when"][0]
             done = unitless("explain", tmp_path / "m", f"when={first}", "temp=0")
-            assert "when.hour=0" in done.out, done.err
+            assert "when = 20" in done.out, done.err
 
 
 @pytest.mark.parametrize("form", [None, "%d.%m.%Y %H:%M"])
@@ -237,7 +237,7 @@ def test_other_commands(unitless, tmp_path, hourly):
     done = unitless("fit", path, *words[:4], "--by-key", "key", "--save", tmp_path / "many")
     assert done.code == 0, done.err
     done = unitless("explain", tmp_path / "m", "when=2024-01-01T10:00", "temp=0")
-    assert "when.hour=10" in done.out, done.err
+    assert "when = 2024-01-01T10:00" in done.out, done.err
     done = unitless("convert", path, tmp_path / "back.parquet")
     assert done.code == 0, done.err
     assert pl.read_parquet(tmp_path / "back.parquet")["when"].equals(hourly["when"])

@@ -82,14 +82,14 @@ def test_vw_and_svmlight(unitless, tmp_path):
 
 def test_inspect(unitless, saved):
     done = unitless("inspect", saved, "--top", "2")
-    for word in ("vaw", "score", "700", "grams", "per unit"):
+    for word in ("vaw", "score", "700", "grams", "typical change", "Coefficients"):
         assert word in done.out
     facts = json.loads(unitless("inspect", saved, "--json", "--sort", "name").out)
-    names = [row["feature"] for row in facts["weights"]]
+    names = [row["column"] for row in facts["effects"]]
     assert names == sorted(names)
-    assert (
-        {"metres", "grams", "colour=blue"} <= {*names} <= {*persistence.load(saved).feature_names()}
-    )
+    model = persistence.load(saved)
+    assert {"metres", "grams", "colour"} <= {*names} <= {*model.input_names()}
+    assert {*facts["coefficients"]} == {"(intercept)", *model.feature_names()}
 
 
 def test_explain_adds_up_to_the_prediction(unitless, tmp_path, saved, frame):
@@ -132,9 +132,13 @@ def test_certificates_are_computed_only_when_someone_asks(unitless, data, monkey
         unitless(*words, "--quiet", "--results", tmp_path / "r.json")
 
 
-def test_explain_leaves_out_what_is_missing_and_adds_nothing(unitless, saved):
+def test_explain_shows_what_is_missing(unitless, saved):
+    """To lack a value that seen rows have is a difference, too."""
     found = json.loads(unitless("explain", saved, "colour=red", "--json").out)
-    assert {part["feature"] for part in found["parts"]} == {"(base)", "colour=red"}
+    values = {part["column"]: part["value"] for part in found["parts"]}
+    assert values["colour"] == "red"
+    assert values["metres"] is None
+    assert "metres = (missing)" in unitless("explain", saved, "colour=red").out
 
 
 def test_rescale(unitless, tmp_path, data, frame, saved):

@@ -270,15 +270,14 @@ def test_debug_one_adds_up():
     x, _ = TRUMP[7]
     report = model.debug_one(x, decimals=9)
     head, *lines = report.splitlines()
-    assert head.split() == ["Name", "Value", "Weight", "Contribution"]
+    assert head.split() == ["Name", "Value", "Contribution"]
     cells = [line.replace(",", "").split() for line in lines]
     assert {name for name, *_ in cells} == {"(base)", *x}
     parts = [float(part) for *_, part in cells]
     assert parts == sorted(parts, reverse=True)
     assert sum(parts) == pytest.approx(model.predict_one(x), abs=1e-7)
-    for name, value, weight, part in cells:
-        assert float(value) == pytest.approx(x.get(name, 1))
-        assert float(value) * float(weight) == pytest.approx(float(part), abs=1e-3)
+    for name, *value, _ in cells:
+        assert value == ([] if name == "(base)" else [str(x[name])])
 
 
 def test_debug_one_of_a_classifier():
@@ -287,9 +286,9 @@ def test_debug_one_of_a_classifier():
     head, *lines = model.debug_one(
         x | {"never-seen": 3, "colour": "red", "gone": None}
     ).splitlines()
-    assert head.split()[:4] == ["Name", "Value", "Weight", "path"]
+    assert head.split()[:4] == ["Name", "Value", "Contribution", "path"]
     assert len(lines) == len(x) + 4
-    assert "colour=red" in "".join(lines)
+    assert any(line.split()[:2] == ["colour", "red"] for line in lines)
 
 
 def test_debug_one_in_a_pipeline():

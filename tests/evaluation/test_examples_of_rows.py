@@ -33,7 +33,7 @@ def test_examples_do_not_depend_on_blocks(sparse, cuts):
         own = targets[start:stop]
         there = ~np.isnan(own)
         losses = (own - scores[start:stop])[there] ** 2
-        examples.add(start, rows[start:stop], scores[start:stop], losses, lambda _: "abc")
+        examples.add(start, rows[start:stop], scores[start:stop], there, losses, lambda _: "abc")
     by_loss = sorted(
         ((targets[k] - scores[k]) ** 2, -k) for k in range(ROWS) if not np.isnan(targets[k])
     )

@@ -143,7 +143,7 @@ def test_hints_about_the_task(unitless, tmp_path):
     (note,) = notes(quality)
     assert "only 6 distinct values, whole numbers from 3 to 8" in note
     assert "--task multiclass" in note
-    (note,) = notes(rng.permutation(np.arange(500) % 100))
+    (note,) = notes(rng.permutation(np.arange(501) % 100))
     assert "only 100 distinct values, whole numbers from 0 to 99" in note
     assert notes(rng.permutation(np.arange(505) % 101)) == []
     assert notes(quality, "--task", "regression") == []
@@ -249,7 +249,10 @@ def test_guarantees_above_the_loss_are_not_shown(unitless, tmp_path, monkeypatch
     assert "guarantee" not in unitless(*words, "--verbose").out + unitless(*words).out
     member["overhead"] = 1.5
     claim["certified"] = -2.0
-    assert "guarantee: at most 1.5 more loss than its member full" in unitless(*words).out
+    assert (
+        "guarantee (row 1 counts): at most 1.5 more loss than its member full"
+        in unitless(*words).out
+    )
     shown = unitless(*words, "--verbose").out
     assert "at most 1.5 more than the 2.9 of its member full" in shown
     assert "at least 2 less than a model whose weights are all 0" in shown

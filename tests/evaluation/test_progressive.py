@@ -61,18 +61,41 @@ def test_losses(name, weighted):
     weights = np.random.default_rng(1).choice([0, 0.5, 3], 128) if weighted else None
     block = block_of(128, weights)
     rows, learner = rows_of(block), get(name)()
-    scores, done = get(name)().learn(rows), 0
+    scores = get(name)().learn(rows)
+    done = 1 if weights is None else int(np.argmax(weights > 0)) + 1  # the first does not count
+    first = done
     for line in lines(learner, block):
         run = slice(done, line["rows"])
         assert line["target"] == rows.targets[line["rows"] - 1]
         assert line["score"] == scores[line["rows"] - 1]
+        if line["rows"] <= first:
+            assert (line["since"], line["loss"]) == (None, None)
+            continue
         if rows.weights is None or rows.weights[run].any():
             since = mean_loss(learner, rows, scores, run)
             assert line["since"] == pytest.approx(since, rel=1e-12)
-        if rows.weights is None or rows.weights[: line["rows"]].any():
-            so_far = mean_loss(learner, rows, scores, slice(line["rows"]))
+        if rows.weights is None or rows.weights[first : line["rows"]].any():
+            so_far = mean_loss(learner, rows, scores, slice(first, line["rows"]))
             assert line["loss"] == pytest.approx(so_far, rel=1e-12)
         done = line["rows"]
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_scores_count_from_the_first_row_that_could_know_a_target(delay):
+    """In regression the first prediction is 0, which can be far from every target."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    targets = 1e6 + X[:, 0]
+    targets[:2] = np.nan
+    block = FileBlock(None, as_rows(X), np.arange(40), {}, {}, targets)
+    run = Evaluation(Model.of(get("vaw")("squared")))
+    scores = np.concatenate([step.scores for step in run.over([block], delay=delay)])
+    first = 3 + delay  # rows 1 and 2 have no label, and row 3 is the first that has
+    assert run.first_scored == first + 1
+    losses = get("vaw")("squared").loss.value(targets[first:], scores[first:])
+    assert run.tally.metrics()["loss"] == pytest.approx(losses.mean())
+    assert run.constant().loss == pytest.approx(targets[first:].var())
+    assert scores[2] == 0
 
 
 def test_the_learner_has_learned_what_was_reported():

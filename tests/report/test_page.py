@@ -21,7 +21,7 @@ HEADLESS = ["--headless", "--no-sandbox", "--disable-gpu"]
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BOTH = {
     "Loss over time",
-    "Weights by feature",
+    "Effects of the columns",
     "Weights of the members",
     "Other learners",
     "Drag the unit",
@@ -91,7 +91,7 @@ def test_it_stands_alone(made):
 def test_text_of_the_data_does_not_end_the_script(made):
     _, path = made
     results = read_results(path.with_suffix(".results.json"))
-    results["weights"][0]["feature"] = "</script><script>alert(1)</script>"
+    results["effects"][0]["column"] = "</script><script>alert(1)</script>"
     assert "<script>alert" not in page(results)
 
 

@@ -11,9 +11,12 @@ MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 
 @takes("model words row json no_color")
 def explain(options: CommandOptions) -> None:
-    """Show what each feature of a row adds to its score.
+    """Show what each column of a row adds to its score.
 
-    The parts add up to the score. Give the row itself, or a file and the number of a row.
+    The parts add up to the score. (base) is the mean score of rows that were learned, of which the
+    model keeps a sample; the part of a column is the change of the score when it gets the value of
+    this row, on average over such rows and over orders of the columns. Give the row itself, or a
+    file and the number of a row.
 
     Examples:
 

@@ -86,7 +86,9 @@ def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]
     source = PartitionedData(
         options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
     )
-    settings: Any = {name: getattr(options, name) for name in ("address", "retries", "workers")}
+    settings: Any = {
+        name: getattr(options, name) for name in ("address", "retries", "workers", "reservoir")
+    }
     models = fit_by_key(
         options.learner, source, options.by_key or "", save=options.save, progress=show, **settings
     )

@@ -1,37 +1,38 @@
 """`unitless inspect`: the contents of a model file."""
 
+from typing import Any
+
 from unitless.cli.options import CommandOptions, takes
 
 
 @takes("model sort top json no_color", top=20)
 def inspect(options: CommandOptions) -> None:
-    """Show what a model learned from, its largest weights, and its regret certificate.
+    """Show what a model learned from, the largest effects, and its regret certificate.
 
-    Weights are shown per unit of a feature, and per standard deviation.
+    Effects are changes of the prediction: the typical one when a column has the value of another
+    seen row, and the one between two values. Linear learners have coefficients, too.
 
     Example:
 
-        unitless inspect houses.unitless --sort unit --top 50
+        unitless inspect houses.unitless --sort name --top 50
     """
     from unitless import persistence
     from unitless.blend.blend import Blend
     from unitless.cli.reading import load_model
-    from unitless.cli.screen import console_of, score_meaning
-    from unitless.cli.summary import certificate_lines, show, weight_lines
+    from unitless.cli.screen import console_of, number, score_meaning
+    from unitless.cli.summary import StyledLine, certificate_lines, effect_lines, show
     from unitless.escaping import escaped, json_line
     from unitless.evaluation.certified import certified
     from unitless.labels import text_of
-    from unitless.model.explanations import weights_by_feature
+    from unitless.model.effects import effects
 
     found = load_model(options.model)
     header = persistence.header(options.model)
     learner = found.learner
     members = learner.mixture_weights() if isinstance(learner, Blend) else {}
-    weights = weights_by_feature(found)
-    if options.sort == "unit":
-        weights.sort(key=lambda row: -abs(row["per_unit"] or 0))
-    elif options.sort == "name":
-        weights.sort(key=lambda row: row["feature"])
+    shown = effects(found)
+    if options.sort == "name":
+        shown.sort(key=lambda row: row["column"])
     facts = {name: header[name] for name in ("kind", "format", "package")}
     facts |= {
         "task": found.task,
@@ -44,9 +45,11 @@ def inspect(options: CommandOptions) -> None:
         "features": len(found.feature_names()),
     }
     certificate = certified(found.learner)
-    weights = weights[: options.top]
+    shown = shown[: options.top]
+    coefficients = _coefficients(found)
     if options.json:
-        more = {"certificate": certificate, "blend": members or None, "weights": weights}
+        more = {"certificate": certificate, "blend": members or None, "effects": shown}
+        more["coefficients"] = coefficients
         print(json_line(facts | more))
         return
     console = console_of(options.no_color)
@@ -57,7 +60,24 @@ def inspect(options: CommandOptions) -> None:
         if share >= 0.001:
             console.print(f"{'member':<12}{member} {share:.1%}")
     show(console, certificate_lines(certificate))
-    show(console, weight_lines(weights, score_meaning(found)))
+    meaning = score_meaning(found)
+    show(console, effect_lines(shown, meaning.replace("log-odds", "probability")))
+    if coefficients:
+        show(console, [StyledLine(f"\nCoefficients of {meaning}, per unit of a feature", "bold")])
+    for name, value in list(coefficients.items())[: options.top]:
+        numbers = value if isinstance(value, list) else [value]
+        console.print(f"{' '.join(map(number, numbers)):>16}  {escaped(name)}")
+
+
+def _coefficients(model: Any) -> dict[str, Any]:
+    """Return the weight of each feature, the intercept first, if scores are linear in x."""
+    if not getattr(model.learner, "linear", False):
+        return {}
+    intercept, features = model.learner.weights()
+    names = model.feature_names(len(features))
+    rows = zip(names, features.tolist(), strict=False)
+    first = intercept.tolist() if hasattr(intercept, "tolist") else intercept
+    return {"(intercept)": first, **dict(rows)}
 
 
 def _text(value: object) -> str:

@@ -78,6 +78,8 @@ Learning
   units random: Repeat with each column multiplied by a random power of two.
   tune: Add the best learning rate in hindsight for methods that have one.
   seed N = 0: Seed of the random units.
+  reservoir N = 256: Number of learned rows, a uniform sample, that the model keeps for effects and
+    explanations; 0 keeps none.
   regret --regret/--no-regret: Compute the best fixed weights in hindsight and the regret against
     them (default: only for small files, because it may take long).
 
@@ -97,12 +99,11 @@ Output
     spreadsheet would take for a formula (numbers stay as they are).
   report PAGE: Write a report (page.html), and its results (page.results.json).
   results FILE: Write the results as JSON to this file.
-  audit N = 0: Show what each feature adds to the score of row N.
+  audit N = 0: Show what each column adds to the score of row N.
   row N: Explain this row of the file, from 1.
-  sort BY = deviation: Sort by the effect of one standard deviation of a feature, by the effect of
-    one unit, or by name: deviation, unit or name.
-  top N: Number of weights to show (default: as many as a small terminal has room for).
-  verbose: Also print all metrics and guarantees, and more weights.
+  sort BY = effect: Sort columns by their effect on the prediction, or by name: effect or name.
+  top N: Number of effects to show (default: as many as a small terminal has room for).
+  verbose: Also print all metrics and guarantees, and more effects.
   quiet: Print only errors.
   json: Print the results as JSON and nothing else.
   no_color: Print without colours."""
@@ -116,7 +117,7 @@ TYPES: dict[str, Any] = {
     **dict.fromkeys(("SHARE", "TAU"), float),
     "FORMAT": Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"],
     "TASK": Literal["auto", "binary", "multiclass", "regression"],
-    "BY": Literal["deviation", "unit", "name"],
+    "BY": Literal["effect", "name"],
     "random": Literal["random"],
 }
 """Types by METAVAR; others are text."""
@@ -129,8 +130,9 @@ TABLE = (
     "loss"
 )
 LEARNING = (
-    f"data {TABLE} {READING} learner quantile passes holdout delay shuffle test test_share save "
-    "resume checkpoint predictions safe_csv report results audit top verbose quiet json no_color"
+    f"data {TABLE} {READING} learner quantile passes holdout delay shuffle test test_share "
+    "reservoir save resume checkpoint predictions safe_csv report results audit top verbose quiet "
+    "json no_color"
 )
 PROCESSES = "by_key workers address retries"
 

@@ -18,6 +18,7 @@ from unitless.distributed.learning import known_types
 from unitless.encoders import FrameEncoder
 from unitless.model import Model
 from unitless.model.input_rows import UnknownColumns, unknown_columns_note, unknown_names
+from unitless.model.reservoir import Reservoir
 from unitless.readers import SPARSE, FileBlock, format_of
 from unitless.readers.blocks import KIND, shown
 from unitless.readers.files import common_format
@@ -40,6 +41,7 @@ def open_new(
     meaning = options.meaning() | {"learner": options.learner, "source": options.source}
     model = Model.from_first_block(first, **meaning)
     model.reading = reading
+    model.reservoir = Reservoir(options.reservoir)
     return model, chain([first], blocks)
 
 

@@ -26,7 +26,7 @@ from unitless.cli.summary import show, summary
 from unitless.escaping import json_line
 from unitless.evaluation import Evaluation, read_results, results_of, resumed, write_results
 from unitless.evaluation.noticed import information, notes
-from unitless.model.explanations import weights_by_feature
+from unitless.model.effects import effects
 from unitless.readers import FileBlock, ReadError
 from unitless.readers.files import is_continued
 from unitless.report import unit_slider, units_and_comparison, write_page
@@ -217,7 +217,7 @@ class EvaluationRun:
         """Write the results and the report, and show the summary."""
         options = self.options
         if options.quiet and not (options.results or options.json):
-            return  # certificates and weights take time, and would not be shown
+            return  # certificates and effects take time, and would not be shown
         evaluation = self.evaluation
         more = self._checks() if options.report else {}
         position = evaluation.model.position
@@ -258,8 +258,8 @@ class EvaluationRun:
         found = units_and_comparison(model.learner, rows)
         names = model.feature_names(rows.columns)
         kinds = {} if model.columns is None else model.columns.kinds
-        for weight in weights_by_feature(model, top=50):
-            name = weight["feature"]
+        for effect in effects(model, top=50):
+            name = effect["column"]
             if kinds.get(name, "number" if not kinds else None) == "number" and name in names:
                 found["slider"] = unit_slider(model.learner, rows, names.index(name), name)
                 break

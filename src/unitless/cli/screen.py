@@ -16,7 +16,7 @@ from unitless.evaluation import Step
 from unitless.labels import text_of
 from unitless.learners.one_vs_rest import OneVsRest
 from unitless.model import Model
-from unitless.model.explanations import what_scores_are
+from unitless.model.explanations import BASE, RECENT, what_scores_are
 
 WIDTHS = (9, 13, 11, 11, 11, 11, 14)
 
@@ -192,12 +192,18 @@ def show_start(console: Console, model: Model, *, of_learner: bool = True) -> No
 
 
 def show_audit(console: Console, parts: list[dict[str, Any]], row: int | None = None) -> None:
-    """Show what each feature adds to a score."""
+    """Show what each column adds to a score."""
     of = "" if row is None else f" of row {row}"
     console.print(f"\nContributions to the score{of}", style="bold")
-    console.print(f"{'adds':>14}{'value':>14}  feature")
+    console.print(f"{'adds':>14}{'error':>10}  column")
     for part in parts:
-        adds = part["adds"]
-        shown = number(adds) if isinstance(adds, float) else " ".join(map(number, adds))
-        value = "" if part["value"] is None else number(part["value"])
-        console.print(f"{shown:>14}{value:>14}  {plain(part['feature'], 60)}")
+        adds, errors = (
+            [part[key]] if isinstance(part[key], float) else part[key] for key in ("adds", "error")
+        )
+        shown = " ".join(map(number, adds))
+        error = number(max(errors)) if any(errors) else ""
+        value = part["value"]
+        value = f" = {value:.6g}" if isinstance(value, float) else f" = {value or '(missing)'}"
+        if part["column"] in (BASE, RECENT):
+            value = ""
+        console.print(f"{shown:>14}{error:>10}  {plain(part['column'] + value, 60)}")

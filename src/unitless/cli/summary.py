@@ -1,7 +1,7 @@
-"""The summary of a run: the verdict first, then figures and weights, then guarantees in one line.
+"""The summary of a run: the verdict first, then figures and effects, then guarantees in one line.
 
 `summary` decides what is said and returns its lines. Without --verbose they fit a terminal of 24
-lines of 80 columns, with one line for the next prompt: the weights, of which any number is useful,
+lines of 80 columns, with one line for the next prompt: the effects, of which any number is useful,
 take the room that the rest leaves. What does not fit is in the output of --verbose.
 """
 
@@ -16,7 +16,7 @@ from unitless.cli.screen import counted, last_name, number, plain, sum_of_losses
 from unitless.escaping import escaped
 from unitless.evaluation import LABELS
 from unitless.evaluation.certified import telling
-from unitless.model.explanations import what_scores_are
+from unitless.model.explanations import what_predictions_are
 from unitless.regret import Information
 from unitless.report import verdict
 
@@ -29,9 +29,9 @@ RARE = 0.1
 """A class with a smaller share of the rows is rare: then precision and recall matter."""
 SHORT = 7
 """The longest name of a member that is part of the line about guarantees."""
-MIN_WEIGHTS, MAX_WEIGHTS = 3, 10
+MIN_EFFECTS, MAX_EFFECTS = 3, 10
 NAME = 60
-"""The most characters of a name beside its weight, where lines may be longer."""
+"""The most characters of a column beside its effect, where lines may be longer."""
 COMPARATORS = {
     "the best constant": "the best constant",
     "u = 0": "a model whose weights are all 0",
@@ -69,7 +69,7 @@ def summary(
     files: Sequence[str] = (),
     verbose: bool = False,
 ) -> list[StyledLine]:
-    """Return the lines that end a run; `files` were written, `top` is the number of weights."""
+    """Return the lines that end a run; `files` were written, `top` is the number of effects."""
     before = [
         BLANK,
         *(StyledLine(text, "bold") for text in wrap(" ".join(verdict(results)), WIDTH)),
@@ -79,20 +79,22 @@ def summary(
     after = _theory(results, information, verbose)
     if files:
         after += [BLANK, StyledLine(f"wrote {', '.join(files)}")]
-    heading = _headings(what_scores_are(results))
+    heading = _headings(what_predictions_are(results))
     if top is None:
         room = HEIGHT - sum(line.height for line in (*before, BLANK, *heading, *after))
-        top = MAX_WEIGHTS if verbose else min(max(room, MIN_WEIGHTS), MAX_WEIGHTS)
-    weights = results["weights"][:top]
-    width = NAME if verbose else WIDTH - len(heading[1].text) + len("feature")
-    return [*before, *weight_lines(weights, what_scores_are(results), width), *after]
+        top = MAX_EFFECTS if verbose else min(max(room, MIN_EFFECTS), MAX_EFFECTS)
+    effects = results["effects"][:top]
+    width = NAME if verbose else WIDTH - len(heading[1].text) + len("column: from, to")
+    return [*before, *effect_lines(effects, what_predictions_are(results), width), *after]
 
 
 # Figures
 
 
 def _facts(results: Results, verbose: bool) -> list[StyledLine]:
-    facts = [("rows", f"{results['rows']:,} in {results['seconds']:.1f} s")]
+    first = results.get("first_scored", 1)
+    scored = f", scored from row {first:,} on" if first > 1 else ""
+    facts = [("rows", f"{results['rows']:,} in {results['seconds']:.1f} s{scored}")]
     for key, what, why in (
         ("unlabelled", "row", "without a label (predicted, not learned)"),
         ("held_out", "row", "held out"),
@@ -162,17 +164,18 @@ def _theory(results: Results, information: Information | None, verbose: bool) ->
     total = results["metrics"].get("loss", 0) * (results["rows"] - results["unlabelled"])
     certificate = telling(results["certificate"], total)
     if verbose:
-        lines = certificate_lines(certificate)
+        lines = certificate_lines(certificate, _with_first_row(results))
         return lines + (
             [BLANK, StyledLine(f"{information} {BEYOND_CHANCE}")] if information else []
         )
     parts = []
     if certificate is not None and (bound := _tightest(certificate)):
-        parts.append(f"guarantee: {bound}")
+        parts.append(f"guarantee{_with_first_row(results)}: {bound}")
     if information is not None:
         only = "" if information.is_found else "only "
         parts.append(f"e-value {only}{information.largest:.3g}")
-    return [BLANK, StyledLine("; ".join(parts))] if parts else []
+    text = "; ".join(parts)
+    return [BLANK, *map(StyledLine, [text] if len(text) <= WIDTH else parts)] if parts else []
 
 
 def _tightest(certificate: Results) -> str | None:
@@ -217,14 +220,22 @@ def _difference(value: float) -> str:
     return f"{sum_of_losses(abs(value))} {'more' if value >= 0 else 'less'}"
 
 
-def certificate_lines(certificate: Results | None) -> list[StyledLine]:
-    """Return the regret certificate in sentences."""
+def _with_first_row(results: Results) -> str:
+    """Return that a certificate counts row 1, which scores do not; a Blend of numbers does not."""
+    is_skipped = results["task"] == "regression" and results.get("blend")
+    return "" if is_skipped else " (row 1 counts)"
+
+
+def certificate_lines(certificate: Results | None, rows: str = "") -> list[StyledLine]:
+    """Return the regret certificate in sentences; `rows` says which rows it counts."""
     if certificate is None or not certificate["rows"]:
         return []
     if not (_staying(certificate) or _claims(certificate)):
         return []
     total = f" of {sum_of_losses(certificate['loss'])}" if certificate["members"] else ""
-    heading = f"The total loss{total} is guaranteed, without assumptions about the data, to be"
+    heading = (
+        f"The total loss{total}{rows} is guaranteed, without assumptions about the data, to be"
+    )
     lines = [BLANK, StyledLine(heading, "bold")]
     for name, kept in _staying(certificate)[:3]:
         what = f"the {sum_of_losses(kept['loss'])} of its member {name}"
@@ -239,25 +250,49 @@ def certificate_lines(certificate: Results | None) -> list[StyledLine]:
     return lines
 
 
-# Weights
+# Effects
 
 
-def _headings(scores: str) -> list[StyledLine]:
+def _headings(predictions: str) -> list[StyledLine]:
+    text = f"Largest effects on {predictions}, other columns as in seen rows"
     return [
-        StyledLine(f"Largest weights: the effect of a feature on {scores}", "bold"),
-        StyledLine(f"{'per deviation':>16}{'per unit':>14}{'deviation':>14}  feature"),
+        StyledLine(text, "bold"),
+        StyledLine(f"{'typical change':>16}{'change':>14}  column: from, to"),
     ]
 
 
-def weight_lines(weights: Sequence[Results], scores: str, width: int = NAME) -> list[StyledLine]:
-    """Return the largest weights by name."""
-    if not weights:
+def effect_lines(
+    effects: Sequence[Results], predictions: str, width: int = NAME
+) -> list[StyledLine]:
+    """Return the largest effects by column.
+
+    The typical change is that of the prediction when the column has the value of another seen row;
+    the change is the one between two values, which are named.
+    """
+    if not effects:
         return []
-    lines = [BLANK, *_headings(scores)]
-    for row in weights:
-        name = row["feature"] + (f" -> {row['class']}" if "class" in row else "")
-        cells = (row.get("per_deviation"), row["per_unit"], row.get("deviation"))
-        first, *others = map(number, cells)
-        numbers = f"{first:>16}" + "".join(f"{cell:>14}" for cell in others)
-        lines.append(StyledLine(f"{numbers}  {plain(name, width)}"))
+    lines = [BLANK, *_headings(predictions)]
+    for row in effects:
+        change = number(row["change"]) if row.get("change") is not None else ""
+        numbers = f"{number(row['moves']):>16}{change:>14}"
+        lines.append(StyledLine(f"{numbers}  {_column_and_values(row, width)}"))
     return lines
+
+
+def _column_and_values(row: Results, width: int) -> str:
+    """Word a column and the values between which it moves.
+
+    >>> _column_and_values({"column": "city", "from": "Rome", "to": "Oslo", "class": "yes"}, 30)
+    'city: Rome, Oslo -> yes'
+    """
+    text = plain(row["column"], width)
+    if "from" in row:
+        ends = (f"{each:.4g}" if isinstance(each, float) else each for each in _ends(row))
+        text += f": {', '.join(each or '(missing)' for each in ends)}"
+    if "class" in row:
+        text += f" -> {row['class']}"
+    return plain(text, width)
+
+
+def _ends(row: Results) -> tuple[Any, Any]:
+    return row["from"], row["to"]

@@ -76,11 +76,13 @@ class Comparison(NamedTuple):
     def notes(self) -> list[str]:
         """Return the notes below the table."""
         size = f"{self.rows} rows, {self.columns} columns, {self.loss} loss"
-        notes = [f"{size}; each row is predicted before it is learned"]
+        notes = [f"{size}; each row is predicted before it is learned; scored from row 2 on"]
         if self.best is None:
             notes.append("no regret: the best fixed weights in hindsight were not computed")
         else:
-            notes.append(f"regret: total loss above that of the best fixed weights, {self.best}")
+            notes.append(
+                f"regret: total loss, with row 1, above that of the best fixed weights, {self.best}"
+            )
         if self.factors is not None:
             low = np.abs(self.factors).min(initial=1)
             high = np.abs(self.factors).max(initial=1)

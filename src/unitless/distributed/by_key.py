@@ -34,6 +34,7 @@ from unitless.distributed.learning import (
 from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.model import Model
 from unitless.model.file_blocks import column_of
+from unitless.model.reservoir import SIZE, Reservoir
 from unitless.persistence.archive import Many, many_writer
 from unitless.persistence.saving import as_bytes
 from unitless.readers import FileBlock, ReadError
@@ -56,7 +57,7 @@ class ModelsByKey(Many):
     rows: int
     """Number of rows learned."""
     loss: float
-    """Their average loss; each row was predicted before it was learned."""
+    """Their average loss, each predicted before it was learned; first rows of models left out."""
     decisions: list[str]
     """What was decided about the files, one sentence each."""
 
@@ -70,6 +71,7 @@ def fit_by_key(
     retries: int = 3,
     save: str | os.PathLike[str] | None = None,
     workers: int | None = None,
+    reservoir: int = SIZE,
     progress: Progress = no_progress,
 ) -> ModelsByKey:
     """Learn one model for every key (customer, sensor, carrier).
@@ -94,6 +96,8 @@ def fit_by_key(
     workers
         Number of processes on this machine; by default one per core. With 1, tasks run in this
         process.
+    reservoir
+        How many of its rows each model keeps for `importances` and `explain`; 0 keeps none.
     progress
         Called with a `TaskProgress` whenever a task ends; an error that it raises ends the fit.
 
@@ -118,6 +122,7 @@ def fit_by_key(
     if source.format([parts[0].file]) == "svmlight":
         raise ValueError(f"{source.name}: svmlight files have no column {key!r}")
     model, source = start_of(source, learner, parts, key)
+    model.reservoir = Reservoir(reservoir)
     path = save
     if path is None:
         handle, path = tempfile.mkstemp(suffix=".unitless")

@@ -69,10 +69,17 @@ def start_of(
 
 
 def learn_block(model: Model, block: FileBlock) -> Float:
-    """Learn a block, and return the score of predictions made before each row was learned."""
+    """Learn a block, and return the score of predictions made before each row was learned.
+
+    The first row of a model counts as learned, and not in the loss: no label was known before it.
+    """
     score = np.zeros(3)
+    is_first = model.rows == 0
     for step in progressive(model, [block]):
         targets, scores, weights = step.scored(step.labelled)
+        if is_first and len(weights):
+            weights = np.append(0.0, weights[1:])
+            is_first = False
         losses = model.learner.loss.value(targets, scores)
         with np.errstate(over="ignore"):
             score += [len(losses), weights.sum(), (weights * losses).sum()]

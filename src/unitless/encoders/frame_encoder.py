@@ -17,6 +17,7 @@ from unitless.encoders.namespaces import (
     Feature,
     Namespace,
     bucket_of,
+    is_interaction,
     is_number,
     new_names,
     source_columns,
@@ -119,6 +120,17 @@ class FrameEncoder:
     def sources(self) -> list[tuple[str, ...]]:
         """The columns of the frame that each feature comes from: one, or two for an interaction."""
         return [source_columns(namespace) for namespace, _ in self._known]
+
+    @property
+    def products(self) -> list[tuple[int, int, int]]:
+        """Two features and their product, by column; hash buckets of pairs are left out."""
+        found = []
+        for (namespace, key), place in self._known.items():
+            if is_interaction(namespace) and not isinstance(key, int):
+                left, right = zip(namespace, key, strict=True)
+                if left in self._known and right in self._known:
+                    found.append((self._known[left], self._known[right], place))
+        return found
 
     @property
     def kinds(self) -> dict[str, str]:

@@ -19,7 +19,7 @@ from unitless.encoders.dataframes import opened
 from unitless.estimators.column_warning import leave_out_columns
 from unitless.learners.multi_output import MultiOutput
 from unitless.model import Model
-from unitless.model.explanations import effects
+from unitless.model.explanations import Explanation
 from unitless.model.input_rows import (
     Commit,
     NumberedNames,
@@ -30,6 +30,7 @@ from unitless.model.input_rows import (
     rows_of,
 )
 from unitless.model.learner_choice import check_loss, make_learner
+from unitless.model.reservoir import SIZE, Reservoir
 from unitless.rows import Rows, as_rows, checked_weights
 from unitless.suggestions import no_such_column
 
@@ -54,6 +55,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         shuffle: bool = True,
         random_state: Any = 0,
         identifier_as_feature: bool = False,
+        reservoir: int = SIZE,
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -62,6 +64,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self.shuffle = shuffle
         self.random_state = random_state
         self.identifier_as_feature = identifier_as_feature
+        self.reservoir = reservoir
 
     # Learning
 
@@ -87,6 +90,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         model = own._new_model(given, classes, fit) if first else self.model_
         with model.lock:
             if first:
+                model.reservoir = Reservoir(self.reservoir)
                 model.columns = self._new_encoder(X)
                 if model.columns is not None:
                     table = opened(frame_of_array(model, X) if holds_strings(X) else X)
@@ -195,12 +199,12 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self._fitted().parameters = self.get_params(deep=False)
         return self.model_
 
-    def explain(self, x: Any) -> dict[str, Any]:
-        """What each feature adds to the score of one row, a data frame or an array.
+    def explain(self, x: Any, *, fresh: bool = False) -> Explanation:
+        """What each input column adds to the score of one row, a data frame or an array.
 
         See `Model.explain`.
         """
-        return self._fitted().explain(x)
+        return self._fitted().explain(x, fresh=fresh)
 
     def rescale(self, factors: Mapping[str, float]) -> Self:
         """Change units: from now on, values of these columns are multiplied by these factors.
@@ -219,25 +223,25 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         if not self.learner_.linear:
             raise AttributeError(
                 f"the scores of {self.learner_.name!r} are not linear in x, so it has no coef_; "
-                "use explain(x), or learner_.weights() for the slope at the means"
+                "use explain(x), or to_model().effects()"
             )
         return self.learner_.weights()
 
     @property
     def feature_importances_(self) -> Float:
-        """The effect of one standard deviation of each feature, as shares that add up to 1.
+        """How far each input column moves the prediction, as shares that add up to 1.
 
-        The effect is |weight| times the running standard deviation (for single learners: the root
-        mean square), summed over classes. Features that always move together share their effect.
+        Each is the mean absolute change of the prediction when the value of the column is replaced
+        by that of another row in the reservoir. A category, a text or a date is one column.
         """
-        _, moved, deviations = effects(self._fitted())
-        if deviations is None:
+        if not self._fitted().reservoir.size:
             raise AttributeError(
-                f"{self.learner_.name!r} keeps no deviations of the features, so it has no "
-                "feature_importances_; use 'blend', 'coordinate' or 'full'"
+                "reservoir=0: the model keeps no rows from which feature_importances_ could be "
+                "computed; fit with reservoir=256"
             )
+        moved = self.model_.importances()[: self.n_features_in_]
         total = moved.sum()
-        return moved.sum(axis=1) / (total if total > 0 else 1)
+        return moved / (total if total > 0 else 1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -260,7 +264,12 @@ def from_model(model: Model) -> Any:
     kind: Any = unitless.OnlineRegressor if is_regressor else unitless.OnlineClassifier
     columns = FrameEncoder() if model.columns is None else model.columns
     loss = model.learner.loss.name.replace("softmax", "logistic")
-    default = {"learner": model.learner.name, "loss": loss, "interactions": columns.interactions}
+    default: dict[str, Any] = {
+        "learner": model.learner.name,
+        "loss": loss,
+        "interactions": columns.interactions,
+        "reservoir": model.reservoir.size,
+    }
     made = kind(**(default if model.parameters is None else model.parameters))
     names = model.keep or (list(columns.kinds) if model.inputs is None else [])
     made.n_features_in_ = model.learner.columns if model.inputs is None else model.inputs

@@ -16,6 +16,7 @@ from unitless.estimators.order_warning import LabelOrder
 from unitless.labels import ClassWeights, WrongLabel, as_labels, codes_of
 from unitless.model import Model
 from unitless.model.learner_choice import make_learner
+from unitless.model.reservoir import SIZE
 
 
 def _has_probabilities(model: "OnlineClassifier") -> bool:
@@ -49,6 +50,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     identifier_as_feature : bool, default False
         Whether columns of strings that are different in every row of the first data frame are
         features; by default they are left out, with a warning.
+    reservoir : int, default 256
+        How many of the rows learned, a uniform sample, the model keeps for `feature_importances_`
+        and `explain`. They are part of a saved model; 0 keeps none.
     class_weight : dict, "balanced" or None, default None
         {class: weight}, 1 for classes left out; a class that does not exist is an error.
         "balanced" is n / n_c, for the n rows so far, n_c of them of the class. The weight
@@ -87,6 +91,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         identifier_as_feature: bool = False,
         class_weight: Any = None,
+        reservoir: int = SIZE,
     ) -> None:
         super().__init__(
             learner,
@@ -96,6 +101,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             shuffle=shuffle,
             random_state=random_state,
             identifier_as_feature=identifier_as_feature,
+            reservoir=reservoir,
         )
         self.class_weight = class_weight
 

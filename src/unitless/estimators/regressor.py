@@ -33,6 +33,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     identifier_as_feature : bool, default False
         Whether columns of strings that are different in every row of the first data frame are
         features; by default they are left out, with a warning.
+    reservoir : int, default 256
+        How many of the rows learned, a uniform sample, the model keeps for `feature_importances_`
+        and `explain`. They are part of a saved model; 0 keeps none.
 
     Attributes
     ----------

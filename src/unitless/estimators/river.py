@@ -24,6 +24,7 @@ from unitless.encoders.dict_encoder import plain
 from unitless.labels import WrongLabel
 from unitless.losses import LOGISTIC
 from unitless.model import Model
+from unitless.model.explanations import BASE, RECENT
 from unitless.model.input_rows import known_names
 from unitless.model.learner_choice import check_loss, make_learner
 
@@ -63,27 +64,23 @@ class _Online:
         return self.to_model().learner.predict_one(plain(x))
 
     def debug_one(self, x: Row, decimals: int = 5) -> str:
-        """What each feature adds to the score of x, in a table as River's linear models have it.
+        """What each value of x adds to its score, in a table as River's linear models have it.
 
-        The value times the weight is the contribution. (base) is the part of the score that no
-        feature contributes. With several classes there are two columns per class.
+        (base) is the mean score of rows learned before, of which the model keeps a sample; all
+        contributions add up to the score. With several classes there is one column per class.
         """
         model = self.to_model()
-        row = plain(x)
-        values = np.array([1.0, *row.values()], dtype=np.float64)  # None becomes NaN
-        found = model.explain(row)
-        names = ["(base)", *map(str, row)]
-        nothing = 0 * found["(base)"]
+        found = model.explain(plain(x))
+        whole = [name for name in (BASE, RECENT) if name in found]
+        names = [*whole, *map(str, x)]
+        nothing = 0 * found[BASE]
         added = np.array([found.get(name, nothing) for name in names])
         added = added.reshape(len(names), -1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            weights = np.nan_to_num((added.T / values).T, posinf=0.0, neginf=0.0)
         headers = ["Name", "Value"]
-        columns = [names, _shown(values, decimals)]
+        columns = [names, [*(" " for _ in whole), *map(str, x.values())]]
         several = model.task == "multiclass" and len(model.labels) > 0
         for c, label in enumerate(model.labels if several else [""]):
-            headers += [f"Weight {label}".rstrip(), f"Contribution {label}".rstrip()]
-            columns.append(_shown(weights[:, c], decimals))
+            headers.append(f"Contribution {label}".rstrip())
             columns.append(_shown(added[:, c], decimals))
         order = np.argsort(-added[:, 0], kind="stable")
         return pretty.print_table(headers, columns, order=order)

@@ -3,6 +3,10 @@
 It is saved with the model, and a resumed evaluation gives bit-for-bit the same results. Blocks are
 split where the table has a line (rows 1, 2, 4, ...) and where a checkpoint is due, which does not
 change any result.
+
+Scores count from the first row for which any forecaster has seen a target: the first prediction of
+a regression is 0 in the unit of the target, and could outweigh all others. Certificates count all
+rows.
 """
 
 import warnings
@@ -20,7 +24,7 @@ from unitless.evaluation.baselines import Constant, Previous, Sample, best_const
 from unitless.evaluation.certified import certified
 from unitless.evaluation.examples import Examples
 from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, Facts, LearningCurve, RunningMetrics
-from unitless.evaluation.progressive import Step, is_held_out, progressive
+from unitless.evaluation.progressive import Bool, Step, is_held_out, progressive
 from unitless.model import Model
 from unitless.model.explanations import contributions
 from unitless.persistence.container import Pathlike
@@ -30,7 +34,10 @@ from unitless.regret import InformationTest
 from unitless.rows import Rows
 
 STEP_ROWS = 4096  # most rows of a step
-KEPT = ("rows", "unlabelled", "held_out", "passes", "lines", "holdouts", "alarms", "since", "held")
+KEPT = (
+    *("rows", "unlabelled", "first_scored", "held_out", "passes", "lines", "holdouts", "alarms"),
+    *("since", "held"),
+)
 PARTS = ("tally", "curve", "sample", "examples", "examples.sample", "previous", "watch")
 """What a model file keeps of an evaluation, and the parts of which it keeps arrays and lists."""
 
@@ -46,9 +53,10 @@ class Evaluation:
     passes: int = 0
     lines: list[Facts] = field(default_factory=list)
     holdouts: list[float] = field(default_factory=list)  # average loss of rows held out, by pass
-    audited: list[Facts] | None = None  # what each feature added to the score of one row
+    audited: list[Facts] | None = None  # what each column added to the score of one row
     certify: bool = False  # whether lines of the table have certificates, which take time
     alarms: list[Facts] = field(default_factory=list)  # see `alarms.Alarm`
+    first_scored: int = 0  # number of the first row that counts, from 1; 0 before the first label
 
     def __post_init__(self) -> None:
         self.tally = self._new_metrics()
@@ -101,7 +109,7 @@ class Evaluation:
             if is_first:
                 self._watch(step.rows)
                 self.information.add(step.rows)
-                step = step._replace(line=self._count(step))
+                step = step._replace(line=self._count(step, delay))
                 self.held_out += int(np.count_nonzero(step.held))
             targets, scores, weights = step.scored(step.held)
             losses = self.model.learner.loss.value(targets, scores)
@@ -144,19 +152,34 @@ class Evaluation:
         """How well the label of the row before predicts."""
         return last_label(self.tally, self.previous)
 
-    def _count(self, step: Step) -> Facts | None:
+    def _count(self, step: Step, delay: int) -> Facts | None:
         """Add a step to the metrics; after 1, 2, 4, ... rows, return a line of the table."""
-        targets, scores, weights = step.scored(step.labelled)
+        counted = self._counted(step, delay)
+        targets, scores, weights = step.scored(counted)
         losses = self.tally.add(targets, scores, weights)
         self.curve.add(losses, weights)
         self.sample.add(np.column_stack([targets, weights]))
-        self.examples.add(self.rows, step.rows, step.scores, losses, self.model.feature_names)
-        self.previous.add(targets, weights, self.tally.loss)
+        names = self.model.feature_names
+        self.examples.add(self.rows, step.rows, step.scores, counted, losses, names)
+        labels, _, own = step.scored(step.labelled)
+        self.previous.add(labels, own * counted[step.labelled], self.tally.loss)
         self.since += [weights.sum(), np.sum(losses * weights)]
         self.rows += len(step.rows)
-        self.unlabelled += len(step.rows) - len(targets)
+        self.unlabelled += len(step.rows) - len(labels)
         is_power_of_two = self.rows & (self.rows - 1) == 0
         return self._line(step) if is_power_of_two else None
+
+    def _counted(self, step: Step, delay: int) -> Bool:
+        """Which rows count: those with a label, predicted when a label was known."""
+        numbers = self.rows + 1 + np.arange(len(step.rows))
+        weights = step.rows.weights
+        if not self.first_scored:
+            if self.tally.totals[ROWS]:  # a run saved by a version that scored row 1
+                self.first_scored = 1
+            known = step.labelled if weights is None else step.labelled & (weights > 0)
+            if not self.first_scored and known.any():
+                self.first_scored = int(numbers[np.argmax(known)]) + 1 + delay
+        return step.labelled & (numbers >= self.first_scored)
 
     def _line(self, step: Step) -> Facts:
         assert step.rows.targets is not None

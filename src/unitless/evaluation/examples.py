@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unitless.evaluation.baselines import Sample
 from unitless.evaluation.metrics import Facts, Float, grown
@@ -23,13 +24,21 @@ class Examples:
         self.worst: list[Facts] = []  # largest loss first, with some of their features
         self.missing = np.zeros(0, dtype=np.int64)  # missing values by column
 
-    def add(self, before: int, rows: Rows, scores: Float, losses: Float, names: Names) -> None:
-        """Take in rows of which `before` were seen; the losses are those of labelled rows.
+    def add(
+        self,
+        before: int,
+        rows: Rows,
+        scores: Float,
+        counted: NDArray[np.bool_],
+        losses: Float,
+        names: Names,
+    ) -> None:
+        """Take in rows of which `before` were seen; the losses are those of the `counted` ones.
 
         `names(count)` gives the names of the features; they are asked for only when needed.
         """
         assert rows.targets is not None
-        labelled = np.flatnonzero(~np.isnan(rows.targets))
+        labelled = np.flatnonzero(counted)
         predicted = scores if scores.ndim == 1 else scores.argmax(axis=1)
         table = np.column_stack(
             [before + labelled + 1, rows.targets[labelled], predicted[labelled]]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.counter_hash import mixed
 from unitless.model import Model
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
@@ -101,11 +102,7 @@ def is_held_out(rows: NDArray[np.int64], holdout: float) -> Bool:
         return rows % int(holdout) == int(holdout) - 1
     if not holdout:
         return np.zeros(len(rows), dtype=bool)
-    mixed = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # splitmix64
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed < np.uint64(holdout * 2**64)
+    return mixed(rows) < np.uint64(holdout * 2**64)
 
 
 def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: Any) -> Float:

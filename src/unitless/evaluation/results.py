@@ -20,11 +20,11 @@ from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import LABELS, Facts
 from unitless.labels import text_of
-from unitless.model.explanations import weights_by_feature
+from unitless.model.effects import effects
 from unitless.persistence.container import Pathlike, replace
 
 FORMAT = 1
-TOP = 100  # features whose weights are kept
+TOP = 100  # columns whose effects are kept
 MAX_COLUMNS = 200  # columns that are described
 
 
@@ -52,7 +52,12 @@ LINE = {
     "certified?": (None, CERTIFICATE),
     "blend?": (None, {"*": MAYBE}),
 }
-WEIGHT = _each(str, "feature class?") | _each(MAYBE, "per_unit deviation? per_deviation?")
+EFFECT = {
+    **_each(str, "column class?"),
+    "moves": NUMBER,
+    "change?": MAYBE,
+    **_each((str, int, float), "from? to?"),
+}
 METRICS = {f"{name}?": NUMBER for name in LABELS}
 TEST = {"source": (str, None), "rows": int, "unknown": int, "metrics": METRICS}
 TRIAL = {"units": str, "moved": MAYBE, "scores": NUMBER}
@@ -67,6 +72,7 @@ RESULTS = {
     "results": FORMAT,
     "task": ("binary", "multiclass", "regression"),
     **_each(int, "rows learned unlabelled held_out passes skipped coerced features"),
+    "first_scored?": int,
     **_each(str, "package learner loss"),
     **_each((str, None), "source target"),
     "labels": [str],
@@ -79,7 +85,7 @@ RESULTS = {
     "lines": [LINE],
     "curve": [[MAYBE, MAYBE]],
     "calibration": [[MAYBE, MAYBE, MAYBE]],
-    "weights": [WEIGHT],
+    "effects?": [EFFECT],
     "blend": (None, {"*": MAYBE}),
     "alarms": [{"feature": (str, int), "row": int, **_each(NUMBER, "before now factor")}],
     "classes?": [NUMBER],
@@ -122,6 +128,7 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "rows": run.rows,
         "learned": model.rows,
         "unlabelled": run.unlabelled,
+        "first_scored": run.first_scored,
         "held_out": run.held_out,
         "holdouts": run.holdouts,
         "passes": run.passes,
@@ -138,7 +145,7 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         **by_task,
         "worst": run.examples.worst,
         "columns": _columns(run),
-        "weights": weights_by_feature(model, TOP),
+        "effects": effects(model, TOP),
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
         "decisions": model.decisions,

@@ -1,4 +1,10 @@
-"""Explain a model: weights by feature, contributions to the score of one row."""
+"""Explain the score of one row: what each column of the input adds to it.
+
+The parts are Shapley values against the rows of the model's reservoir: a seen row becomes the
+explained one, column by column, in a random order and then in the reverse of it, and the part of a
+column is the mean change of the score in its step. So the parts and the mean score of the seen rows
+add up to the score. If the learner is additive, the order does not matter and the parts are exact.
+"""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -6,87 +12,165 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unitless.labels import text_of
+from unitless.counter_hash import mixed
+from unitless.model.effects import column_of, kind_of, spread, texts_of
+from unitless.model.input_columns import (
+    InputColumns,
+    Ints,
+    differing,
+    input_columns,
+    mixed_rows,
+    repeated,
+)
+from unitless.model.reservoir import KeptRow, rows_of_kept
 from unitless.rows import Rows
 
 if TYPE_CHECKING:
     from unitless.model import Model
 
 Float = NDArray[np.float64]
+BASE = "(base)"
+RECENT = "(recent targets)"
+MOST_SCORES = 20_000
+"""Rows that are scored for one explanation, unless a column per seen row takes more."""
+MIN_ROWS = 8
+ROUNDING = 2.0**-40
+"""Errors below this share of the largest part are those of float64: the order does not matter."""
+STREAM = 2
+"""Of the hash that gives the random orders."""
 
 
-def contributions(model: "Model", row: Rows) -> list[dict[str, Any]]:
-    """What each feature adds to the score of one row, largest first; the parts add up to it.
+class Explanation(dict[str, Any]):
+    """What each column adds to a score; `errors` has the standard error of each part.
 
-    Each has its `feature`, `value` and what it `adds`: a number, or a list with one per class.
+    The errors are those of the sampled orders, and of seen rows if not all of them were used.
     """
-    base, parts = model.learner.contributions(row)
-    values = np.zeros(max(len(parts), row.columns))
-    stored = slice(row.columns) if row.indices is None else row.indices
-    values[stored] = row.values.reshape(-1)
-    names = model.feature_names(len(parts))
-    table = np.abs(parts).reshape(len(parts), np.size(base))
-    sizes = table.max(axis=1, initial=0)
-    found = [_contribution("(base)", None, base)]
-    for j in np.argsort(-sizes, kind="stable").tolist():
-        counts = sizes[j] > 0 or abs(values[j]) > 0
-        if counts and j < len(names):
-            found.append(_contribution(names[j], finite(values[j]), parts[j]))
+
+    errors: dict[str, Any]
+
+
+def contributions(model: "Model", row: Rows, fresh: bool = False) -> list[dict[str, Any]]:
+    """What each column adds to the score of one row, largest first; the parts add up to it.
+
+    Each has its `column`, `value`, what it `adds` and the standard `error` of that: numbers, or
+    lists with one per class or target. The first is the base; with `fresh`, the second is what
+    recent targets add.
+    """
+    columns = input_columns(model)
+    score = _scores(model, row)[0]
+    base, parts, errors = _shapley(model, columns, row, score)
+    found = [_contribution(BASE, None, base, 0 * base)]
+    if fresh:
+        found.append(_contribution(RECENT, None, _scores(model, row, fresh)[0] - score, 0 * base))
+    sizes = np.abs(parts).reshape(len(parts), np.size(score)).max(axis=1, initial=0)
+    for k in np.argsort(-sizes, kind="stable").tolist():
+        value = _value(model, columns, k, row)
+        if sizes[k] > 0 or value not in (0.0, "", None):
+            found.append(_contribution(columns.names[k], value, parts[k], errors[k]))
     return found
 
 
-def _contribution(name: str, value: float | None, adds: Any) -> dict[str, Any]:
-    return {"feature": name, "value": value, "adds": np.asarray(adds).tolist()}
+def _contribution(name: str, value: Any, adds: Any, error: Any) -> dict[str, Any]:
+    plain = {"adds": np.asarray(adds).tolist(), "error": np.asarray(error).tolist()}
+    return {"column": name, "value": value, **plain}
 
 
-def explained(model: "Model", row: Rows) -> dict[str, Any]:
-    """What `Model.explain` gives: the contributions that are not 0, by feature."""
+def explained(model: "Model", row: Rows, fresh: bool = False) -> Explanation:
+    """What `Model.explain` gives: the contributions that are not 0, by column."""
     if len(row) != 1:
         raise ValueError(f"explain takes one row, not {len(row)}")
-    base, *parts = contributions(model, row)
-    kind = np.array if isinstance(base["adds"], list) else float
-    used = [base, *(part for part in parts if np.any(part["adds"]))]
-    return {part["feature"]: kind(part["adds"]) for part in used}
+    found = contributions(model, row, fresh)
+    kind = np.array if isinstance(found[0]["adds"], list) else float
+    used = [part for part in found if part["column"] in (BASE, RECENT) or np.any(part["adds"])]
+    made = Explanation((part["column"], kind(part["adds"])) for part in used)
+    made.errors = {part["column"]: kind(part["error"]) for part in used}
+    return made
 
 
-def effects(model: "Model") -> tuple[Float, Float, Float | None]:
-    """The weights by feature and class, how far one deviation moves the score, and deviations.
-
-    The deviation of a feature is the running standard deviation, for single learners the root of
-    the mean square. Learners that keep none have the weights alone.
-    """
-    weights = model.learner.weights().features
-    table = weights.reshape(len(weights), -1 if weights.size else 1)
-    sizes = np.abs(table)
-    deviations = model.learner.deviations()
-    if deviations is not None:
-        with np.errstate(over="ignore"):
-            sizes *= deviations[: len(table), None]
-    return table, sizes, deviations
+def _scores(model: "Model", rows: Rows, fresh: bool = False) -> Float:
+    """Scores of the rows, without recent targets unless `fresh`."""
+    learner: Any = model.learner
+    found: Float = learner.predict(rows, fresh=True) if fresh else learner.predict(rows)
+    return found
 
 
-def weights_by_feature(model: "Model", top: int | None = None) -> list[dict[str, Any]]:
-    """The weights by feature, those that move the score most by one deviation first.
+def _shapley(
+    model: "Model", columns: InputColumns, row: Rows, score: Any
+) -> tuple[Any, Float, Float]:
+    """The base, and by column the parts and their standard errors."""
+    size = len(columns.names)
+    nothing = np.zeros((size, *np.shape(score)))
+    kept = _reference(model)
+    if not len(kept):
+        return score, nothing, nothing
+    everything = repeated(row, np.zeros(len(kept), dtype=np.int64))
+    numbers, places = differing(columns, kept, everything)
+    steps = np.bincount(numbers, minlength=len(kept))
+    most = max(int(MOST_SCORES / (2 * max(steps.mean(), 1))), MIN_ROWS)
+    chosen = spread(len(kept), most)
+    parts = np.zeros((2, len(chosen), *nothing.shape))
+    for k, number in enumerate(chosen):
+        own = places[numbers == number]
+        order = own[np.argsort(mixed(own + number * size, STREAM), kind="stable")]
+        start = repeated(kept, np.array([number]))
+        for way, each in enumerate((order, order[::-1])):
+            parts[way, k][each] = _walk(model, columns, start, row, each, score)
+    both = parts.mean(axis=0)
+    base = _scores(model, repeated(kept, np.array(chosen))).mean(axis=0)
+    variance = ((parts[0] - parts[1]) ** 2).mean(axis=0) / 4
+    if len(chosen) < len(kept):
+        variance += both.var(axis=0, ddof=1) * (1 - len(chosen) / len(kept))
+    found = both.mean(axis=0)
+    errors = np.sqrt(variance / len(chosen))
+    errors[errors <= ROUNDING * np.abs(found).max(initial=0)] = 0
+    return base, found, errors
 
-    Each has its `feature`, `per_unit` (what one unit of it adds to the score), `deviation` and
-    `per_deviation`; with several classes also its `class`.
-    """
-    table, sizes, deviations = effects(model)
-    names = model.feature_names(len(table))
-    nonzero = np.flatnonzero(table[: len(names)])
-    largest = np.argsort(-sizes.ravel()[nonzero], kind="stable")
-    rows = []
-    for place in nonzero[largest][:top].tolist():
-        j, c = divmod(place, table.shape[1])
-        row: dict[str, Any] = {"feature": names[j]}
-        if model.task == "multiclass":
-            row["class"] = text_of(model.labels[c]) if c < len(model.labels) else str(c)
-        row["per_unit"] = finite(table[j, c])
-        if deviations is not None:
-            row["deviation"] = finite(deviations[j])
-            row["per_deviation"] = finite(table[j, c] * deviations[j])
-        rows.append(row)
-    return rows
+
+def _walk(
+    model: "Model", columns: InputColumns, start: Rows, row: Rows, order: Ints, score: Any
+) -> Float:
+    """The change of the score in each step from a seen row to the explained one."""
+    count = len(order)
+    if not count:
+        return np.empty((0, *np.shape(score)))
+    rank = np.full(len(columns.names) + 1, count)  # the last is of features without a column
+    rank[order] = np.arange(count)
+
+    def takes(rows: Ints, column: Ints) -> Any:
+        return rank[column] < rows
+
+    once = np.zeros(count, dtype=np.int64)
+    made = mixed_rows(columns, repeated(start, once), repeated(row, once), takes)
+    scores = np.concatenate([_scores(model, made), [score]])
+    return np.diff(scores, axis=0)
+
+
+def _reference(model: "Model") -> Rows:
+    """The rows that an explained one is compared with: seen ones, or zeros for linear learners."""
+    kept = model.reservoir
+    if len(kept) or not model.rows:
+        return kept.rows()
+    if getattr(model.learner, "linear", False):
+        return rows_of_kept([KeptRow(0, np.empty(0, np.int32), np.empty(0))])
+    raise ValueError(
+        f"the model keeps none of the rows it learned (reservoir={kept.size}), and scores of "
+        f"{model.learner.name!r} are explained by comparing with them: learn with reservoir=256"
+    )
+
+
+def _value(model: "Model", columns: InputColumns, column: int, row: Rows) -> Any:
+    """The value of a column in a row: a number, None if it is missing, or text."""
+    features = columns.features(column)
+    kind = kind_of(model, columns, column)
+    if not len(features):
+        return None
+    if kind in ("number", "date"):
+        number = column_of(row, int(features[0]))[0] if features[0] < row.columns else 0.0
+        if kind == "date" and math.isfinite(number):
+            moment = str(np.datetime64(round(number * 86400), "s"))
+            return moment.removesuffix(":00").removesuffix("T00:00")
+        return finite(number)
+    return texts_of(model, columns, column, row)[0]
 
 
 def what_scores_are(facts: dict[str, Any]) -> str:
@@ -103,6 +187,20 @@ def what_scores_are(facts: dict[str, Any]) -> str:
     labels = facts["labels"]
     known = facts["loss"] == "logistic" and len(labels) == 2
     return f"the log-odds of {labels[1]}" if known else "the score"
+
+
+def what_predictions_are(facts: dict[str, Any]) -> str:
+    """What effects change, in words: probabilities, where the loss has them, or the score.
+
+    >>> facts = {"task": "binary", "loss": "logistic", "target": "kind", "labels": ["no", "yes"]}
+    >>> what_predictions_are(facts), what_predictions_are(facts | {"task": "multiclass"})
+    ('the probability of yes', 'the probability of the class')
+    """
+    return (
+        what_scores_are(facts)
+        .replace("log-odds", "probability")
+        .replace("score of the class", "probability of the class")
+    )
 
 
 def finite(value: Any) -> float | None:

@@ -30,10 +30,13 @@ from unitless.labels import (
 )
 from unitless.model import file_blocks
 from unitless.model.decisions import decisions
-from unitless.model.explanations import explained
+from unitless.model.effects import effects, importances
+from unitless.model.explanations import Explanation, explained
 from unitless.model.file_blocks import Prepared
+from unitless.model.input_columns import input_columns
 from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
 from unitless.model.learner_choice import learner_for_task
+from unitless.model.reservoir import Reservoir, row_of_dict
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
 
@@ -76,6 +79,7 @@ class Model:
     decisions: list[str] = field(default_factory=list)  # about the file, to be told
     class_weights: ClassWeights | None = None
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
+    reservoir: Reservoir = field(default_factory=Reservoir)  # a sample of the rows learned
     lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
 
     def __post_init__(self) -> None:
@@ -213,7 +217,7 @@ class Model:
         with self.lock:
             codes, new = codes_of(y, self.task, self.labels)
             before = self.learner, self.learner.names, [*self.labels]
-            counts = self.rows, self.class_weights
+            counts = self.rows, self.class_weights, self.reservoir.copy()
             try:
                 if new:  # classes are added on the way, and a later row may be refused
                     self.learner = deepcopy(self.learner)
@@ -222,7 +226,7 @@ class Model:
                 parts = [self.learn_rows(piece) for piece in self.pieces(rows, new)]
             except BaseException:
                 self.learner, self.learner.names, self.labels = before
-                self.rows, self.class_weights = counts
+                self.rows, self.class_weights, self.reservoir = counts
                 raise
             commit()
             if new and parts[0].ndim == 2:  # a class has the score 0 before it appears
@@ -243,14 +247,18 @@ class Model:
                 return self.learn([x], [y], weights, unknown=unknown)[0]
             score = self.learner.learn_one(row, code, weight)
             self.rows += 1
+            if weight > 0 and (place := self.reservoir.next_place()) is not None:
+                self.reservoir.keep(place, row_of_dict(row, self.learner.names.columns))
             return score
 
     def learn_rows(self, rows: Rows) -> Float:
         """Learn rows with coded targets; returns the scores made before each was used."""
+        given = rows
         after = None
         if self.class_weights is not None:
             rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
         scores = self.learner.learn(rows)
+        self.reservoir.add(given)
         self.class_weights = after
         self.rows += len(rows)
         return scores
@@ -344,19 +352,67 @@ class Model:
             return NumberedNames(self.inputs, "x")
         return NumberedNames(self.position.get("columns", 0) if count is None else count)
 
-    def explain(self, x: Any, *, unknown: Unknown = "error") -> dict[str, Any]:
-        """What each feature adds to the score of one row; with `(base)` they add up to it.
+    def explain(self, x: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Explanation:
+        """What each input column adds to the score of one row; with `(base)` they add up to it.
 
-        Features that add nothing are left out. Each entry has one number per class, if there are
-        more than two, or per target, if there are several.
+        The base is the mean score of the rows in the reservoir, a sample of those learned, and the
+        parts are Shapley values: mean changes of the score when the columns of such a row are
+        replaced by those of x one after another. They are exact if the learner is additive, and
+        otherwise have the standard errors in the attribute `errors`. Columns that add nothing are
+        left out. Each entry has one number per class, if there are more than two, or per target,
+        if there are several. With `fresh`, `(recent targets)` is what the last targets add.
         """
         with self.lock:
-            return explained(self, rows_of(self, x, unknown=unknown)[0])
+            return explained(self, rows_of(self, x, unknown=unknown)[0], fresh)
+
+    def input_names(self) -> list[str]:
+        """The columns of the input, in the order of `importances`: a category or a date is one."""
+        return list(input_columns(self).names)
+
+    def importances(self) -> Float:
+        """How far each input column moves the prediction, in the order of the columns.
+
+        It is the mean absolute change of the prediction (for classes, of the probabilities) when
+        the value of the column is replaced by that of another row of the reservoir.
+        """
+        with self.lock:
+            self._require_reservoir("importances")
+            return importances(self)
+
+    def effects(self, top: int | None = None) -> list[dict[str, Any]]:
+        """The effects of the input columns on the prediction, the largest first.
+
+        Each has its `column`, what it `moves` (see `importances`) and, for numbers and categories,
+        the `change` of the mean prediction between two values, `from` and `to`, while the other
+        columns are as in seen rows. Numbers go from the 10th to the 90th percentile, categories
+        from the level with the lowest to that with the highest prediction.
+
+        >>> import numpy as np
+        >>> from unitless import OnlineRegressor
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> model = OnlineRegressor("vaw").fit(X, 3 * X[:, 1]).to_model()
+        >>> [effect] = model.effects(top=1)
+        >>> print(effect["column"], round(effect["change"] / (effect["to"] - effect["from"]), 2))
+        x1 2.98
+        """
+        with self.lock:
+            self._require_reservoir("effects")
+            return effects(self, top)
+
+    def _require_reservoir(self, what: str) -> None:
+        kept = self.reservoir
+        if self.rows and not len(kept):
+            raise ValueError(
+                f"the model keeps none of the rows it learned (reservoir={kept.size}), and "
+                f"{what} are computed from them: learn with reservoir=256"
+            )
 
     def rescale(self, factors: Mapping[str, float]) -> None:
         """From now on these columns arrive multiplied by these factors, interactions included."""
         with self.lock:
-            self.learner.rescale(factors_by_column(self, factors))
+            by_column = factors_by_column(self, factors)
+            self.learner.rescale(by_column)
+            self.reservoir.rescale(by_column)
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
         """Upper bounds on the regret so far, with the options of `unitless.regret.certificate`."""

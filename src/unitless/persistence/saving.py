@@ -13,6 +13,7 @@ from unitless.encoders import DictEncoder, FrameEncoder
 from unitless.labels import ClassWeights
 from unitless.model import Model
 from unitless.model.model import Task
+from unitless.model.reservoir import Reservoir
 from unitless.persistence import container
 from unitless.persistence.as_json import as_json, from_json, made, spec_of
 from unitless.persistence.container import DAMAGE, FORMAT, Arrays, ModelFileError, Pathlike
@@ -90,6 +91,8 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
     for name, (to_json, _) in CONVERTED.items():
         if own[name] is not None:
             own[name] = to_json(own[name])
+    own["reservoir"], kept = model.reservoir.state()
+    arrays |= {f"reservoir.{name}": array for name, array in kept.items()}
     if model.parameters is not None:
         own["parameters"] = parameters = dict(model.parameters)
         if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
@@ -154,6 +157,8 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     for name, (_, of_json) in CONVERTED.items():
         if own.get(name) is not None:
             own[name] = of_json(own[name])
+    if (facts := own.get("reservoir")) is not None:  # models of older versions have none
+        own["reservoir"] = Reservoir.from_state(facts, _under("reservoir", arrays))
     return Model(learner=learner, position=dict(written["position"] or {}), **own)
 
 

@@ -1,7 +1,7 @@
 """The figures of a report, made from a results file."""
 
 from unitless.compare.rivals import TITLES
-from unitless.model.explanations import what_scores_are
+from unitless.model.explanations import what_predictions_are
 from unitless.report.charts import (
     ROWS_AXIS,
     WHOLE,
@@ -40,9 +40,11 @@ def over_time(results: Results) -> Figure:
     if len(curve) < 2:
         records = []
     name = f"{results['loss']} loss"
+    first = results.get("first_scored", 1)
+    scored = f" Scores count from row {first:,} on." if first > 1 else ""
     text = (
-        f"The {name} per row, of predictions made before each label was used. A line that rises "
-        "late means that the data changed."
+        f"The {name} per row, of predictions made before each label was used.{scored} A line that "
+        "rises late means that the data changed."
     )
     if results["alarms"]:
         text += " What was noticed about units is below the figures."
@@ -50,25 +52,24 @@ def over_time(results: Results) -> Figure:
     return Figure("Loss over time", text, over_rows(records, y, "series"), True)
 
 
-def weights(results: Results) -> Figure:
-    """Show the effect of one standard deviation of each feature."""
-    rows = results["weights"][:15]
-    by = "per_deviation" if rows and rows[0].get("per_deviation") is not None else "per_unit"
+def effects(results: Results) -> Figure:
+    """Show how far each column moves the prediction."""
     records = []
-    for row in rows:
-        name = row["feature"] + (f" → {row['class']}" if "class" in row else "")
-        if row.get(by) is not None:
-            record = {"feature": name, "effect": row[by], "per unit": row["per_unit"]}
-            records.append(record | {"sign": "down" if row[by] < 0 else "up"})
-    change = "one standard deviation" if by == "per_deviation" else "one unit"
-    what = what_scores_are(results)
-    text = f"How much {change} of a feature changes {what}."
-    names = axis("feature", " ", "nominal", sort=None, axis={"labelLimit": 190})
-    sign = colour("sign", ["up", "down"]) | {"legend": None}
-    effect = axis("effect", f"change of {what}")
+    for row in results.get("effects", [])[:15]:
+        record = {"column": row["column"], "change": row["moves"]}
+        if row.get("change") is not None:
+            record |= {"between": f"{row['from']} and {row['to']}", "difference": row["change"]}
+        records.append(record)
+    what = what_predictions_are(results)
+    text = (
+        f"How much {what} changes, on average, when a column has the value of another row and all "
+        "other columns stay as they are."
+    )
+    names = axis("column", " ", "nominal", sort=None, axis={"labelLimit": 190})
+    change = axis("change", f"typical change of {what}")
     bars = {"type": "bar", "height": {"band": min(0.85, 0.2 * len(records))}}
-    spec = chart(records, bars, False, x=effect, y=names, color=sign)
-    return Figure("Weights by feature", text, spec)
+    spec = chart(records, bars, False, x=change, y=names)
+    return Figure("Effects of the columns", text, spec)
 
 
 def members(results: Results) -> Figure:
@@ -114,7 +115,8 @@ def theory(results: Results) -> Figure:
     text = (
         "Regret is the loss above that of the best constant, which is known only at the end. The "
         "learner can certify a bound on it at any time, without any assumption about the data: "
-        "the true regret is at most the certified one, which is at most the bound of the theorem."
+        "the true regret is at most the certified one, which is at most the bound of the theorem. "
+        "Certificates count row 1, which scores do not."
     )
     y = axis("regret", f"regret per row ({results['loss']} loss)")
     spec = over_rows(records, y, "line")
@@ -231,7 +233,7 @@ FIGURES = (
     roc,
     precision_recall,
     calibration,
-    weights,
+    effects,
     members,
     comparison,
     slider,

@@ -36,7 +36,10 @@ def verdict(results: Results) -> list[str]:
     """
     loss = results["metrics"].get("loss")
     if loss is None or not results["baseline"]:
-        return ["There are no rows with a label, so nothing can be said about the predictions."]
+        return [
+            "No row with a label was predicted after another label was known, so nothing can be "
+            "said about the predictions."
+        ]
     constant = results["baseline"]["loss"]
     last = (results.get("last") or {}).get("loss", math.inf)
     repeating = f"repeating the last {'value' if results['task'] == 'regression' else 'class'}"
