@@ -171,7 +171,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with model.lock:
             rows, _ = _rows(model, X, False)
             self._check_columns(X)
-            return model.learner.predict(rows)
+            return model.predict_rows(rows)
 
     # The model
 

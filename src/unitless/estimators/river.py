@@ -10,6 +10,7 @@ Accuracy: 90.88%
 
 from collections.abc import Hashable
 from copy import deepcopy
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from unitless.model.input_rows import known_names
 from unitless.model.learner_choice import check_loss, make_learner
 
 Row = dict[Hashable, Any]
+_MAKING = Lock()
+"""Held while a River model makes its `Model`, with its first row."""
 
 
 class _Online:
@@ -42,7 +45,9 @@ class _Online:
     def to_model(self) -> Model:
         """The `unitless.Model` of this River model, which `unitless.save` saves."""
         if self._model is None:
-            self._model = self._new_model()
+            with _MAKING:  # two threads with their first rows share one model
+                if self._model is None:
+                    self._model = self._new_model()
         return self._model
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
@@ -60,7 +65,7 @@ class _Online:
             raise _in_words(error) from None
 
     def _score(self, x: Row) -> Any:
-        return self.to_model().learner.predict_one(plain(x))
+        return self.to_model().score_one(x)
 
     def debug_one(self, x: Row, decimals: int = 5) -> str:
         """What each feature adds to the score of x, in a table as River's linear models have it.
@@ -153,27 +158,31 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
-        scores = self._score(x)
-        labels = self._labels()
+        with self.to_model().lock:  # a class may be added by another thread
+            scores = self._score(x)
+            labels = [*self._labels()]
         if len(labels) == 2 and self.to_model().learner.loss.code == LOGISTIC:  # without arrays
             p: Any = logistic_probability(scores)
             return {labels[0]: 1 - p, labels[1]: p}
-        p = self._probabilities(np.asarray(scores)[None])
+        p = self._probabilities(np.asarray(scores)[None])[:, : len(labels)]
         return dict(zip(labels, p[0].tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """The probabilities of each row of a frame: a frame with one column per class."""
-        p = self._probabilities(self.to_model().scores(X))
-        columns = {label: p[:, c] for c, label in enumerate(self._labels())}
+        with self.to_model().lock:
+            p = self._probabilities(self.to_model().scores(X))
+            columns = {label: p[:, c] for c, label in enumerate(self._labels())}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The most probable class; None before any is seen."""
-        return self._most_probable([self._score(x)])[0]
+        with self.to_model().lock:
+            return self._most_probable([self._score(x)])[0]
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
-        best = self._most_probable(self.to_model().scores(X))
+        with self.to_model().lock:
+            best = self._most_probable(self.to_model().scores(X))
         return dataframe.to_native_series(best, name=None, like=dataframe.into_frame(X))
 
     def _most_probable(self, scores: Any) -> list[Any]:

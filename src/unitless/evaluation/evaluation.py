@@ -131,7 +131,7 @@ class Evaluation:
                 at += len(rows)
                 is_new = chosen & (model.task == "multiclass") & (targets >= len(model.labels))
                 unknown += int(np.count_nonzero(is_new))
-                step = Step(rows, model.learner.predict(rows), chosen, is_new, None)
+                step = Step(rows, model.predict_rows(rows), chosen, is_new, None)
                 tally.add(*step.scored(chosen & ~is_new))
         count = int(tally.totals[ROWS])
         return {"source": None, "rows": count, "unknown": unknown, "metrics": tally.metrics()}

@@ -113,7 +113,7 @@ def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: Any) -> Float
     changes = np.flatnonzero(np.diff(learns)) + 1
     parts = []
     for start, stop in pairwise([0, *changes.tolist(), len(rows)]):
-        predict = model.learn_rows if learns[start] else model.learner.predict
+        predict = model.learn_rows if learns[start] else model.predict_rows
         parts.append(predict(rows[start:stop]))
     return np.concatenate(parts)
 
@@ -125,7 +125,7 @@ def _predict_and_learn_late(
     parts = []
     for k, learn in enumerate(learns):
         row = rows[k : k + 1]
-        parts.append(model.learner.predict(row))
+        parts.append(model.predict_rows(row))
         waiting.append(row if learn else None)
         oldest = waiting.popleft() if len(waiting) > delay else None
         if oldest is not None:

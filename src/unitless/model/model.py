@@ -5,7 +5,7 @@ classes exist, and adds new features and classes as they appear.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -161,7 +161,8 @@ class Model:
 
     def prepared(self, block: FileBlock, *, grow: bool = True, labelled: bool = True) -> Prepared:
         """The block's rows; `grow` gives new features columns, `labelled` the rows targets."""
-        return file_blocks.prepared(self, block, grow, labelled)
+        with self.lock:
+            return file_blocks.prepared(self, block, grow, labelled)
 
     @property
     def classes(self) -> list[Any]:
@@ -247,13 +248,24 @@ class Model:
 
     def learn_rows(self, rows: Rows) -> Float:
         """Learn rows with coded targets; returns the scores made before each was used."""
-        after = None
-        if self.class_weights is not None:
-            rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
-        scores = self.learner.learn(rows)
-        self.class_weights = after
-        self.rows += len(rows)
-        return scores
+        with self.lock:
+            after = None
+            if self.class_weights is not None:
+                rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
+            scores = self.learner.learn(rows)
+            self.class_weights = after
+            self.rows += len(rows)
+            return scores
+
+    def predict_rows(self, rows: Rows) -> Float:
+        """Scores of rows that were prepared for the learner, each as if it were the next one."""
+        with self.lock:
+            return self.learner.predict(rows)
+
+    def score_one(self, x: Mapping[Hashable, Any]) -> Any:
+        """The score of one dict row of features by name, as if it were the next one."""
+        with self.lock:  # the learner has one buffer for the row at hand
+            return self.learner.predict_one(plain(x))
 
     def scores(self, X: Any, *, unknown: Unknown = "error") -> Float:
         """Scores of the rows, each as if it were the next one: numbers, or one per class.
@@ -262,8 +274,8 @@ class Model:
         """
         with self.lock:
             if self._is_plain_row(X):
-                return np.array([self.learner.predict_one(plain(X))])
-            return self.learner.predict(rows_of(self, X, unknown=unknown)[0])
+                return np.array([self.score_one(X)])
+            return self.predict_rows(rows_of(self, X, unknown=unknown)[0])
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
