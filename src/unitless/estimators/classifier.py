@@ -183,14 +183,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             return self.model_.answers(scores)
         return as_labels(scores, self.classes_)
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Float:
         """Probabilities, one column per class or label; not available with the hinge loss."""
         scores = self._scores(X)
         p: Any = self.model_.probabilities(scores)
         return p
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Float:
         """Logarithms of the probabilities; they are finite where a probability rounds to 0."""
         scores = self._scores(X)
