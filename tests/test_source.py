@@ -184,6 +184,10 @@ ONE_PLACE = {
     "exponentials": (r"double (bounded|fast)_exp\(", {"core/arithmetic.h", "core/arithmetic.pxd"}),
     "reading ahead in a thread": (r"threading\.Thread\(", {"readers/prefetch.py"}),
     "softmax": (r"void softmax_slopes", {"core/losses.pxd"}),
+    "learning and predicting with the learner of a model": (
+        r"(model|found|model_)\.learner\.(learn|predict)(_one)?\b",
+        set(),
+    ),
     "memory of NumPy arrays": (r"PyObject_GetBuffer\(", {"core/pointers.pxd"}),
 }
 """How a concern shows in the text, and the files that it may show in."""

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import time
 
 import numpy as np
 import pandas
@@ -11,6 +12,8 @@ import pytest
 from unitless import OnlineClassifier
 from unitless.learners import Coordinate
 from unitless.model import Model
+from unitless.river import UnitlessClassifier, UnitlessRegressor
+from unitless.rows import as_rows
 
 BLOCKS, LEARNERS = 60, ["coordinate", "full", "nag", "ogd", "ons"]
 
@@ -119,3 +122,137 @@ def test_a_copy_has_a_lock_of_its_own(copied):
         thread.start()
         thread.join(30)
         assert not thread.is_alive()
+
+
+LOCKS = []
+CALLS = []
+
+
+class Guarded(Coordinate):
+    """Notes each call, and whether it holds the lock of the model."""
+
+    def _note(self, name):
+        for lock in LOCKS:
+            CALLS.append((name, lock._is_owned()))
+
+    def learn(self, *given, **options):
+        self._note("learn")
+        return super().learn(*given, **options)
+
+    def predict(self, *given, **options):
+        self._note("predict")
+        return super().predict(*given, **options)
+
+    def learn_one(self, *given, **options):
+        self._note("learn_one")
+        return super().learn_one(*given, **options)
+
+    def predict_one(self, *given, **options):
+        self._note("predict_one")
+        return super().predict_one(*given, **options)
+
+
+FRAME = pandas.DataFrame({"height": [1.0, 2.0, 3.0], "width": [0.5, -0.5, 1.5]})
+LABELS = pandas.Series([False, True, False])
+ROW = {"height": 1.5, "width": 0.25}
+SKLEARN = {
+    "partial_fit": lambda made: made.partial_fit(FRAME, LABELS),
+    "predict": lambda made: made.predict(FRAME),
+    "predict_proba": lambda made: made.predict_proba(FRAME),
+    "decision_function": lambda made: made.decision_function(FRAME),
+}
+RIVER = {
+    "learn_one": lambda made: made.learn_one(ROW, True),
+    "learn_many": lambda made: made.learn_many(FRAME, LABELS),
+    "predict_one": lambda made: made.predict_one(ROW),
+    "predict_many": lambda made: made.predict_many(FRAME),
+    "predict_proba_one": lambda made: made.predict_proba_one(ROW),
+    "predict_proba_many": lambda made: made.predict_proba_many(FRAME),
+}
+ITSELF = {
+    "learn": lambda made: made.learn([ROW], [1.0]),
+    "learn_one": lambda made: made.learn_one(ROW, 1.0),
+    "learn_rows": lambda made: made.learn_rows(as_rows([[1.0, 2.0]], [1.0])),
+    "predict": lambda made: made.predict(ROW),
+    "predict_proba": lambda made: made.predict_proba([ROW]),
+    "predict_rows": lambda made: made.predict_rows(as_rows([[1.0, 2.0]])),
+    "score_one": lambda made: made.score_one(ROW),
+}
+DOORS = [
+    *((OnlineClassifier(Guarded()).fit(FRAME, LABELS), call) for call in SKLEARN.values()),
+    *((UnitlessClassifier(Guarded()), call) for call in RIVER.values()),
+    *((Model.of(Guarded()), call) for call in ITSELF.values()),
+]
+
+
+@pytest.mark.parametrize("door", range(len(DOORS)), ids=[*SKLEARN, *RIVER, *ITSELF])
+def test_every_door_holds_the_lock_of_the_model(door):
+    made, call = DOORS[door]
+    model = Model.of(made)
+    LOCKS[:] = [model.lock]
+    CALLS.clear()
+    try:
+        call(made)
+    finally:
+        LOCKS.clear()
+    assert CALLS
+    assert all(is_held for _, is_held in CALLS), CALLS
+
+
+def test_two_threads_that_predict_with_river_get_their_own_answers():
+    """They share the learner's buffer for the row at hand."""
+
+    class Yielding:
+        """A number that lets another thread run while it is read."""
+
+        def __init__(self, number):
+            self.number = number
+
+        def __float__(self):
+            time.sleep(0)
+            return self.number
+
+    model = UnitlessRegressor("coordinate", "absolute")
+    rows = [{f"x{j}": float(j * k % 7 - 3) for j in range(10)} for k in range(1, 5)]
+    for row in rows * 5:
+        model.learn_one(row, row["x1"])
+    expected = [model.predict_one(row) for row in rows]
+    assert len({*expected}) == len(rows)
+    slow = [{name: Yielding(value) for name, value in row.items()} for row in rows]
+    wrong = []
+
+    def predict(k):
+        for _ in range(200):
+            found = model.predict_one(slow[k])
+            if found != expected[k]:
+                wrong.append((k, found))
+
+    threads = [threading.Thread(target=predict, args=(k,)) for k in range(len(rows))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_two_threads_with_the_first_rows_share_one_model():
+    made = []
+
+    class Slow(UnitlessRegressor):
+        def _new_model(self):
+            made.append(super()._new_model())
+            return made[-1]
+
+    model = Slow("coordinate", "absolute")
+    barrier = threading.Barrier(4)
+
+    def start():
+        barrier.wait()
+        model.predict_one(ROW)
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1

@@ -314,3 +314,16 @@ def test_streeter_mcmahan_grows_like_its_shape():
 def test_streeter_mcmahan_shape_needs_a_large_comparator():
     """Erratum 14: below |u| sqrt(T) = 1 the logarithm printed has no root."""
     assert lower_bounds.streeter_mcmahan_shape(0.05, 100) == 0.0
+
+
+def test_bounds_are_listed_by_learner():
+    from unitless import learners
+
+    listed = {bound for found in bounds.BY_LEARNER.values() for bound in found}
+    assert {*bounds.BY_LEARNER} <= {*learners.REGISTRY}
+    assert all(bounds.of_learner(name) == found for name, found in bounds.BY_LEARNER.items())
+    assert bounds.of_learner("adagrad") == ()
+    theorems = {value for name, value in vars(bounds).items() if name.startswith("theorem_")}
+    assert theorems <= listed
+    with pytest.raises(ValueError, match="coordinat"):
+        bounds.of_learner("coordinat")

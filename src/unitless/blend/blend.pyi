@@ -3,6 +3,7 @@ from typing import Any, Literal
 from unitless.blend.experts import Expert
 from unitless.blend.grouped_slopes import GroupedSlopes
 from unitless.blend.mixture import Guarantee, Mixture
+from unitless.blend.recent_labels import RecentLabels
 from unitless.core.learner import Learner
 from unitless.losses import Loss
 
@@ -16,6 +17,12 @@ class Blend(Learner):
     mixture: Mixture
     target_scaler: Any
     slopes: GroupedSlopes | None
+    recent: RecentLabels
+    delay: int
+    fresh_members: list[Expert]
+    followers: list[Learner | None]
+    fresh_mixture: Mixture
+    loss_before: float
     def __init__(
         self,
         loss: str | Loss = "logistic",
@@ -23,13 +30,19 @@ class Blend(Learner):
         views: Literal["all", "smooth", "linear"] = "all",
         intercept: bool = True,
         classes: int = 0,
+        delay: int = 0,
     ) -> None: ...
     def in_regime(self, regime: int) -> Blend: ...
-    def mixture_weights(self) -> dict[str, float]: ...
+    def mixture_weights(self, fresh: bool = False) -> dict[str, float]: ...
     def history(self) -> list[tuple[int, dict[str, float]]]: ...
-    def guarantees(self) -> dict[str, Guarantee]: ...
+    def guarantees(self, fresh: bool = False) -> dict[str, Guarantee]: ...
 
 class LinearBlend(Blend):
     def __init__(
-        self, loss: str | Loss = "logistic", *, intercept: bool = True, classes: int = 0
+        self,
+        loss: str | Loss = "logistic",
+        *,
+        intercept: bool = True,
+        classes: int = 0,
+        delay: int = 0,
     ) -> None: ...

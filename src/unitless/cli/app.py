@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 MODELS = ("evaluate", "fit", "predict", "inspect", "explain", "rescale")
-TOOLS = ("compare", "convert", "learners", "demo", "adversary")
+TOOLS = ("compare", "convert", "learners", "demo")
 app = typer.Typer(
     help="Online learning that does not care about units.",
     epilog="Exit codes: 0 success; 1 the output pipe was closed; 2 invalid data or option; 3 a "

@@ -43,7 +43,7 @@ def explain(options: CommandOptions) -> None:
         found = load_model(options.model, data=options.words[0])
         with warnings_as_notes(quiet=options.json):
             rows = _row_of_file(found, options.words, options.row)
-    score = found.learner.predict(rows)[0].tolist()
+    score = found.predict_rows(rows)[0].tolist()
     parts = contributions(found, rows)
     if options.json:
         print(json_line({"score": score, "parts": parts}))

@@ -68,7 +68,7 @@ def write_predictions(options: CommandOptions) -> None:
                     predictions.write_error(part.line, part.error(block.file))
                     continue
                 for start in range(0, len(part), PIECE_ROWS):
-                    scores = model.learner.predict(part[start : start + PIECE_ROWS])
+                    scores = model.predict_rows(part[start : start + PIECE_ROWS])
                     predictions.write(model, scores)
                     stopper.check()
             predictions.flush()

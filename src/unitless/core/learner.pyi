@@ -84,16 +84,18 @@ class Learner(Stateful):
         """Whether it takes every target that its loss takes."""
 
     def __init__(self, loss: str | Loss = "logistic", **parameters: Any) -> None: ...
-    def predict(self, rows: Rows) -> Float:
+    def predict(self, rows: Rows, fresh: bool = False) -> Float:
         """Score the rows, each as if it were the next trial; the learner does not change."""
 
-    def learn(self, rows: Rows) -> Float:
+    def learn(self, rows: Rows, not_fresh: Float | None = None) -> Float:
         """Score each row before its target is used, then learn it; returns the scores."""
 
     def check(self, rows: Rows) -> tuple[Float, bool]:
         """Refuse rows that cannot be learned; else their weights, and whether they fit float64."""
 
-    def predict_one(self, x: Mapping[Any, Any], weight: float = 1.0) -> Any:
+    def predict_one(
+        self, x: Mapping[Any, Any], weight: float = 1.0, fresh: bool = False
+    ) -> Any:
         """Score one dict row. Absent is 0, None and NaN are missing, new names are fine."""
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, weight: float = 1.0) -> Any:

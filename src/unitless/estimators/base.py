@@ -56,6 +56,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         identifier_as_feature: bool = False,
         reservoir: int = SIZE,
+        delay: int | None = None,
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -65,6 +66,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.identifier_as_feature = identifier_as_feature
         self.reservoir = reservoir
+        self.delay = delay
 
     # Learning
 
@@ -107,8 +109,10 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
                 rows.refuse_infinity()
                 model.learner._check_targets(np.asarray(rows.targets), checked_weights(rows))
             for order in self._orders(len(rows)) if fit else [None]:
-                scores = model.learn_rows(rows if order is None else rows.take(order))
-                own.progressive_ = scores if order is None else scores[np.argsort(order)]
+                scores, not_fresh = model.learn_both(rows if order is None else rows.take(order))
+                place = slice(None) if order is None else np.argsort(order)
+                own.progressive_ = scores[place]
+                own.progressive_not_fresh_ = not_fresh[place]
             commit()
         own.model_ = model
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
@@ -123,7 +127,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _new_learner(self, task: str) -> Learner:
         """A learner of one score per row; a loss that does not fit the task is an error."""
-        made = make_learner(self.learner, self.loss)
+        made = make_learner(self.learner, self.loss, delay=self.delay)
         check_loss(made, task)
         return made
 
@@ -170,12 +174,12 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         if fit and rows.weights is not None and not rows.weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
 
-    def _scores(self, X: Any) -> Float:
+    def _scores(self, X: Any, fresh: bool = False) -> Float:
         model = self._fitted()
         with model.lock:
             rows, _ = _rows(model, X, False)
             self._check_columns(X)
-            return model.learner.predict(rows)
+            return model.predict_rows(rows, fresh=fresh)
 
     # The model
 

@@ -53,6 +53,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     reservoir : int, default 256
         How many of the rows learned, a uniform sample, the model keeps for `feature_importances_`
         and `explain`. They are part of a saved model; 0 keeps none.
+    delay : int, optional
+        How many rows later than the next row labels arrive. Predictions with `fresh=True` and
+        progressive scores then use a past that is that much older.
     class_weight : dict, "balanced" or None, default None
         {class: weight}, 1 for classes left out; a class that does not exist is an error.
         "balanced" is n / n_c, for the n rows so far, n_c of them of the class. The weight
@@ -64,6 +67,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     progressive_ : array
         Scores of the rows of the last call, each made before its label was used. They are in the
         order of the rows given; `fit` shuffles, so later rows may have been learned first.
+    progressive_not_fresh_ : array
+        The same without recent labels, as `predict` answers.
     model_ : Model
         The model, which `unitless.save` saves.
     coef_, intercept_ : arrays
@@ -92,6 +97,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         identifier_as_feature: bool = False,
         class_weight: Any = None,
         reservoir: int = SIZE,
+        delay: int | None = None,
     ) -> None:
         super().__init__(
             learner,
@@ -102,6 +108,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             random_state=random_state,
             identifier_as_feature=identifier_as_feature,
             reservoir=reservoir,
+            delay=delay,
         )
         self.class_weight = class_weight
 
@@ -160,7 +167,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             weights.refuse_others(self.classes_.tolist())
         task: Any = "multiclass" if several else "binary"
         if several:
-            learner = make_learner(self.learner, self.loss, several)
+            learner = make_learner(self.learner, self.loss, several, delay=self.delay)
         else:
             learner = self._new_learner(task)
         return Model(task, learner, labels, class_weights=weights)
@@ -178,28 +185,28 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             )
         return codes
 
-    def decision_function(self, X: Any) -> Float:
+    def decision_function(self, X: Any, *, fresh: bool = False) -> Float:
         """The score of each row: positive for the second class, or one column per class."""
-        return self._scores(X)
+        return self._scores(X, fresh)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, *, fresh: bool = False) -> NDArray[Any]:
         """The most probable class of each row (multilabel: 1 or 0 for each label)."""
-        scores = self._scores(X)
+        scores = self._scores(X, fresh)
         if self.model_.task == "multilabel":
             return self.model_.answers(scores)
         return as_labels(scores, self.classes_)
 
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Float:
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, *, fresh: bool = False) -> Float:
         """Probabilities, one column per class or label; not available with the hinge loss."""
-        scores = self._scores(X)
+        scores = self._scores(X, fresh)
         p: Any = self.model_.probabilities(scores)
         return p
 
-    @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> Float:
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any, *, fresh: bool = False) -> Float:
         """Logarithms of the probabilities; they are finite where a probability rounds to 0."""
-        scores = self._scores(X)
+        scores = self._scores(X, fresh)
         logarithms: Any = self.model_.log_probabilities(scores)
         return logarithms
 

@@ -36,6 +36,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     reservoir : int, default 256
         How many of the rows learned, a uniform sample, the model keeps for `feature_importances_`
         and `explain`. They are part of a saved model; 0 keeps none.
+    delay : int, optional
+        How many rows later than the next row labels arrive. Predictions with `fresh=True` and
+        progressive scores then use a past that is that much older.
 
     Attributes
     ----------
@@ -43,6 +46,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         Predictions for the rows of the last call, each made before its target was used. They are in
         the order of the rows given; after `fit`, which shuffles, later rows may have been learned
         first.
+    progressive_not_fresh_ : array
+        The same without recent labels, as `predict` answers.
     model_ : Model
         The model, which `unitless.save` saves.
     coef_, intercept_ : array, float (arrays, with several targets)
@@ -75,9 +80,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
                 "OnlineClassifier takes classes"
             ) from None
 
-    def predict(self, X: Any) -> Float:
+    def predict(self, X: Any, *, fresh: bool = False) -> Float:
         """The prediction for each row, in the unit of the target."""
-        return self._scores(X)
+        return self._scores(X, fresh)
 
     @property
     def coef_(self) -> Float:

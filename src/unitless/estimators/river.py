@@ -10,6 +10,7 @@ Accuracy: 90.88%
 
 from collections.abc import Hashable
 from copy import deepcopy
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from unitless.model.input_rows import known_names
 from unitless.model.learner_choice import check_loss, make_learner
 
 Row = dict[Hashable, Any]
+_MAKING = Lock()
+"""Held while a River model makes its `Model`, with its first row."""
 
 
 class _Online:
@@ -43,7 +46,9 @@ class _Online:
     def to_model(self) -> Model:
         """The `unitless.Model` of this River model, which `unitless.save` saves."""
         if self._model is None:
-            self._model = self._new_model()
+            with _MAKING:  # two threads with their first rows share one model
+                if self._model is None:
+                    self._model = self._new_model()
         return self._model
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
@@ -61,7 +66,7 @@ class _Online:
             raise _in_words(error) from None
 
     def _score(self, x: Row) -> Any:
-        return self.to_model().learner.predict_one(plain(x))
+        return self.to_model().score_one(x, fresh=True)  # River learns each label at once
 
     def debug_one(self, x: Row, decimals: int = 5) -> str:
         """What each value of x adds to its score, in a table as River's linear models have it.
@@ -70,7 +75,7 @@ class _Online:
         contributions add up to the score. With several classes there is one column per class.
         """
         model = self.to_model()
-        found = model.explain(plain(x))
+        found = model.explain(plain(x), fresh=True)
         whole = [name for name in (BASE, RECENT) if name in found]
         names = [*whole, *map(str, x)]
         nothing = 0 * found[BASE]
@@ -108,6 +113,9 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     multiclass : bool, default False
         Whether there may be more than two classes: then the cross-entropy is used from the first
         row on, and a class that appears later starts at score 0.
+    delay : int, default 0
+        How many rows later than the next row labels arrive. Predictions then use a past that is
+        that much older.
 
     Examples
     --------
@@ -128,16 +136,21 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     {'cat': 0.6, 'bird': 0.0, 'dog': 0.3}
     """
 
-    def __init__(self, learner: str | Learner = "blend", multiclass: bool = False) -> None:
+    def __init__(
+        self, learner: str | Learner = "blend", multiclass: bool = False, delay: int = 0
+    ) -> None:
         self.learner = learner
         self.multiclass = multiclass
+        self.delay = delay
 
     @property
     def _multiclass(self) -> bool:
         return self.multiclass
 
     def _new_model(self) -> Model:
-        learner = make_learner(self.learner, "logistic", classes=int(self.multiclass))
+        learner = make_learner(
+            self.learner, "logistic", classes=int(self.multiclass), delay=self.delay
+        )
         return Model("multiclass" if self.multiclass else "binary", learner)
 
     def _labels(self) -> list[Any]:
@@ -150,27 +163,31 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
-        scores = self._score(x)
-        labels = self._labels()
+        with self.to_model().lock:  # a class may be added by another thread
+            scores = self._score(x)
+            labels = [*self._labels()]
         if len(labels) == 2 and self.to_model().learner.loss.code == LOGISTIC:  # without arrays
             p: Any = logistic_probability(scores)
             return {labels[0]: 1 - p, labels[1]: p}
-        p = self._probabilities(np.asarray(scores)[None])
+        p = self._probabilities(np.asarray(scores)[None])[:, : len(labels)]
         return dict(zip(labels, p[0].tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """The probabilities of each row of a frame: a frame with one column per class."""
-        p = self._probabilities(self.to_model().scores(X))
-        columns = {label: p[:, c] for c, label in enumerate(self._labels())}
+        with self.to_model().lock:
+            p = self._probabilities(self.to_model().scores(X))
+            columns = {label: p[:, c] for c, label in enumerate(self._labels())}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The most probable class; None before any is seen."""
-        return self._most_probable([self._score(x)])[0]
+        with self.to_model().lock:
+            return self._most_probable([self._score(x)])[0]
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
-        best = self._most_probable(self.to_model().scores(X))
+        with self.to_model().lock:
+            best = self._most_probable(self.to_model().scores(X))
         return dataframe.to_native_series(best, name=None, like=dataframe.into_frame(X))
 
     def _most_probable(self, scores: Any) -> list[Any]:
@@ -197,6 +214,9 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
         The name of a registered learner, or a learner with parameters of its own.
     loss : str, default "squared"
         "squared", "absolute", "quantile(tau)" or "huber(delta)".
+    delay : int, default 0
+        How many rows later than the next row labels arrive. Predictions then use a past that is
+        that much older.
 
     Examples
     --------
@@ -207,12 +227,15 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
     0.197
     """
 
-    def __init__(self, learner: str | Learner = "blend", loss: str = "squared") -> None:
+    def __init__(
+        self, learner: str | Learner = "blend", loss: str = "squared", delay: int = 0
+    ) -> None:
         self.learner = learner
         self.loss = loss
+        self.delay = delay
 
     def _new_model(self) -> Model:
-        learner = make_learner(self.learner, self.loss)
+        learner = make_learner(self.learner, self.loss, delay=self.delay)
         check_loss(learner, "regression")
         return Model("regression", learner)
 

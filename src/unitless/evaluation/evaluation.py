@@ -100,7 +100,7 @@ class Evaluation:
 
         def before(at: int, rows: Rows) -> None:
             if at == audit - 1:
-                self.audited = contributions(self.model, rows[:1])
+                self.audited = contributions(self.model, rows[:1], fresh=True)
 
         steps = progressive(
             self.model, blocks, first_row=at, holdout=holdout, delay=delay, cuts=cuts, before=before
@@ -139,7 +139,8 @@ class Evaluation:
                 at += len(rows)
                 is_new = chosen & (model.task == "multiclass") & (targets >= len(model.labels))
                 unknown += int(np.count_nonzero(is_new))
-                step = Step(rows, model.learner.predict(rows), chosen, is_new, None)
+                scores = model.predict_rows(rows)
+                step = Step(rows, scores, chosen, is_new, None, scores)
                 tally.add(*step.scored(chosen & ~is_new))
         count = int(tally.totals[ROWS])
         return {"source": None, "rows": count, "unknown": unknown, "metrics": tally.metrics()}

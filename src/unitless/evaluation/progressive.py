@@ -28,6 +28,7 @@ class Step(NamedTuple):
     labelled: Bool  # which rows have a label
     held: Bool  # which of these are held out
     done: float | None  # share of the file, if its size is known
+    not_fresh: Float  # scores without recent labels
     line: dict[str, Any] | None = None  # of the table, at rows 1, 2, 4, ... of an `Evaluation`
 
     def scored(self, chosen: Bool) -> tuple[Float, Float, Float]:
@@ -77,14 +78,14 @@ def progressive(
             assert rows.targets is not None
             labelled = ~np.isnan(rows.targets)
             held = labelled & is_held_out(at + np.arange(len(rows)), holdout)
-            scores = learn(model, rows, labelled & ~held, delay, waiting)
+            scores, not_fresh = learn(model, rows, labelled & ~held, delay, waiting)
             at += len(rows)
             stop += len(rows)
             model.position = block.position_at(stop)
             done = None
             if block.done is not None:
                 done = done_before + (block.done - done_before) * stop / count
-            yield Step(rows, scores, labelled, held, done)
+            yield Step(rows, scores, labelled, held, done, not_fresh)
         done_before = block.done or 0.0
     for row in filter(None, waiting):
         model.learn_rows(row)
@@ -105,26 +106,35 @@ def is_held_out(rows: NDArray[np.int64], holdout: float) -> Bool:
     return mixed(rows) < np.uint64(holdout * 2**64)
 
 
-def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: Any) -> Float:
+def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: Any) -> tuple[Float, Float]:
     """Predict every row and learn those of `learns`, in runs of consecutive rows."""
     changes = np.flatnonzero(np.diff(learns)) + 1
     parts = []
     for start, stop in pairwise([0, *changes.tolist(), len(rows)]):
-        predict = model.learn_rows if learns[start] else model.learner.predict
-        parts.append(predict(rows[start:stop]))
-    return np.concatenate(parts)
+        piece = rows[start:stop]
+        if learns[start]:
+            parts.append(model.learn_both(piece))
+        else:
+            parts.append((model.predict_rows(piece, fresh=True), model.predict_rows(piece)))
+    return _joined(parts)
 
 
 def _predict_and_learn_late(
     model: Model, rows: Rows, learns: Bool, delay: int, waiting: deque[Rows | None]
-) -> Float:
+) -> tuple[Float, Float]:
     """Predict each row at once, and learn it when its label arrives."""
     parts = []
     for k, learn in enumerate(learns):
         row = rows[k : k + 1]
-        parts.append(model.learner.predict(row))
+        parts.append((model.predict_rows(row, fresh=True), model.predict_rows(row)))
         waiting.append(row if learn else None)
         oldest = waiting.popleft() if len(waiting) > delay else None
         if oldest is not None:
             model.learn_rows(oldest)
-    return np.concatenate(parts)
+    return _joined(parts)
+
+
+def _joined(parts: list[tuple[Float, Float]]) -> tuple[Float, Float]:
+    """The scores with the last label known, and without recent labels."""
+    fresh, not_fresh = zip(*parts, strict=True)
+    return np.concatenate(fresh), np.concatenate(not_fresh)

@@ -11,13 +11,11 @@ class BoostedTrees(Learner):
     rate: float
     leaves: int
     gain: float
+    kept: float
+    favoured: int
     splits: float
-    last_target: float
-    mean_target: float
     lowest: float
     highest: float
-    product: float
-    product2: float
     @property
     def nodes(self) -> Array: ...
     @property
@@ -40,8 +38,6 @@ class BoostedTrees(Learner):
     def turned(self) -> Array: ...
     @property
     def history(self) -> Array: ...
-    @property
-    def residual(self) -> Array: ...
     def __init__(
         self,
         loss: str | Loss = "logistic",
@@ -50,6 +46,8 @@ class BoostedTrees(Learner):
         rate: float = 0.2,
         leaves: int = 512,
         gain: float = 3.0,
+        kept: float = 1.0,
+        favoured: int = 0,
         intercept: bool = True,
         classes: int = 0,
     ) -> None: ...

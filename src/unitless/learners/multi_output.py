@@ -66,11 +66,11 @@ class MultiOutput(Learner):
         for learner in self.learners:
             learner.weigh_gradients()
 
-    def predict(self, rows: Rows) -> Float:
+    def predict(self, rows: Rows, fresh: bool = False) -> Float:
         """Score the rows, each as if it were the next trial; one column per target."""
-        return np.column_stack([learner.predict(rows) for learner in self.learners])
+        return np.column_stack([learner.predict(rows, fresh) for learner in self.learners])
 
-    def learn(self, rows: Rows) -> Float:
+    def learn(self, rows: Rows, not_fresh: Float | None = None) -> Float:
         """Score each row before its targets are used, then learn it; returns the scores."""
         targets = rows.targets
         if targets is None or targets.ndim != 2 or targets.shape[1] != len(self.learners):
@@ -80,11 +80,15 @@ class MultiOutput(Learner):
             learner.check(each)
         before = remembered(self)
         try:
-            scores = [learner.learn(each) for learner, each in zip(self.learners, own, strict=True)]
+            others = [np.empty(len(rows)) for _ in self.learners]
+            pairs = zip(self.learners, own, others, strict=True)
+            scores = [learner.learn(each, other) for learner, each, other in pairs]
         except Diverged:
             restore(self, *before)
             raise
         self.columns = max(self.columns, rows.columns)
+        if not_fresh is not None:
+            not_fresh[...] = np.column_stack(others)
         return np.column_stack(scores)
 
     def _check_targets(self, targets: Float, weights: Float | None) -> None:
@@ -94,9 +98,9 @@ class MultiOutput(Learner):
             own = np.where(known, targets[:, k], 1.0)
             learner._check_targets(own, np.where(known, given, 0.0))
 
-    def predict_one(self, x: Any, weight: float = 1.0) -> Float:
+    def predict_one(self, x: Any, weight: float = 1.0, fresh: bool = False) -> Float:
         """Score one dict row."""
-        return self.predict(self._rows_of(x, weight)[0])[0]
+        return self.predict(self._rows_of(x, weight)[0], fresh)[0]
 
     def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Float:
         """Score one dict row, then learn from its targets; returns the scores."""

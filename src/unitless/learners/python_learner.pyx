@@ -179,11 +179,11 @@ cdef class LineByLine(GradientLearner):
         self.t += 1
         return NOT_FINITE if self.guarded and not self._is_finite() else LEARNED
 
-    def learn(self, rows):
+    def learn(self, rows, not_fresh=None):
         """Score each row before its target is used, then learn it; returns the scores."""
         before = remembered(self)
         try:
-            return super().learn(rows)
+            return super().learn(rows, not_fresh)
         except BaseException:  # whatever a method of the subclass raises
             restore(self, *before)
             raise

@@ -15,10 +15,13 @@ TARGETS = {"binary": SIGNS, "multilabel": SIGNS, "regression": REALS, "multioutp
 """What the targets of a task are for its loss, and losses for them."""
 
 
-def make_learner(choice: str | Learner, loss: str, classes: int = 0) -> Learner:
+def make_learner(
+    choice: str | Learner, loss: str, classes: int = 0, *, delay: int | None = None
+) -> Learner:
     """A fresh learner with that loss, or with the cross-entropy if there are classes.
 
-    A learner that is given is copied with what it has learned, and keeps its own loss.
+    A learner that is given is copied with what it has learned, and keeps its own loss. `delay` is
+    how late labels are, for a learner that uses recent ones.
 
     >>> make_learner("full", "hinge").loss.name
     'hinge'
@@ -27,7 +30,8 @@ def make_learner(choice: str | Learner, loss: str, classes: int = 0) -> Learner:
     """
     if not isinstance(choice, Learner):
         kind = learners.get(choice)
-        return with_classes(kind, classes) if classes else kind(loss)
+        late = {"delay": delay} if delay and kind.has_two_answers else {}
+        return with_classes(kind, classes, **late) if classes else kind(loss, **late)
     several = choice.classes if choice.loss.name == "softmax" else 0
     if several != classes:
         needed = f'the loss "softmax" and classes={classes}' if classes else "a loss of one score"
@@ -38,14 +42,20 @@ def make_learner(choice: str | Learner, loss: str, classes: int = 0) -> Learner:
     return deepcopy(choice)
 
 
-def learner_for_task(choice: str | Learner, task: str, loss: str | None, classes: int) -> Learner:
+def learner_for_task(
+    choice: str | Learner,
+    task: str,
+    loss: str | None,
+    classes: int,
+    delay: int | None = None,
+) -> Learner:
     """A fresh learner for a task; a loss that does not fit it is an error."""
     if task == "multiclass":
         if loss not in (None, "logistic", "softmax"):
             raise ValueError(f"the {loss} loss is for two classes; several have the cross-entropy")
-        return make_learner(choice, "softmax", max(classes, 2))
+        return make_learner(choice, "softmax", max(classes, 2), delay=delay)
     try:
-        made = make_learner(choice, loss or LOSSES[task])
+        made = make_learner(choice, loss or LOSSES[task], delay=delay)
     except ValueError:
         if loss or task == "binary":
             raise

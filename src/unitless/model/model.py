@@ -5,7 +5,7 @@ classes exist, and adds new features and classes as they appear.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -111,15 +111,16 @@ class Model:
         columns: FrameEncoder | None = None,
         target: str | None = None,
         identifier_as_feature: bool = False,
+        delay: int | None = None,
         **fields: Any,
     ) -> Self:
         """A fresh model for a stream that begins with this block, which shows task and classes.
 
-        Columns that look like identifiers are ignored, unless `identifier_as_feature`. `fields` are
-        others of the model: weight, ignore, keep, source.
+        Columns that look like identifiers are ignored, unless `identifier_as_feature`. Labels
+        arrive `delay` rows late, if that is known. `fields` are others of the model: weight, ignore, keep, source.
         """
         kind, labels = file_blocks.task_and_labels(block, target, task)
-        made = learner_for_task(learner, kind, loss, len(labels))
+        made = learner_for_task(learner, kind, loss, len(labels), delay)
         model = cls(kind, made, labels, target, **fields)
         file_blocks.take_format(model, block, columns)
         found = file_blocks.take_findings(model, block, identifier_as_feature)
@@ -165,7 +166,8 @@ class Model:
 
     def prepared(self, block: FileBlock, *, grow: bool = True, labelled: bool = True) -> Prepared:
         """The block's rows; `grow` gives new features columns, `labelled` the rows targets."""
-        return file_blocks.prepared(self, block, grow, labelled)
+        with self.lock:
+            return file_blocks.prepared(self, block, grow, labelled)
 
     @property
     def classes(self) -> list[Any]:
@@ -251,44 +253,66 @@ class Model:
                 self.reservoir.keep(place, row_of_dict(row, self.learner.names.columns))
             return score
 
-    def learn_rows(self, rows: Rows) -> Float:
-        """Learn rows with coded targets; returns the scores made before each was used."""
-        given = rows
-        after = None
-        if self.class_weights is not None:
-            rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
-        scores = self.learner.learn(rows)
-        self.reservoir.add(given)
-        self.class_weights = after
-        self.rows += len(rows)
-        return scores
+    def learn_rows(self, rows: Rows, not_fresh: Float | None = None) -> Float:
+        """Learn rows with coded targets; returns the scores made before each was used.
 
-    def scores(self, X: Any, *, unknown: Unknown = "error") -> Float:
+        `not_fresh`, if given, is filled with the scores without recent labels.
+        """
+        with self.lock:
+            given = rows
+            after = None
+            if self.class_weights is not None:
+                rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
+            scores = self.learner.learn(rows, not_fresh)
+            self.reservoir.add(given)
+            self.class_weights = after
+            self.rows += len(rows)
+            return scores
+
+    def learn_both(self, rows: Rows) -> tuple[Float, Float]:
+        """Learn rows; returns the scores with the last label known, and without recent labels."""
+        with self.lock:
+            not_fresh = self.learner._room(len(rows))
+            return self.learn_rows(rows, not_fresh), not_fresh
+
+    def predict_rows(self, rows: Rows, *, fresh: bool = False) -> Float:
+        """Scores of rows that were prepared for the learner, each as if it were the next one."""
+        with self.lock:
+            return self.learner.predict(rows, fresh)
+
+    def score_one(self, x: Mapping[Hashable, Any], *, fresh: bool = False) -> Any:
+        """The score of one dict row of features by name, as if it were the next one."""
+        with self.lock:  # the learner has one buffer for the row at hand
+            return self.learner.predict_one(plain(x), fresh=fresh)
+
+    def scores(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Float:
         """Scores of the rows, each as if it were the next one: numbers, or one per class.
 
-        `unknown` says what happens with names that the model does not have, see `learn`.
+        `unknown` says what happens with names that the model does not have, see `learn`. With
+        `fresh`, the labels of the rows just before were learned and may be used.
         """
         with self.lock:
             if self._is_plain_row(X):
-                return np.array([self.learner.predict_one(plain(X))])
-            return self.learner.predict(rows_of(self, X, unknown=unknown)[0])
+                return np.array([self.score_one(X, fresh=fresh)])
+            return self.predict_rows(rows_of(self, X, unknown=unknown)[0], fresh=fresh)
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
         return type(X) is dict and self.class_weights is None and self.by_name
 
-    def predict(self, X: Any, *, unknown: Unknown = "error") -> Any:
+    def predict(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """The class or the number of each row; a dict is one row and gives one value.
 
         Columns of a frame are found by name, in any order. `unknown` says what happens with names
-        that the model does not have, see `learn`.
+        that the model does not have, see `learn`. With `fresh`, the labels of the rows just before
+        were learned and may be used; without, the answer depends on the row alone.
         """
-        found = self.answers(self.scores(X, unknown=unknown))
+        found = self.answers(self.scores(X, unknown=unknown, fresh=fresh))
         return found.tolist()[0] if isinstance(X, Mapping) else found
 
-    def predict_proba(self, X: Any, *, unknown: Unknown = "error") -> Any:
+    def predict_proba(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """Probabilities, one column per class (or label); for a dict, a dict by class."""
-        found = self.probabilities(self.scores(X, unknown=unknown))
+        found = self.probabilities(self.scores(X, unknown=unknown, fresh=fresh))
         if found is None:
             raise ValueError(f"the {self.learner.loss.name} loss gives no probabilities")
         if not isinstance(X, Mapping):

@@ -97,7 +97,7 @@ class Many(Mapping[str, Any]):
     def __init__(self, path: Pathlike) -> None:
         self.path = os.fspath(path)
         try:
-            file = safe_open(path, "numpy").__enter__()
+            file = safe_open(path, "numpy").__enter__()  # type: ignore[no-untyped-call]
             number, digest = json.loads(file.metadata()[NAME])
             self._models = file.get_slice("models")
             index = [file.get_tensor(name) for name in INDEX]

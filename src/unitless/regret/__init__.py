@@ -3,7 +3,7 @@
 ============================ ==================================================================
 `certificate`                upper bounds on the regret of a learner, at any time
 `best_comparator`            the best fixed weights in hindsight, with a duality gap
-`bounds`, `lower_bounds`     the theorems, one function per theorem
+`bounds`, `lower_bounds`     the theorems, one function per theorem; `bounds.of_learner` lists them
 `normalised_bounds`          the bounds of NG, NAG, sNAG and NDA
 `information_test`           whether the features carry information, valid at any time
 `adversaries`                the games that prove the lower bounds, against any learner

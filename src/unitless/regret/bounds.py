@@ -10,10 +10,13 @@ products, so that e^Gamma may lie far beyond float64.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unitless import learners
+from unitless.regret import normalised_bounds
 from unitless.regret.penalties import lambert, log_of, penalty
 from unitless.state import Float
 
@@ -282,3 +285,47 @@ def zero(norm: float, T: int) -> float:
     20.0
     """
     return norm * math.sqrt(T)
+
+
+BY_LEARNER: dict[str, tuple[Callable[..., float], ...]] = {
+    "coordinate": (theorem_1, theorem_1_sharp, theorem_1_bounded),
+    "coordinate2": (theorem_2_per_coordinate,),
+    "full": (theorem_2, theorem_2_sharp, theorem_2_sharpest, theorem_2_luo),
+    "nag": (normalised_bounds.nag,),
+    "nda": (normalised_bounds.nda,),
+    "ng": (normalised_bounds.ng,),
+    "snag": (normalised_bounds.snag,),
+    "zero": (zero,),
+}
+"""The bounds of each learner, by its name; `gradient_descent` and `ross` are for rates tuned in
+hindsight, with which the others are compared."""
+
+
+def of_learner(name: str) -> tuple[Callable[..., float], ...]:
+    """The functions of this package that bound the regret of a learner; none for most baselines.
+
+    Parameters
+    ----------
+    name : str
+        The name of a registered learner.
+
+    Returns
+    -------
+    tuple of functions
+        Each docstring says what the function needs to know about the data.
+
+    Raises
+    ------
+    ValueError
+        If no learner has this name.
+
+    Examples
+    --------
+    >>> [bound.__name__ for bound in of_learner("coordinate")]
+    ['theorem_1', 'theorem_1_sharp', 'theorem_1_bounded']
+    >>> (bound,) = of_learner("zero")
+    >>> bound(2.0, T=100)
+    20.0
+    """
+    learners.get(name)  # an error with suggestions, if there is none
+    return BY_LEARNER.get(name, ())
