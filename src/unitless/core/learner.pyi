@@ -57,6 +57,7 @@ class Learner(Stateful):
     takes_losses: ClassVar[tuple[str, ...]]
     theorem: ClassVar[str | None]
     needs: ClassVar[tuple[str, ...]]
+    has_two_answers: bool
     __signature__: ClassVar[Signature]
     loss: Loss
     columns: int
