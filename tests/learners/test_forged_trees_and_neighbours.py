@@ -92,7 +92,7 @@ def test_forged_entries(kind, loss):
         ("turned", 0, 2, "turned has a value above 1"),
         ("values.H", 0, -1.0, "a curvature is negative"),
         ("splits", (), -1.0, "splits has a value below 0"),
-        ("last_target", (), math.nan, "last_target is not finite"),
+        ("lowest", (), math.nan, "lowest is not finite"),
     ],
 )
 def test_what_the_trees_refuse(name, at, value, message):

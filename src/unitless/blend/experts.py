@@ -161,9 +161,7 @@ ON_THE_LOSS = [
     Expert("iNAG on the loss, normalised", "normalised", Inag, {"rate": 1.0}, follows=True),
 ]
 NOT_FOR_HINGE = ("Newton, centred", "diagonal Newton, squashed", "ScInOL2")  # better without
-HINGE = _with_loss(
-    "logistic", [member for member in LOGISTIC if member.name not in NOT_FOR_HINGE]
-)
+HINGE = _with_loss("logistic", [member for member in LOGISTIC if member.name not in NOT_FOR_HINGE])
 SMOOTH_HINGE = _with_loss("logistic", SMOOTH_LOGISTIC)
 HINGE_LINEAR = _with_loss("logistic", LOGISTIC_LINEAR)
 REAL = [*_with_loss("squared", SQUARED), *ON_THE_LOSS]

@@ -71,7 +71,8 @@ Learning
   quantile TAU: Use the loss quantile(TAU); 0.5 is the median.
   passes N = 1: Number of passes over the file; only the first is scored.
   holdout N = 0: Predict, but never learn, one of every N rows.
-  delay N = 0: Learn each label N rows after its prediction.
+  delay N: Labels arrive N rows after the next row is predicted; 0 says that they are known before
+    it (default: not said).
   shuffle: Read the whole file into memory and learn its rows in random order.
   test FILE: After learning, also score the rows of this file, which are not learned.
   test_share SHARE = 0: Hold out this share of the rows, for example 0.2, and score them at the end.

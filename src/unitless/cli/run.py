@@ -68,7 +68,7 @@ class EvaluationRun:
             else:
                 check_learner(options.learner)
                 model, blocks = open_new(options, self.stopper.waiting_for)
-                self.evaluation = Evaluation(model)
+                self.evaluation = Evaluation(model, delay=options.delay)
             if all(map(os.path.isfile, options.test_files)):  # not a pipe, which is read once
                 next(self._test_blocks(), None)  # without the target, it is of no use
             self._all_passes(blocks)
@@ -92,7 +92,7 @@ class EvaluationRun:
         if not goes_on:
             watch = self.evaluation.watch  # the new file may have other units
             watch.begin_file()
-            self.evaluation = Evaluation(model)
+            self.evaluation = Evaluation(model, delay=options.delay)
             self.evaluation.watch = watch
             model.reading.pop("format", None)
         model.source = options.source
@@ -172,7 +172,7 @@ class EvaluationRun:
         steps = evaluation.over(
             blocks,
             holdout=options.holdout or options.test_share,
-            delay=options.delay,
+            delay=options.delay or 0,
             every=options.checkpoint,
             audit=options.audit if is_scored else 0,
         )

@@ -103,8 +103,14 @@ def _facts(results: Results, verbose: bool) -> list[StyledLine]:
         if results[key]:
             facts.append(("", f"{counted(results[key], what)} {why}"))
     facts.append(("features", f"{results['features']:,}"))
+    late = results.get("not_fresh")
+    if late is not None:
+        facts.append(("if every label is known before the next row", ""))
     facts += _metrics(results["metrics"], verbose)
     facts += _rare_class(results, results["metrics"], verbose)
+    if late is not None:
+        facts.append(("if labels come later than that", ""))
+        facts += _metrics(late, verbose)
     for name, key in (("the best constant", "baseline"), (last_name(results["task"]), "last")):
         if results[key] is not None:
             facts.append((f"loss of {name}", number(results[key]["loss"])))

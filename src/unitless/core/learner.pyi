@@ -94,9 +94,7 @@ class Learner(Stateful):
     def check(self, rows: Rows) -> tuple[Float, bool]:
         """Refuse rows that cannot be learned; else their weights, and whether they fit float64."""
 
-    def predict_one(
-        self, x: Mapping[Any, Any], weight: float = 1.0, fresh: bool = False
-    ) -> Any:
+    def predict_one(self, x: Mapping[Any, Any], weight: float = 1.0, fresh: bool = False) -> Any:
         """Score one dict row. Absent is 0, None and NaN are missing, new names are fine."""
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, weight: float = 1.0) -> Any:

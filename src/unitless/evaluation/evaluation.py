@@ -36,9 +36,18 @@ from unitless.rows import Rows
 STEP_ROWS = 4096  # most rows of a step
 KEPT = (
     *("rows", "unlabelled", "first_scored", "held_out", "passes", "lines", "holdouts", "alarms"),
-    *("since", "held"),
+    *("since", "held", "delay"),
 )
-PARTS = ("tally", "curve", "sample", "examples", "examples.sample", "previous", "watch")
+PARTS = (
+    "tally",
+    "not_fresh",
+    "curve",
+    "sample",
+    "examples",
+    "examples.sample",
+    "previous",
+    "watch",
+)
 """What a model file keeps of an evaluation, and the parts of which it keeps arrays and lists."""
 
 
@@ -56,10 +65,12 @@ class Evaluation:
     audited: list[Facts] | None = None  # what each column added to the score of one row
     certify: bool = False  # whether lines of the table have certificates, which take time
     alarms: list[Facts] = field(default_factory=list)  # see `alarms.Alarm`
+    delay: int | None = None  # how late labels are, if that was said
     first_scored: int = 0  # number of the first row that counts, from 1; 0 before the first label
 
     def __post_init__(self) -> None:
         self.tally = self._new_metrics()
+        self.not_fresh = self._new_metrics()  # of the scores without recent labels
         self.curve = LearningCurve()
         self.sample = Sample()
         self.examples = Examples()
@@ -145,6 +156,12 @@ class Evaluation:
         count = int(tally.totals[ROWS])
         return {"source": None, "rows": count, "unknown": unknown, "metrics": tally.metrics()}
 
+    def metrics_not_fresh(self) -> Facts | None:
+        """The metrics without recent labels; None if these changed no score."""
+        if np.array_equal(self.tally.totals, self.not_fresh.totals):
+            return None
+        return self.not_fresh.metrics()
+
     def constant(self) -> Constant | None:
         """The best constant in hindsight."""
         return best_constant(self.tally, self.sample)
@@ -158,6 +175,7 @@ class Evaluation:
         counted = self._counted(step, delay)
         targets, scores, weights = step.scored(counted)
         losses = self.tally.add(targets, scores, weights)
+        self.not_fresh.add(targets, step.not_fresh[counted], weights)
         self.curve.add(losses, weights)
         self.sample.add(np.column_stack([targets, weights]))
         names = self.model.feature_names

@@ -34,6 +34,9 @@ def verdict(results: Results) -> list[str]:
     of 0.6 (67 % less).
     This is certain: the difference is 349 times its standard error.
     """
+    late = results.get("not_fresh")
+    if late is not None and results.get("delay") is None:
+        return [*_without_recent_labels(results, late), *_against_rivals(results)]
     loss = results["metrics"].get("loss")
     if loss is None or not results["baseline"]:
         return [
@@ -44,18 +47,10 @@ def verdict(results: Results) -> list[str]:
     last = (results.get("last") or {}).get("loss", math.inf)
     repeating = f"repeating the last {'value' if results['task'] == 'regression' else 'class'}"
     baseline, name = min((constant, "the best constant"), (last, repeating))
-    saved = (baseline - loss) / baseline if baseline else -loss
-    grade = next(word for least, word in GRADES.items() if saved >= least)
-    what = f" of {results['target']}" if results["target"] else ""
-    change = ""
-    if baseline:
-        digits = 0 if abs(saved) >= 0.1 else 1
-        change = f" ({100 * abs(saved):.{digits}f} % {'less' if saved >= 0 else 'more'})"
     certain = certainty([loss for _, loss in results["curve"]], loss - constant)
-    sentences = [
-        f"Predictions{what} are {grade} than {name}: the {results['loss']} loss is {shown(loss)} "
-        f"instead of {shown(baseline)}{change}{_in_other_words(results)}."
-    ]
+    what = f" of {results['target']}" if results["target"] else ""
+    compared = _compared(results, loss, baseline, name)
+    sentences = [f"Predictions{what} are {compared}{_in_other_words(results)}."]
     if baseline == constant:
         sentences.append(f"This is {certain}")
         if last < math.inf:
@@ -67,6 +62,36 @@ def verdict(results: Results) -> list[str]:
             f"Against the best constant, a loss of {shown(constant)}, this is {certain}"
         )
     return sentences + _against_rivals(results)
+
+
+def _compared(results: Results, loss: float, baseline: float, name: str) -> str:
+    """Return how a loss compares with that of a baseline."""
+    saved = (baseline - loss) / baseline if baseline else -loss
+    grade = next(word for least, word in GRADES.items() if saved >= least)
+    change = ""
+    if baseline:
+        digits = 0 if abs(saved) >= 0.1 else 1
+        change = f" ({100 * abs(saved):.{digits}f} % {'less' if saved >= 0 else 'more'})"
+    return (
+        f"{grade} than {name}: the {results['loss']} loss is {shown(loss)} instead of "
+        f"{shown(baseline)}{change}"
+    )
+
+
+def _without_recent_labels(results: Results, late: dict[str, float]) -> list[str]:
+    """Return sentences about both situations, where recent labels make a difference."""
+    constant = results["baseline"]["loss"]
+    what = f" of {results['target']}" if results["target"] else ""
+    words = _in_other_words(results | {"metrics": late})
+    compared = _compared(results, late["loss"], constant, "the best constant")
+    last = (results.get("last") or {}).get("loss")
+    repeating = "" if last is None else f"; repeating the last label has {shown(last)}"
+    return [
+        f"If labels come later than the next row, predictions{what} are {compared}{words}.",
+        "If every label is known before the next row, the loss is "
+        f"{shown(results['metrics']['loss'])}{repeating}.",
+        "Say which it is with --delay.",
+    ]
 
 
 def _in_other_words(results: Results) -> str:
