@@ -60,6 +60,7 @@ cdef enum:
     HISTORY = 1024
     FIRST_LOOK = 16
     LOOK_EVERY = 8
+    FIRST_COLUMN = 1        # of a row, in a tree; column 0 is 0, where a walk ends at a leaf
     MOST_LEAVES = 1 << 29     # of all trees: node numbers fit into 32 bits
 
 cdef double MAX_TARGET = 2.0**240   # limit of targets, as in unitless.core.learner
@@ -213,7 +214,7 @@ cdef class BoostedTrees(Learner):
         self.turned = records("b", 0)
         self.history = records("i", HISTORY)
         self.known = records("b", 0)
-        self.row = numbers(1)
+        self.row = numbers(FIRST_COLUMN)
         self.found = records("i", self.trees)
         self._make_room_for_classes()
         for t in range(self.trees):
@@ -239,7 +240,7 @@ cdef class BoostedTrees(Learner):
         if columns > self.columns:
             self.turned.resize(columns)
             self.known.resize(columns)
-            self.row.resize(columns)
+            self.row.resize(FIRST_COLUMN + columns)
             self.columns = columns
         return 0
 
@@ -250,11 +251,11 @@ cdef class BoostedTrees(Learner):
         cdef double* x = self.row.at
         cdef const signed char* turned = <const signed char*>self.turned.at
         cdef Py_ssize_t k, j
-        memset(x, 0, self.columns * sizeof(double))
+        memset(x, 0, (FIRST_COLUMN + self.columns) * sizeof(double))
         for k in range(row.n):
             j = row.ids[k] if row.ids != NULL else k
             if j < self.columns and row.values[k] != 0:
-                x[j] = -row.values[k] if turned[j] else row.values[k]
+                x[FIRST_COLUMN + j] = -row.values[k] if turned[j] else row.values[k]
 
     cdef void find_leaves(self) noexcept nogil:
         """found = where the row ends in each tree; eight walk at once."""
@@ -457,8 +458,8 @@ cdef class BoostedTrees(Learner):
         if k < FROM_HISTORY and self.splits > 0:
             return (<int*>self.history.at)[h % <uint64_t>min(self.splits, <double>HISTORY)]
         if self.favoured > 0 and k == CANDIDATES - 1:
-            return <int>(h % <uint64_t>min(self.favoured, self.columns))
-        return (<int*>self.order.at)[h % <uint64_t>self.order.size]
+            return FIRST_COLUMN + <int>(h % <uint64_t>min(self.favoured, self.columns))
+        return FIRST_COLUMN + (<int*>self.order.at)[h % <uint64_t>self.order.size]
 
     cdef void start_sums(self, Py_ssize_t leaf, int k) noexcept nogil:
         """Candidate k of a leaf became ready."""
@@ -571,7 +572,7 @@ cdef class BoostedTrees(Learner):
         need((child[~is_leaf] < len(nodes) - 1).all(), "a child is missing")
         whole = (nodes["threshold"] == math.inf) & (nodes["column"] == 0)
         need(whole[is_leaf].all(), "a leaf has a split")
-        most = max(self.columns, 1)
+        most = FIRST_COLUMN + self.columns
         _need_within(nodes["leaf"], leaves, "leaf")
         _need_within(nodes["column"], most, "column of a node")
         _need_within(candidates["column"], most, "column of a candidate")
@@ -593,8 +594,8 @@ cdef class BoostedTrees(Learner):
     def _rescale(self, columns, factors):
         # Rows keep their side also after a negative factor: the column is turned back at the door.
         np.asarray(self.turned)[columns] ^= (factors < 0).astype(np.int8)
-        size = np.ones(max(self.columns, 1))
-        size[columns] = np.abs(factors)
+        size = np.ones(FIRST_COLUMN + self.columns)
+        size[FIRST_COLUMN + columns] = np.abs(factors)
         nodes = np.asarray(self.nodes)
         nodes["threshold"] *= size[nodes["column"]]
         candidates = np.asarray(self.candidates)
@@ -630,11 +631,11 @@ cdef class BoostedTrees(Learner):
         inner = np.array(self.inner).reshape(-1, self.classes)
         s = self.strength
         leaf_values = (values["G"] + s * values["P"]) / (values["H"] + s)
-        x = np.zeros(max(self.columns, 1))
+        x = np.zeros(FIRST_COLUMN + self.columns)
         _, columns = block.positions()
         own = columns < self.columns
         signs = 1.0 - 2.0 * np.array(self.turned)[columns[own]]
-        x[columns[own]] = block.values[own] * signs
+        x[FIRST_COLUMN + columns[own]] = block.values[own] * signs
         parts = np.zeros((len(x), self.classes))
         for k in range(self.trees):
             while nodes["child"][k] != k:
@@ -645,7 +646,7 @@ cdef class BoostedTrees(Learner):
                 value = leaf_values[nodes["leaf"][child]] if is_leaf else inner[child]
                 parts[column] += self.rate * (value - inner[k])
                 k = child
-        parts = parts[: self.columns]
+        parts = parts[FIRST_COLUMN:]
         return parts if self.code == SOFTMAX else parts[:, 0]
 
 

@@ -117,7 +117,8 @@ class Model:
         """A fresh model for a stream that begins with this block, which shows task and classes.
 
         Columns that look like identifiers are ignored, unless `identifier_as_feature`. Labels
-        arrive `delay` rows late, if that is known. `fields` are others of the model: weight, ignore, keep, source.
+        arrive `delay` rows late, if that is known. `fields` are others of the model: weight,
+        ignore, keep, source.
         """
         kind, labels = file_blocks.task_and_labels(block, target, task)
         made = learner_for_task(learner, kind, loss, len(labels), delay)
