@@ -37,13 +37,13 @@ def test_frames_of_other_packages_do_not_count():
 class Watched:
     """Notes how deep it is called."""
 
-    def learn(self, rows):
+    def learn(self, rows, not_fresh=None):
         deepest.append(frames_of_the_package(sys._getframe()))
-        return super().learn(rows)
+        return super().learn(rows, not_fresh)
 
-    def predict(self, rows):
+    def predict(self, rows, fresh=False):
         deepest.append(frames_of_the_package(sys._getframe()))
-        return super().predict(rows)
+        return super().predict(rows, fresh)
 
 
 class WatchedCoordinate(Watched, Coordinate):

@@ -170,7 +170,7 @@ NAME_THE_CELL = {
 }
 """Files that refuse an infinite value because only they know its line or column by name."""
 ONE_PLACE = {
-    "range of values": (r"\*\* ?-255\b", {"core/learner.pyx"}),
+    "range of values": (r"\*\* ?-255\b|0x1p-255", {"core/arithmetic.h"}),
     "infinite values": (r"\bnp\.isinf\(", {"rows.py", *NAME_THE_CELL}),
     "size of the values of a block": (
         r"\bextent(_of)?\(",

@@ -72,7 +72,7 @@ def test_variants_are_run_again_with_their_learner(study, monkeypatch):
     assert smooth.views == "smooth"
     values = dict(whole.select(pl.col("learner").cast(pl.String), "value").rows())
     rows, _ = module.stream(key, module.problem("breast_cancer", "logistic", size))
-    loss = smooth.loss.value(rows.targets, smooth.learn(rows)).mean()
+    loss = smooth.loss.value(rows.targets, smooth.learn(rows))[1:].mean()  # from row 2 on
     assert values["blend, smooth"] == pytest.approx(loss)
     assert values["son, rate sqrt(d), best C"] <= values["son, rate sqrt(d)"]
     module.keep(whole, size)

@@ -1,5 +1,6 @@
 """README's examples pass mypy --strict and pyright, where these are installed."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import unitless
+
 ROOT = Path(__file__).resolve().parents[1]
 CHECKERS = {
     # scikit-learn itself has no types
@@ -16,6 +19,7 @@ CHECKERS = {
         "--strict",
         "--disable-error-code=import-untyped",
         "--no-error-summary",
+        "--follow-imports=silent",
         "--cache-dir",
         str(Path(tempfile.gettempdir(), "unitless-mypy")),
     ],
@@ -42,7 +46,13 @@ def test_examples_pass(tmp_path, checker):
         files.append(str(tmp_path / f"example_{k}.py"))
         Path(files[-1]).write_text(text + "\n")
     assert files
+    source = Path(unitless.__file__).parents[1]  # an editable install is found in no other way
+    path = {} if source.name == "site-packages" else {"MYPYPATH": f"{source}"}
     run = subprocess.run(
-        [program, *CHECKERS[checker], *files], capture_output=True, text=True, cwd=tmp_path
+        [program, *CHECKERS[checker], *files],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | path,
     )
     assert run.returncode == 0, run.stdout + run.stderr

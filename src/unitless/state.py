@@ -183,6 +183,7 @@ def _restore(thing: Any, path: str, arrays: Arrays, facts: Facts) -> None:
             del facts[place]
             siblings[k] = None
         else:
+            need(part is not None, f"{place} is missing")  # it joins later, and the file has it
             _restore(part, f"{place}.", arrays, facts)
     try:
         fields = [entry for entry in thing.saved if isinstance(entry, Field)]

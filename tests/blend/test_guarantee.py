@@ -361,7 +361,7 @@ def test_claims_are_in_the_unit_of_the_targets(loss, scale):
     holds(learner.guarantees())
 
 
-@pytest.mark.parametrize("name", ["ScInOL2", "Algorithm 1", "Algorithm 2", "label tracker 0.9"])
+@pytest.mark.parametrize("name", ["ScInOL2", "Algorithm 1", "Algorithm 2"])
 def test_what_a_claim_calls_a_member_is_that_learner(name):
     """The loss in the books is that of the learner alone, on the same rows."""
     X, y = tame("logistic")

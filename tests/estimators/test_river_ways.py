@@ -271,13 +271,14 @@ def test_debug_one_adds_up():
     report = model.debug_one(x, decimals=9)
     head, *lines = report.splitlines()
     assert head.split() == ["Name", "Value", "Contribution"]
-    cells = [line.replace(",", "").split() for line in lines]
-    assert {name for name, *_ in cells} == {"(base)", *x}
+    one_word = [line.replace(",", "").replace("(recent targets)", "(recent)") for line in lines]
+    cells = [line.split() for line in one_word]
+    assert {name for name, *_ in cells} == {"(base)", "(recent)", *x}
     parts = [float(part) for *_, part in cells]
     assert parts == sorted(parts, reverse=True)
     assert sum(parts) == pytest.approx(model.predict_one(x), abs=1e-7)
     for name, *value, _ in cells:
-        assert value == ([] if name == "(base)" else [str(x[name])])
+        assert value == ([str(x[name])] if name in x else [])
 
 
 def test_debug_one_of_a_classifier():

@@ -56,7 +56,7 @@ def test_parameters(kind):
     mine = get("full")(alpha=2.0)
     given = {
         "learner": mine, "loss": "huber(2)", "interactions": ["a:b"], "passes": 2, "shuffle": True,
-        "random_state": 3, "identifier_as_feature": True, "reservoir": 7,
+        "random_state": 3, "identifier_as_feature": True, "reservoir": 7, "delay": 5,
     }  # fmt: skip
     model = kind(**given)
     weights = {"class_weight": None} if kind().__sklearn_tags__().classifier_tags else {}

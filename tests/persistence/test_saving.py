@@ -130,6 +130,7 @@ def test_every_fitted_attribute_is_kept_or_belongs_to_a_call():
             "feature_names_in_",
             "n_features_in_",
             "progressive_",
+            "progressive_not_fresh_",
         }
 
 

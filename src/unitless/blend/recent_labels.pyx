@@ -21,15 +21,13 @@ import numpy as np
 cimport cython
 from libc.math cimport fabs, log
 
-from unitless.core.arithmetic cimport clipped
+from unitless.core.arithmetic cimport MAX_VALUE, MIN_VALUE, clipped
 from unitless.core.array cimport numbers, records
 from unitless.core.losses cimport HINGE, LOGISTIC, SOFTMAX, sigmoid, softmax_slopes
 
 from unitless.state import Component, Field, count, need
 
 cdef double CLIP = 8.0                  # nats: limit of logits among the inputs
-cdef double MAX_INPUT = 2.0**255        # inputs stay where squares are normal numbers
-cdef double MIN_INPUT = 2.0**-255
 cdef double FIRST_ROWS = 64
 cdef double[3] RATES = [0.3, 0.1, 0.02]
 cdef double[2] KEPT = [0.5, 0.9]        # of the counts of labels
@@ -57,7 +55,7 @@ cdef void residuals(
 
 cdef inline double tame(double x) noexcept nogil:
     """An input that can be squared."""
-    return clipped(x, MAX_INPUT) if fabs(x) >= MIN_INPUT else 0.0
+    return clipped(x, MAX_VALUE) if fabs(x) >= MIN_VALUE else 0.0
 
 
 @cython.final

@@ -9,12 +9,12 @@ from copy import copy
 cimport cython
 from libc.math cimport fabs
 
+from unitless.core.arithmetic cimport MAX_VALUE
 from unitless.core.learner cimport unit_of
 from unitless.core.pointers cimport numbers_in
 
 from unitless.state import Field, count
 
-cdef double MAX_VALUE = 2.0**255
 cdef double MAX_TARGET = 2.0**1022      # so that a difference of two targets is finite
 
 

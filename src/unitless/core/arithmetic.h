@@ -13,6 +13,10 @@
 
 #define LANES 8
 
+/* Learners square values and divide by the squares: all of it is normal in this range. */
+#define MAX_VALUE 0x1p255
+#define MIN_VALUE 0x1p-255
+
 /* Numbers that a loop only reads, and numbers that it writes: they never overlap, so that the
    compiler may vectorise the loop. */
 typedef const double* __restrict Values;

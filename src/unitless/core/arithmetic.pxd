@@ -6,6 +6,8 @@ from libc.stdint cimport int64_t, uint64_t
 cdef extern from "arithmetic.h" nogil:
     ctypedef const double* Values
     ctypedef double* Room
+    const double MAX_VALUE
+    const double MIN_VALUE
     double fused(double a, double b, double c) noexcept
     double clipped(double x, double limit) noexcept
     double bounded_exp(double x) noexcept

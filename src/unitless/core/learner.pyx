@@ -36,7 +36,7 @@ import numpy as np
 
 from libc.math cimport fabs, frexp, isfinite, ldexp
 
-from unitless.core.arithmetic cimport clipped, extent_of
+from unitless.core.arithmetic cimport MAX_VALUE, MIN_VALUE, clipped, extent_of
 from unitless.core.array cimport Array, numbers
 from unitless.core.losses cimport LARGEST, SOFTMAX, derivative, has_kink, kept_slope
 from unitless.core.pointers cimport numbers_in
@@ -47,8 +47,6 @@ from unitless.core.parameters import SignatureOfParameters, parameters_of
 from unitless.rows import Block, Rows, check_weights, checked_weights
 from unitless.state import Fact, Field, count, need, remembered, restore, switch_from_json
 
-cdef double MAX_VALUE = 2.0**255
-cdef double MIN_VALUE = 2.0**-255
 cdef int MAX_EXPONENT = 1000        # units stay between 2^-1000 and 2^1000: normal numbers
 cdef double MAX_TARGET = 2.0**240   # limit of targets: squares of y x stay within float64
 cdef double KINK = 2.0**-40         # scores that are relatively this near to their target are on it

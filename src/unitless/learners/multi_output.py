@@ -61,6 +61,9 @@ class MultiOutput(Learner):
         """Scores per row."""
         return len(self.learners)
 
+    def _room(self, rows: int) -> Float:
+        return np.empty((rows, self.outputs))
+
     def weigh_gradients(self) -> None:
         """See `Learner.weigh_gradients`."""
         for learner in self.learners:

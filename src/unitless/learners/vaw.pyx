@@ -17,7 +17,7 @@ import numpy as np
 cimport cython
 from libc.math cimport fabs, sqrt
 
-from unitless.core.arithmetic cimport clipped
+from unitless.core.arithmetic cimport MAX_VALUE, clipped
 from unitless.core.learner cimport LEARNED, unit_of
 from unitless.core.losses cimport LARGEST
 from unitless.core.row cimport Row
@@ -25,8 +25,6 @@ from unitless.learners.givens cimport Rest
 from unitless.learners.triangular_factor cimport FactorLearner
 
 from unitless.state import Field, count
-
-cdef double MAX_VALUE = 2.0**255    # of targets in their unit
 
 
 @cython.final

@@ -91,7 +91,7 @@ def effects(model: "Model", top: int | None = None) -> list[dict[str, Any]]:
 
 def predictions(model: "Model", rows: Rows) -> Float:
     """Return one column per prediction: the number, the probability of the second class, or all."""
-    scores = model.learner.predict(rows)
+    scores = model.predict_rows(rows)
     p = model.probabilities(scores)
     if p is None:
         p = scores

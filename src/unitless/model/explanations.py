@@ -57,11 +57,12 @@ def contributions(model: "Model", row: Rows, fresh: bool = False) -> list[dict[s
     recent targets add.
     """
     columns = input_columns(model)
-    score = _scores(model, row)[0]
+    score = model.predict_rows(row)[0]
     base, parts, errors = _shapley(model, columns, row, score)
     found = [_contribution(BASE, None, base, 0 * base)]
-    if fresh:
-        found.append(_contribution(RECENT, None, _scores(model, row, fresh)[0] - score, 0 * base))
+    if fresh and model.learner.has_two_answers:
+        recent = model.predict_rows(row, fresh=True)[0] - score
+        found.append(_contribution(RECENT, None, recent, 0 * base))
     sizes = np.abs(parts).reshape(len(parts), np.size(score)).max(axis=1, initial=0)
     for k in np.argsort(-sizes, kind="stable").tolist():
         value = _value(model, columns, k, row)
@@ -87,13 +88,6 @@ def explained(model: "Model", row: Rows, fresh: bool = False) -> Explanation:
     return made
 
 
-def _scores(model: "Model", rows: Rows, fresh: bool = False) -> Float:
-    """Scores of the rows, without recent targets unless `fresh`."""
-    learner: Any = model.learner
-    found: Float = learner.predict(rows, fresh=True) if fresh else learner.predict(rows)
-    return found
-
-
 def _shapley(
     model: "Model", columns: InputColumns, row: Rows, score: Any
 ) -> tuple[Any, Float, Float]:
@@ -116,7 +110,7 @@ def _shapley(
         for way, each in enumerate((order, order[::-1])):
             parts[way, k][each] = _walk(model, columns, start, row, each, score)
     both = parts.mean(axis=0)
-    base = _scores(model, repeated(kept, np.array(chosen))).mean(axis=0)
+    base = model.predict_rows(repeated(kept, np.array(chosen))).mean(axis=0)
     variance = ((parts[0] - parts[1]) ** 2).mean(axis=0) / 4
     if len(chosen) < len(kept):
         variance += both.var(axis=0, ddof=1) * (1 - len(chosen) / len(kept))
@@ -141,7 +135,7 @@ def _walk(
 
     once = np.zeros(count, dtype=np.int64)
     made = mixed_rows(columns, repeated(start, once), repeated(row, once), takes)
-    scores = np.concatenate([_scores(model, made), [score]])
+    scores = np.concatenate([model.predict_rows(made), [score]])
     return np.diff(scores, axis=0)
 
 

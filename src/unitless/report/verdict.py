@@ -34,15 +34,15 @@ def verdict(results: Results) -> list[str]:
     of 0.6 (67 % less).
     This is certain: the difference is 349 times its standard error.
     """
-    late = results.get("not_fresh")
-    if late is not None and results.get("delay") is None:
-        return [*_without_recent_labels(results, late), *_against_rivals(results)]
     loss = results["metrics"].get("loss")
     if loss is None or not results["baseline"]:
         return [
             "No row with a label was predicted after another label was known, so nothing can be "
             "said about the predictions."
         ]
+    late = results.get("not_fresh") or {}
+    if "loss" in late and results.get("delay") is None:
+        return [*_without_recent_labels(results, late), *_against_rivals(results)]
     constant = results["baseline"]["loss"]
     last = (results.get("last") or {}).get("loss", math.inf)
     repeating = f"repeating the last {'value' if results['task'] == 'regression' else 'class'}"
