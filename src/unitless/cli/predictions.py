@@ -19,7 +19,8 @@ class Predictions:
     """Writes predictions as they are made.
 
     Columns: `row` (from 1), `prediction`, and `p(class)` for every class of the first rows if the
-    loss has probabilities. Numbers have all their digits.
+    loss has probabilities; in a progressive evaluation, the last is `prediction_not_fresh`, the one
+    without recent labels. Numbers have all their digits.
 
     The file is called `FILE.partial` until it is complete, so that a run that fails leaves an older
     FILE as it was. If there is no older one, a partial file gets its name in any case. A path of
@@ -95,14 +96,16 @@ class Predictions:
         if self._partial != self.path:
             os.replace(self._partial, str(self.path))
 
-    def write(self, model: Model, scores: NDArray[Any]) -> None:
-        """Write the predictions of some rows."""
+    def write(
+        self, model: Model, scores: NDArray[Any], not_fresh: NDArray[Any] | None = None
+    ) -> None:
+        """Write the predictions of some rows; `not_fresh` are scores without recent labels."""
         start = self.rows
         self.rows += len(scores)
         if self._file is None:
             return
         lines = self._objects if self.as_json else self._lines
-        self._write(lines(model, scores, start).encode())
+        self._write(lines(model, scores, start, not_fresh).encode())
 
     def write_error(self, line: int, error: ValueError) -> None:
         """Answer a line that is no row; it counts as one."""
@@ -126,16 +129,17 @@ class Predictions:
             raise
         self._size += len(text)
 
-    def _lines(self, model: Model, scores: NDArray[Any], start: int) -> str:
+    def _lines(
+        self, model: Model, scores: NDArray[Any], start: int, not_fresh: NDArray[Any] | None
+    ) -> str:
         columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
-        answers: Any = model.answers(scores)
-        if model.task != "regression":
-            answers = [None if each is None else text_of(each) for each in answers.tolist()]
-        columns["prediction"] = answers
+        columns["prediction"] = _answers(model, scores)
         probabilities = model.probabilities(scores)
         if probabilities is not None:
             for k, label in enumerate(model.labels):
                 columns[f"p({text_of(label)})"] = probabilities[:, k]
+        if not_fresh is not None:
+            columns["prediction_not_fresh"] = _answers(model, not_fresh)
         is_first = not self._names
         self._names = self._names or list(columns)
         frame = polars.DataFrame({name: columns[name] for name in self._names})
@@ -143,7 +147,9 @@ class Predictions:
             frame = frame_without_formulas(frame)
         return frame.write_csv(include_header=is_first)
 
-    def _objects(self, model: Model, scores: NDArray[Any], start: int) -> str:
+    def _objects(
+        self, model: Model, scores: NDArray[Any], start: int, not_fresh: NDArray[Any] | None
+    ) -> str:
         probabilities = model.probabilities(scores)
         names = [*map(text_of, model.classes)]
         lines = []
@@ -158,6 +164,14 @@ class Predictions:
         """Pass everything written so far to the system."""
         if self._file is not None:
             self._file.flush()
+
+
+def _answers(model: Model, scores: NDArray[Any]) -> Any:
+    """The numbers, or the classes as text."""
+    answers = model.answers(scores)
+    if model.task == "regression":
+        return answers
+    return [None if each is None else text_of(each) for each in answers.tolist()]
 
 
 def _find_end(path: str, rows: int) -> tuple[list[str], int]:

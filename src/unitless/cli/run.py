@@ -180,7 +180,7 @@ class EvaluationRun:
             for step in steps:
                 display.show(step)
                 if is_scored:
-                    predictions.write(evaluation.model, step.scores)
+                    predictions.write(evaluation.model, step.scores, step.not_fresh)
                 if options.report and options.source == "-" and evaluation.rows < 2 * CHECK_ROWS:
                     self.first_rows.append(step.rows)
                 position = evaluation.model.position

@@ -101,9 +101,14 @@ class Screen:
         self.bar.update(self.task, description=text, completed=step.done or 0.0, total=total)
 
 
-def last_name(task: str) -> str:
-    """Return the name of the baseline that predicts the label of the row before."""
-    return "last value" if task == "regression" else "last class"
+def last_name(task: str, delay: int | None = None) -> str:
+    """Return the name of the baseline that predicts the last label known.
+
+    >>> last_name("regression"), last_name("binary", delay=24)
+    ('last value', 'class 25 rows before')
+    """
+    what = "value" if task == "regression" else "class"
+    return f"{what} {delay + 1} rows before" if delay else f"last {what}"
 
 
 def number(value: float | None) -> str:

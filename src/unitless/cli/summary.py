@@ -108,17 +108,24 @@ def _facts(results: Results, verbose: bool) -> list[StyledLine]:
         facts.append(("if every label is known before the next row", ""))
     facts += _metrics(results["metrics"], verbose)
     facts += _rare_class(results, results["metrics"], verbose)
-    if late is not None:
-        facts.append(("if labels come later than that", ""))
-        facts += _metrics(late, verbose)
-    for name, key in (("the best constant", "baseline"), (last_name(results["task"]), "last")):
-        if results[key] is not None:
-            facts.append((f"loss of {name}", number(results[key]["loss"])))
+    constant = _baseline(results, "baseline", "the best constant")
+    last = _baseline(results, "last", last_name(results["task"], results.get("delay")))
+    if late is None:
+        facts += [*constant, *last]
+    else:  # who waits for labels cannot repeat the last one
+        facts += [*last, ("if labels come later than that", "")]
+        facts += [*_metrics(late, verbose), *constant]
     test = results["test"]
     if test is None or test["source"]:  # those of --test-share are scored at the end
         for k, held in enumerate(results["holdouts"], start=1):
             facts.append((f"loss of held-out rows, pass {k}", number(held)))
     return _aligned(facts)
+
+
+def _baseline(results: Results, key: str, name: str) -> list[tuple[str, str]]:
+    """Return the loss of a baseline, if it has one."""
+    found = results[key]
+    return [] if found is None else [(f"loss of {name}", number(found["loss"]))]
 
 
 def _test(results: Results, verbose: bool) -> list[StyledLine]:
@@ -167,16 +174,17 @@ def _aligned(facts: list[tuple[str, str]]) -> list[StyledLine]:
 
 def _theory(results: Results, information: Information | None, verbose: bool) -> list[StyledLine]:
     """Return what is proved about the run: one line, or with --verbose all of it."""
-    total = results["metrics"].get("loss", 0) * (results["rows"] - results["unlabelled"])
+    metrics = results.get("not_fresh") or results["metrics"]  # certificates are about that answer
+    total = metrics.get("loss", 0) * (results["rows"] - results["unlabelled"])
     certificate = telling(results["certificate"], total)
     if verbose:
-        lines = certificate_lines(certificate, _with_first_row(results))
+        lines = certificate_lines(certificate, _what_counts(results))
         return lines + (
             [BLANK, StyledLine(f"{information} {BEYOND_CHANCE}")] if information else []
         )
     parts = []
     if certificate is not None and (bound := _tightest(certificate)):
-        parts.append(f"guarantee{_with_first_row(results)}: {bound}")
+        parts.append(f"guarantee{_what_counts(results)}: {bound}")
     if information is not None:
         only = "" if information.is_found else "only "
         parts.append(f"e-value {only}{information.largest:.3g}")
@@ -226,10 +234,14 @@ def _difference(value: float) -> str:
     return f"{sum_of_losses(abs(value))} {'more' if value >= 0 else 'less'}"
 
 
-def _with_first_row(results: Results) -> str:
-    """Return that a certificate counts row 1, which scores do not; a Blend of numbers does not."""
+def _what_counts(results: Results) -> str:
+    """Return the answer that a certificate is about, and that it counts row 1, if it does.
+
+    Scores do not count row 1, and a Blend of numbers does not, either.
+    """
+    about = " without recent labels" if results.get("not_fresh") else ""
     is_skipped = results["task"] == "regression" and results.get("blend")
-    return "" if is_skipped else " (row 1 counts)"
+    return about if is_skipped else f"{about} (row 1 counts)"
 
 
 def certificate_lines(certificate: Results | None, rows: str = "") -> list[StyledLine]:

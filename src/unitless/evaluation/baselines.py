@@ -3,7 +3,7 @@
 The best constant in hindsight is exact for classes (from their counts) and for the squared loss
 (from the targets' moments). For other regression losses it is estimated from every k-th target; k
 doubles whenever the sample has `MOST` targets. "Last value" predicts the target of the row before.
-"Last class" predicts the class of the row before with the best probability in hindsight, and all
+If labels are late, it is the last one known. "Last class" predicts the class of that row with the best probability in hindsight, and all
 other classes with equal shares of the rest.
 """
 
@@ -91,21 +91,23 @@ def _best_number(loss: Loss, targets: Float, weights: Float) -> Constant | None:
 
 # The label of the row before
 
-LABEL, PAIRS, SAME, DIFFERENCE, LAST_LOSS = range(5)
-"""The fields of `Previous.totals`: the last label, the weight of all pairs, and means."""
+PAIRS, SAME, DIFFERENCE, LAST_LOSS = range(4)
+"""The fields of `Previous.totals`: the weight of all pairs, and means."""
 
 
 class Previous:
-    """Compares each label with the one before."""
+    """Compares each label with the one before or, if labels are late, the last one known."""
 
-    def __init__(self) -> None:
-        self.totals = np.array([np.nan, 0, 0, 0, 0])
+    def __init__(self, delay: int = 0) -> None:
+        self.recent = np.full(1 + delay, np.nan)  # the last labels, the newest at the end
+        self.totals = np.zeros(4)
 
     def add(self, targets: Float, weights: Float, loss: Loss) -> None:
         """Count more labels; for numbers also the loss of the last value."""
-        before = np.append(self.totals[LABEL], targets)
-        self.totals[LABEL] = before[-1]
-        pairs = np.flatnonzero(~np.isnan(before[:-1]))
+        labels = np.concatenate([self.recent, targets])
+        before = labels[: len(targets)]
+        self.recent = labels[len(targets) :].copy()
+        pairs = np.flatnonzero(~np.isnan(before))
         before, targets, weights = before[pairs], targets[pairs], weights[pairs]
         if not weights.any():
             return
@@ -122,7 +124,7 @@ def last_label(tally: RunningMetrics, previous: Previous) -> dict[str, float] | 
     `same` is the share of rows with the class of the row before, and `chance` that share if the
     rows were shuffled. For numbers, `correlation` is that of consecutive targets.
     """
-    _, weight, same, difference, loss = previous.totals.tolist()
+    weight, same, difference, loss = previous.totals.tolist()
     if weight == 0:
         return None
     if tally.task == "regression":

@@ -74,7 +74,7 @@ class Evaluation:
         self.curve = LearningCurve()
         self.sample = Sample()
         self.examples = Examples()
-        self.previous = Previous()
+        self.previous = Previous(self.delay or 0)
         self.watch = Watch()
         self.information = InformationTest()  # of the rows since a run was resumed: it is not saved
         self.since = np.zeros(2)  # weight and loss since the last line of the table
@@ -167,7 +167,7 @@ class Evaluation:
         return best_constant(self.tally, self.sample)
 
     def last(self) -> dict[str, float] | None:
-        """How well the label of the row before predicts."""
+        """How well the last label known predicts."""
         return last_label(self.tally, self.previous)
 
     def _count(self, step: Step, delay: int) -> Facts | None:

@@ -57,10 +57,17 @@ def _order(run: Evaluation) -> str | None:
         what = f"{same:.1%} have the class of the row before ({chance:.1%} by chance)"
     if abs(effect) < MIN_EFFECT or abs(deviations) < MIN_DEVIATIONS or explained:
         return None
-    return (
-        f"the rows are ordered: {what}. The score holds for rows in this order; for new rows in "
-        "any order, use --shuffle, --test FILE or --test-share 0.2"
-    )
+    if run.metrics_not_fresh() is not None:
+        way_out = (
+            "If labels come later than the next row, the score without recent labels counts; "
+            "--test FILE scores other rows"
+        )
+    else:
+        way_out = (
+            "The score holds for rows in this order; for new rows in any order, use --shuffle, "
+            "--test FILE or --test-share 0.2"
+        )
+    return f"the rows are ordered: {what}. {way_out}"
 
 
 def _few_numbers(run: Evaluation) -> str | None:
