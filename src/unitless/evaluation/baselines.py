@@ -2,9 +2,9 @@
 
 The best constant in hindsight is exact for classes (from their counts) and for the squared loss
 (from the targets' moments). For other regression losses it is estimated from every k-th target; k
-doubles whenever the sample has `MOST` targets. "Last value" predicts the target of the row before.
-If labels are late, it is the last one known. "Last class" predicts the class of that row with the best probability in hindsight, and all
-other classes with equal shares of the rest.
+doubles whenever the sample has `MOST` targets. "Last value" predicts the target of the row before
+or, if labels are late, the last one known. "Last class" predicts the class of that row with the
+best probability in hindsight, and all other classes with equal shares of the rest.
 """
 
 import math
