@@ -278,5 +278,6 @@ def test_an_order_is_explained_only_by_much_smaller_errors(share, told):
         tally=SimpleNamespace(task="regression", totals=totals),
         previous=SimpleNamespace(totals={DIFFERENCE: 1.0}),
         last=lambda: {"correlation": 0.95},
+        metrics_not_fresh=lambda: None,
     )
     assert (_order(run) is not None) == told

@@ -180,7 +180,9 @@ class EvaluationRun:
             for step in steps:
                 display.show(step)
                 if is_scored:
-                    predictions.write(evaluation.model, step.scores, step.not_fresh)
+                    two = evaluation.model.learner.has_two_answers
+                    other = step.not_fresh if two else None
+                    predictions.write(evaluation.model, step.scores, other)
                 if options.report and options.source == "-" and evaluation.rows < 2 * CHECK_ROWS:
                     self.first_rows.append(step.rows)
                 position = evaluation.model.position
