@@ -11,6 +11,7 @@ from distributed.files import classes, in_one_pass, numbers, parquet, table
 from unitless.distributed import PartitionedData, by_key
 from unitless.distributed import fit_by_key as fit_by_key_on
 from unitless.persistence.saving import as_bytes
+from unitless.readers import Position
 
 
 def fit_by_key(*arguments, **options):
@@ -34,7 +35,7 @@ def test_each_model_is_that_of_its_rows_alone(tmp_path, make):
     assert made.rows == 600
     for name in made:
         mine, other = made[name], alone(tmp_path / f"{name}.parquet", source, frame, name)
-        other.source, other.position, other.labels = mine.source, {}, mine.labels
+        other.source, other.position, other.labels = mine.source, Position(), mine.labels
         assert "carrier" not in mine.columns.kinds
         assert as_bytes(mine) == as_bytes(other)
 
@@ -53,7 +54,7 @@ def test_files_of_different_columns_are_learned_one_after_the_other(tmp_path):
     for k, own in enumerate(frames):
         own.filter(pl.col("carrier") == "c1").write_parquet(alone / f"{k}.parquet")
     mine, other = made["c1"], in_one_pass("vaw", replace(source, path=alone), key="carrier")
-    other.source, other.position = mine.source, {}
+    other.source, other.position = mine.source, Position()
     assert as_bytes(mine) == as_bytes(other)
 
 
@@ -144,5 +145,5 @@ def test_dates_of_csv_files(tmp_path):
         own = in_one_pass("vaw", dated(tmp_path / name, [name]), key="carrier")
         mine = made[name]
         assert mine.columns.kinds["day"] == "date"
-        own.source, own.position = mine.source, {}
+        own.source, own.position = mine.source, Position()
         assert as_bytes(mine) == as_bytes(own)

@@ -17,6 +17,7 @@ from unitless.blend.blend import Blend
 from unitless.learners import REGISTRY, Coordinate, Full
 from unitless.persistence import container
 from unitless.persistence.saving import as_bytes
+from unitless.readers import Position
 from unitless.rows import as_rows
 
 CASES = [(name, first_loss(name)) for name in NAMES]
@@ -135,12 +136,12 @@ def test_every_fitted_attribute_is_kept_or_belongs_to_a_call():
 
 
 def test_position_notes_and_other_arrays(tmp_path):
-    position = {"offset": 12, "columns": {"a": "number"}}
+    position = Position(offset=12, columns={"a": "number"})
     counts = {"counts": np.arange(3)}
     persistence.save(Coordinate(), tmp_path / "m", position=position, notes={"a": 1}, extra=counts)
     said = persistence.header(tmp_path / "m")
     assert (said["position"], said["notes"], said["format"]) == (
-        position,
+        {"offset": 12, "columns": {"a": "number"}},
         {"a": 1},
         persistence.FORMAT,
     )

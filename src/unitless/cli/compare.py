@@ -86,10 +86,11 @@ def compare(options: CommandOptions) -> None:
 def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     """Return a new model, all rows that have a label, and notes about cells."""
     from unitless.cli.reading import labelled_rows, no_labels, odd_cell_notes, open_new
+    from unitless.readers import Position
 
     model, blocks = open_new(options)
     parts = []
-    position: dict[str, Any] = {}
+    position = Position()
     for block in blocks:
         prepared = model.prepared(block)
         for _, label in prepared.new:
@@ -99,7 +100,7 @@ def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     rows = labelled_rows(parts)
     if not len(rows) and model.target is not None:
         model.position = position
-        raise ValueError(no_labels(model, position["rows"]))
+        raise ValueError(no_labels(model, position.rows))
     return model, rows, odd_cell_notes(position, model.target)
 
 

@@ -107,10 +107,10 @@ def _rows(model: Any, given: dict[str, Any]) -> Any:
     else:
         kinds = model.columns.kinds
         unknown = unknown_names(model, given)
-        read = model.position.get("columns")
+        read = model.position.columns
     for name in unknown:
         raise ValueError(no_such_feature(model, name))
-    written = read if isinstance(read, dict) else {}
+    written = read or {}
     row = {
         name: _fitted(name, value, kinds[name], written.get(name) or "")
         for name, value in given.items()

@@ -27,7 +27,7 @@ from unitless.escaping import json_line
 from unitless.evaluation import Evaluation, read_results, results_of, resumed, write_results
 from unitless.evaluation.noticed import information, notes
 from unitless.model.effects import effects
-from unitless.readers import FileBlock, ReadError
+from unitless.readers import FileBlock, Position, ReadError
 from unitless.readers.files import is_continued
 from unitless.report import unit_slider, units_and_comparison, write_page
 from unitless.rows import Rows
@@ -100,7 +100,7 @@ class EvaluationRun:
         blocks = self._blocks(resume=goes_on)
         if goes_on:
             return blocks
-        model.position = {}
+        model.position = Position()
         return noting_columns(model, blocks, learned=True)
 
     def _blocks(self, resume: bool = False) -> Iterator[FileBlock]:
@@ -128,7 +128,7 @@ class EvaluationRun:
                     predictions.finish()
                     evaluation.passes = max(evaluation.passes, finished_passes)
                     while evaluation.passes < options.passes:
-                        evaluation.model.position = {}
+                        evaluation.model.position = Position()
                         self._one_pass(self._blocks(), display, predictions)
             except Stopped as stopped:
                 stopped.add(self._what_is_left())
@@ -185,8 +185,7 @@ class EvaluationRun:
                     predictions.write(evaluation.model, step.scores, other)
                 if options.report and options.source == "-" and evaluation.rows < 2 * CHECK_ROWS:
                     self.first_rows.append(step.rows)
-                position = evaluation.model.position
-                row = position.get("rows", 0) + position.get("skip", 0)
+                row = evaluation.model.position.row
                 if options.save and options.checkpoint and row % options.checkpoint == 0:
                     predictions.flush()
                     evaluation.save(options.save)
@@ -223,7 +222,7 @@ class EvaluationRun:
         evaluation = self.evaluation
         more = self._checks() if options.report else {}
         position = evaluation.model.position
-        more["file_rows"] = position.get("rows")
+        more["file_rows"] = position.rows
         more["command"] = shlex.join(["unitless", *sys.argv[1:]])
         more["date"] = time.strftime("%Y-%m-%d %H:%M")
         more["test"] = test

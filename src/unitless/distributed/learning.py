@@ -61,10 +61,9 @@ def start_of(
             source=source.name,
         )
     model.reading = reading
-    found = first.position.get("columns")
-    if isinstance(found, dict):
-        known = {name: kind for name, kind in found.items() if kind and KIND.fullmatch(kind)}
-        types = known | types
+    found = first.position.columns or {}
+    known = {name: kind for name, kind in found.items() if kind and KIND.fullmatch(kind)}
+    types = known | types
     return model, replace(source, reading=reading | {"types": types})
 
 

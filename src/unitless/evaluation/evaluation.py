@@ -99,8 +99,7 @@ class Evaluation:
         `audit` is the row, from 1, whose score is taken apart (`audited`) before it is learned.
         """
         is_first = self.passes == 0
-        position = self.model.position
-        at = self.rows if is_first else position.get("rows", 0) + position.get("skip", 0)
+        at = self.rows if is_first else self.model.position.row
 
         def cuts(at: int, count: int) -> Iterator[int]:
             yield audit - 1 - at

@@ -59,7 +59,7 @@ def progressive(
     >>> from unitless.learners import Coordinate
     >>> from unitless.rows import as_rows
     >>> rows = as_rows([[1.0], [2.0], [3.0]])
-    >>> block = FileBlock(None, rows, np.arange(3), {}, {}, np.array([1.0, -1.0, 1.0]))
+    >>> block = FileBlock(None, rows, np.arange(3), targets=np.array([1.0, -1.0, 1.0]))
     >>> [step.scores.round(3).tolist() for step in progressive(Model.of(Coordinate()), [block])]
     [[0.0, 0.127, -0.024]]
     """

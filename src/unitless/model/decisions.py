@@ -36,19 +36,17 @@ def decisions(
     """
     place = block.position
     found = []
-    if "files" in place:
-        found.append(f"files: one stream, which begins with {place['files'][0]}")
-    if "separator" in place:
-        separator = place["separator"]
-        found.append(f"separator: {SEPARATORS.get(separator, separator)}")
-    if "encoding" in place:
-        encoding = place["encoding"]
-        name = ENCODINGS.get(encoding, encoding.upper())
+    if place.files:
+        found.append(f"files: one stream, which begins with {place.files[0]}")
+    if place.separator is not None:
+        found.append(f"separator: {SEPARATORS.get(place.separator, place.separator)}")
+    if place.encoding is not None:
+        name = ENCODINGS.get(place.encoding, place.encoding.upper())
         found.append(f"encoding: {name} (--encoding names another one)")
     if block.frame is not None and found_columns is not None:
-        kinds = place.get("columns", {})
-        if "separator" in place:
-            found += _header([*kinds], place.get("renamed", {}))
+        kinds = place.columns or {}
+        if place.separator is not None:
+            found += _header([*kinds], place.renamed)
         found += _numbers({k: v for k, v in kinds.items() if v and k not in model.ignore})
         found += _features(model, features(model, block.frame), kinds, found_columns)
     if task == "auto":
@@ -85,7 +83,7 @@ def _numbers(kinds: dict[str, str]) -> list[str]:
 
 
 def _features(
-    model: "Model", frame: Any, kinds: dict[str, str], found: "ColumnFindings"
+    model: "Model", frame: Any, kinds: dict[str, str | None], found: "ColumnFindings"
 ) -> list[str]:
     """The types of the columns, and what was found about them."""
     assert model.columns is not None
@@ -154,7 +152,7 @@ def _nearly_numbers(found: "ColumnFindings") -> list[str]:
     return told
 
 
-def _dates(names: list[str], kinds: dict[str, str]) -> list[str]:
+def _dates(names: list[str], kinds: dict[str, str | None]) -> list[str]:
     """The columns of dates, by format."""
     by_format: dict[str, list[str]] = {}
     for name in names:

@@ -94,7 +94,7 @@ def _refuse_odd_labels(given: list[Any], block: FileBlock, target: str | None) -
     """Refuse text labels of which at least nine tenths are numbers, and more than two distinct."""
     from unitless.readers.number_cells import number_fit_of
 
-    kind = block.position.get("columns", {}).get(target)
+    kind = (block.position.columns or {}).get(target or "")
     fit = number_fit_of(given) if kind == "string" else None
     if fit is None or fit.is_nearly_all_numbers or not fit.is_mostly_numbers:
         return
@@ -120,7 +120,7 @@ def take_format(model: "Model", block: FileBlock, columns: FrameEncoder | None) 
     columns = FrameEncoder() if columns is None else columns  # an empty one is false
     if block.frame is not None:
         model.columns = columns
-        if block.position.get("format") != "jsonl":  # a column may appear later
+        if block.position.format != "jsonl":  # a column may appear later
             special = model.target, model.weight
             named = [name for name in (*model.ignore, *model.keep) if name not in special]
             pairs = filter(None, chain(*columns.interactions))
@@ -140,7 +140,7 @@ def take_findings(model: "Model", block: FileBlock, identifier_as_feature: bool)
     from unitless.model.column_findings import findings
 
     columns = model.columns
-    kinds = block.position.get("columns", {})
+    kinds = block.position.columns or {}
     asked = {*columns.text, *model.keep, *filter(None, chain(*columns.interactions))}
     asked |= {name for name, kind in kinds.items() if kind == "category"}
     found = findings(

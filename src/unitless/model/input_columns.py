@@ -93,8 +93,7 @@ def _table_names(model: "Model") -> list[str]:
         for numbered in (NumberedNames(model.inputs, "x"), NumberedNames(model.inputs)):
             if {*known} <= {*numbered}:
                 return list(numbered)
-    read = model.position.get("columns")
-    order = read if isinstance(read, dict) else {}
+    order = model.position.columns or {}
     return sorted(known, key=lambda name: [*order].index(name) if name in order else len(order))
 
 

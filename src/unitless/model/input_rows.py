@@ -198,7 +198,7 @@ def table_columns(model: "Model") -> list[str]:
     """The columns that a model of a table knows: features, target, weight and ignored ones."""
     if model.columns is None:
         return []
-    read = model.position.get("columns") or ()
+    read = model.position.columns or ()
     known = [*model.columns.columns, *model.keep]
     if not known:  # nothing has been learned, and any column may become a feature
         return []

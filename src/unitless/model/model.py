@@ -37,7 +37,7 @@ from unitless.model.input_columns import input_columns
 from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
 from unitless.model.learner_choice import learner_for_task
 from unitless.model.reservoir import Reservoir, row_of_dict
-from unitless.readers.blocks import FileBlock
+from unitless.readers.blocks import BEGINNING, FileBlock, Position
 from unitless.rows import Rows
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Model:
     columns: FrameEncoder | None = None  # turns columns of tables into features
     inputs: int | None = None  # of arrays: the number of columns, called x0, x1, ...
     rows: int = 0  # rows learned
-    position: dict[str, Any] = field(default_factory=dict)  # of the reader
+    position: Position = BEGINNING  # of the reader
     source: str = ""  # the file as it was named
     reading: dict[str, Any] = field(default_factory=dict)  # options of the reader
     decisions: list[str] = field(default_factory=list)  # about the file, to be told
@@ -375,7 +375,7 @@ class Model:
             return list(map(str, self.learner.names.columns))
         if self.inputs is not None:
             return NumberedNames(self.inputs, "x")
-        return NumberedNames(self.position.get("columns", 0) if count is None else count)
+        return NumberedNames(self.position.features if count is None else count)
 
     def explain(self, x: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Explanation:
         """What each input column adds to the score of one row; with `(base)` they add up to it.

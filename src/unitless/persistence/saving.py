@@ -17,6 +17,7 @@ from unitless.model.reservoir import Reservoir
 from unitless.persistence import container
 from unitless.persistence.as_json import as_json, from_json, made, spec_of
 from unitless.persistence.container import DAMAGE, FORMAT, Arrays, ModelFileError, Pathlike
+from unitless.readers.blocks import Position
 from unitless.state import remembered, restore
 
 ENTRY = 64
@@ -49,7 +50,7 @@ def save(model: Any, path: Pathlike, **more: Any) -> None:
 def as_bytes(
     model: Any,
     *,
-    position: dict[str, Any] | None = None,
+    position: Position | None = None,
     extra: Arrays | None = None,
     notes: dict[str, Any] | None = None,
 ) -> bytes:
@@ -57,8 +58,8 @@ def as_bytes(
 
     Parameters
     ----------
-    position : dict, optional
-        Where the stream is: any JSON. `header(path)["position"]` gives it back.
+    position : Position, optional
+        Where the stream is; by default that of the model. `header(path)["position"]` is its JSON.
     extra, notes
         Arrays of float64, int64 or int32, and JSON, that go with the model.
     """
@@ -70,7 +71,7 @@ def as_bytes(
         "package": __version__,
         "kind": "learner" if is_bare else "stream",
         **_packed(model.learner, "learner", arrays),
-        "position": model.position or None if position is None else position,
+        "position": (model.position if position is None else position).as_json() or None,
         "notes": notes or {},
         "model": {} if is_bare else _fields(model, arrays),
     }
@@ -159,7 +160,7 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
             own[name] = of_json(own[name])
     if (facts := own.get("reservoir")) is not None:  # models of older versions have none
         own["reservoir"] = Reservoir.from_state(facts, _under("reservoir", arrays))
-    return Model(learner=learner, position=dict(written["position"] or {}), **own)
+    return Model(learner=learner, position=Position.of(written["position"] or {}), **own)
 
 
 def _under(key: str, arrays: Arrays) -> Arrays:
