@@ -24,7 +24,7 @@ def parts(tmp_path):
 
 def learned(path):
     model = persistence.load(path)
-    model.position, model.source, model.decisions = Position(), "", []
+    model.file.position, model.file.source, model.file.decisions = Position(), "", []
     return as_bytes(model)
 
 

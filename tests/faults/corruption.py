@@ -41,7 +41,6 @@ def examples(folder):
 
     from unitless import OnlineClassifier, persistence
     from unitless.learners import get
-    from unitless.readers import Position
     from unitless.rows import as_rows
 
     rng = np.random.default_rng(0)
@@ -60,9 +59,7 @@ def examples(folder):
     made["blend"] = get("blend")()
     made["blend"].learn(rows)
     for name, model in made.items():
-        persistence.save(
-            model, Path(folder, name), position=Position(rows=20), notes={"a": [1, {}]}
-        )
+        persistence.save(model, Path(folder, name), notes={"a": [1, {}]})
     run = evaluated()
     run.save(Path(folder, "stream"))
     return {name: Path(folder, name).read_bytes() for name in [*made, "stream"]}

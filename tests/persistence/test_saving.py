@@ -17,7 +17,6 @@ from unitless.blend.blend import Blend
 from unitless.learners import REGISTRY, Coordinate, Full
 from unitless.persistence import container
 from unitless.persistence.saving import as_bytes
-from unitless.readers import Position
 from unitless.rows import as_rows
 
 CASES = [(name, first_loss(name)) for name in NAMES]
@@ -135,13 +134,11 @@ def test_every_fitted_attribute_is_kept_or_belongs_to_a_call():
         }
 
 
-def test_position_notes_and_other_arrays(tmp_path):
-    position = Position(offset=12, columns={"a": "number"})
+def test_notes_and_other_arrays(tmp_path):
     counts = {"counts": np.arange(3)}
-    persistence.save(Coordinate(), tmp_path / "m", position=position, notes={"a": 1}, extra=counts)
+    persistence.save(Coordinate(), tmp_path / "m", notes={"a": 1}, extra=counts)
     said = persistence.header(tmp_path / "m")
-    assert (said["position"], said["notes"], said["format"]) == (
-        {"offset": 12, "columns": {"a": "number"}},
+    assert (said["notes"], said["format"]) == (
         {"a": 1},
         persistence.FORMAT,
     )

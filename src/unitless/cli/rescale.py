@@ -18,7 +18,6 @@ def rescale(options: CommandOptions) -> None:
     from unitless.cli.outputs import check_writable
     from unitless.escaping import escaped
     from unitless.persistence.saving import extra
-    from unitless.readers import Position
 
     by_name = {}
     for word in options.factors:
@@ -36,9 +35,7 @@ def rescale(options: CommandOptions) -> None:
     arrays = extra(options.model)
     kept = {name: arrays[name] for name in arrays if not name.startswith("watch.")}
     notes = header["notes"]
-    persistence.save(
-        found, output, position=Position.of(header["position"] or {}), notes=notes, extra=kept
-    )
+    persistence.save(found, output, notes=notes, extra=kept)
     if not options.quiet:
         changes = ", ".join(f"{name} times {factor:g}" for name, factor in by_name.items())
         print(escaped(f"{output}: {changes}"))

@@ -149,7 +149,7 @@ def fit_by_key(
     found = ModelsByKey(path)
     found.rows = int(score[ROWS])
     found.loss = mean_loss(score)
-    found.decisions = model.decisions
+    found.decisions = model.file.decisions
     if save is None:
         weakref.finalize(found, os.unlink, path)
     return found
@@ -177,7 +177,7 @@ def learn_keys(
                     with parts[rows[PART][0] - 1].naming(block):
                         learn_block(model, block)
             raise
-        model.position = Position()
+        model.file.position = Position()
         models.append((name, as_bytes(model)))
     return models, score
 

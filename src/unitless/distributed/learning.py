@@ -60,7 +60,7 @@ def start_of(
             columns=None if source.columns is None else source.columns.settled(),
             source=source.name,
         )
-    model.reading = reading
+    model.file.reading = reading
     found = first.position.columns or {}
     known = {name: kind for name, kind in found.items() if kind and KIND.fullmatch(kind)}
     types = known | types

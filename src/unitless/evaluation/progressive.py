@@ -70,7 +70,7 @@ def progressive(
     for block in blocks:
         count = len(block)
         if not count:  # bad lines at the end of a pipe
-            model.position = block.position
+            model.file.position = block.position
             continue
         stop = 0
         for rows in model.pieces(*model.prepared(block), cuts(at, count)):
@@ -81,7 +81,7 @@ def progressive(
             scores, not_fresh = learn(model, rows, labelled & ~held, delay, waiting)
             at += len(rows)
             stop += len(rows)
-            model.position = block.position_at(stop)
+            model.file.position = block.position_at(stop)
             done = None
             if block.done is not None:
                 done = done_before + (block.done - done_before) * stop / count

@@ -47,7 +47,7 @@ def decisions(
         kinds = place.columns or {}
         if place.separator is not None:
             found += _header([*kinds], place.renamed)
-        found += _numbers({k: v for k, v in kinds.items() if v and k not in model.ignore})
+        found += _numbers({k: v for k, v in kinds.items() if v and k not in model.file.ignore})
         found += _features(model, features(model, block.frame), kinds, found_columns)
     if task == "auto":
         found.append(_task(model))
@@ -86,8 +86,8 @@ def _features(
     model: "Model", frame: Any, kinds: dict[str, str | None], found: "ColumnFindings"
 ) -> list[str]:
     """The types of the columns, and what was found about them."""
-    assert model.columns is not None
-    text = model.columns.text
+    assert model.encoder is not None
+    text = model.encoder.text
     dates = [column.name for column in frame if column.dtype.is_temporal()]
     lists = [column.name for column in frame if str(column.dtype).startswith("List")]
     words = [column.name for column in frame if str(column.dtype) == "String"]
@@ -176,12 +176,14 @@ def _doubts(model: "Model", block: FileBlock) -> list[str]:
     """A sentence about a text target that has too many classes."""
     from unitless.readers.number_cells import number_fit_of
 
-    given = raw_targets(block, model.target)
+    given = raw_targets(block, model.file.target)
     rows = sum(label is not None for label in given)
     count = len(model.labels)
     if model.task != "multiclass" or count < MANY_CLASSES or 2 * count <= rows:
         return []
-    text = f"doubt: {model.target!r} has {count:,} classes in {rows:,} rows, nearly one per row"
+    text = (
+        f"doubt: {model.file.target!r} has {count:,} classes in {rows:,} rows, nearly one per row"
+    )
     fit = number_fit_of(given)
     if fit is not None and 2 * fit.numbers > fit.present:
         return [f"{text}; if they are numbers, use --task regression"]
@@ -190,7 +192,7 @@ def _doubts(model: "Model", block: FileBlock) -> list[str]:
 
 def _task(model: "Model") -> str:
     """The task, and why it is this one."""
-    target = "the labels have" if model.target is None else f"{model.target!r} has"
+    target = "the labels have" if model.file.target is None else f"{model.file.target!r} has"
     if model.task == "regression":
         return f"task: regression, because {target} numbers"
     what = f"the classes {named(map(shown, model.labels))}"
