@@ -33,7 +33,7 @@ def model(request, tmp_path):
     """A model of each kind of table; "station" is ignored."""
     if request.param == "frame":
         made = OnlineRegressor().fit(FRAME, TARGET).to_model()
-        made.target, made.ignore = "rides", ["station"]
+        made.file.target, made.file.ignore = "rides", ["station"]
         made.file.keep.remove("station")
         return made
     path = tmp_path / f"rows.{request.param}"
