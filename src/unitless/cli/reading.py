@@ -17,7 +17,7 @@ from unitless.cli.options import CommandOptions
 from unitless.distributed.learning import known_types
 from unitless.encoders import FrameEncoder
 from unitless.model import Model
-from unitless.model.input_rows import UnknownColumns, unknown_columns_note, unknown_names
+from unitless.model.input_names import UnknownColumns, unknown_columns_note, unknown_names
 from unitless.model.reservoir import Reservoir
 from unitless.readers import SPARSE, FileBlock, format_of
 from unitless.readers.blocks import KIND, Position, shown
@@ -128,6 +128,7 @@ def odd_cell_notes(
 
     `is_new` says that options can still change what the column is.
 
+    >>> from unitless.readers.blocks import OddCells
     >>> print(*odd_cell_notes(Position(odd_cells={"age": OddCells(3, 17, "abc")})))
     column 'age': 3 cells are not numbers and count as missing, the first in line 17: 'abc'; for \
 categories, use --category age

@@ -311,6 +311,11 @@ cdef class Learner(Stateful):
             raise
         return scores
 
+    def learn_both(self, rows):
+        """Learn rows; returns the scores of `learn`, and those without recent labels."""
+        not_fresh = self._room(len(rows))
+        return self.learn(rows, not_fresh), not_fresh
+
     def check(self, rows):
         """Refuse rows that cannot be learned, before anything changes.
 

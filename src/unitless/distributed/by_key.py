@@ -33,7 +33,7 @@ from unitless.distributed.learning import (
 )
 from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.model import Model
-from unitless.model.file_blocks import column_of
+from unitless.model.intake import column_of
 from unitless.model.reservoir import SIZE, Reservoir
 from unitless.persistence.archive import Many, many_writer
 from unitless.persistence.saving import as_bytes

@@ -43,4 +43,4 @@ class LabelOrder:
                 "the rows are sorted by class: an online learner forgets the classes it no longer "
                 "sees. Use fit(shuffle=True), or shuffle the rows before partial_fit"
             )
-            warnings.warn(text, OrderWarning, stacklevel=4)
+            warnings.warn(text, OrderWarning, stacklevel=5)

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from unitless.model.file_blocks import Prepared
 from unitless.model.file_settings import FileSettings
+from unitless.model.intake import Prepared
 from unitless.model.learner_choice import LOSSES
 from unitless.model.model import Model
 
