@@ -32,11 +32,11 @@ Weights = dict[str, float | None]
 """The weight of each member of a Blend."""
 
 
-class Record(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class ResultsEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A part of the results; what has a default may be missing."""
 
 
-class Metrics(Record):
+class Metrics(ResultsEntry):
     """See `metrics.LABELS`."""
 
     loss: float | UnsetType = UNSET
@@ -55,7 +55,7 @@ class Metrics(Record):
     below: float | UnsetType = UNSET
 
 
-class Member(Record):
+class Member(ResultsEntry):
     """A member of a Blend, and the bound on what the Blend loses more."""
 
     loss: float
@@ -63,7 +63,7 @@ class Member(Record):
     rows: int
 
 
-class Claim(Record):
+class Claim(ResultsEntry):
     """A bound on the regret."""
 
     against: str
@@ -75,7 +75,7 @@ class Claim(Record):
     by: str | None = None
 
 
-class CertificateOfRun(Record):
+class CertificateOfRun(ResultsEntry):
     """The regret certificate."""
 
     rows: int
@@ -85,7 +85,7 @@ class CertificateOfRun(Record):
     clipped: str | UnsetType = UNSET
 
 
-class Line(Record):
+class TableLine(ResultsEntry):
     """A line of the table, at rows 1, 2, 4, ..."""
 
     rows: int
@@ -101,7 +101,7 @@ class Line(Record):
     blend: Weights | None = None
 
 
-class Effect(Record, rename={"low": "from", "high": "to", "label": "class"}):
+class Effect(ResultsEntry, rename={"low": "from", "high": "to", "label": "class"}):
     """The effect of a column on the prediction."""
 
     column: str
@@ -112,7 +112,7 @@ class Effect(Record, rename={"low": "from", "high": "to", "label": "class"}):
     high: str | float | UnsetType = UNSET
 
 
-class RowsOfTest(Record):
+class RowsOfTest(ResultsEntry):
     """The metrics of rows that were not learned."""
 
     source: str | None
@@ -121,14 +121,14 @@ class RowsOfTest(Record):
     metrics: Metrics
 
 
-class Baseline(Record):
+class BestConstant(ResultsEntry):
     """The best constant in hindsight."""
 
     score: Score
     loss: float
 
 
-class LastLabel(Record):
+class LastLabel(ResultsEntry):
     """How well the label of the row before predicts."""
 
     loss: float
@@ -137,7 +137,7 @@ class LastLabel(Record):
     correlation: Number = None
 
 
-class AlarmOfRun(Record):
+class AlarmOfRun(ResultsEntry):
     """A feature that may have changed its unit."""
 
     feature: str | int
@@ -147,7 +147,7 @@ class AlarmOfRun(Record):
     factor: float
 
 
-class WorstRow(Record):
+class WorstRow(ResultsEntry):
     """A row with one of the largest losses."""
 
     row: int
@@ -157,7 +157,7 @@ class WorstRow(Record):
     features: dict[str, float | None]
 
 
-class Column(Record):
+class Column(ResultsEntry):
     """A column of a table."""
 
     column: str
@@ -166,7 +166,7 @@ class Column(Record):
     missing: int
 
 
-class Trial(Record):
+class Trial(ResultsEntry):
     """A trial in other units."""
 
     units: str
@@ -174,14 +174,14 @@ class Trial(Record):
     scores: float
 
 
-class UnitTrials(Record):
+class UnitTrials(ResultsEntry):
     """Trials on some rows in other units."""
 
     rows: int
     trials: list[Trial]
 
 
-class Slider(Record):
+class Slider(ResultsEntry):
     """Predictions when the values of a feature are multiplied by powers of two."""
 
     feature: str
@@ -190,7 +190,7 @@ class Slider(Record):
     trials: list[dict[str, int | list[float]]]
 
 
-class Compared(Record):
+class Compared(ResultsEntry):
     """The loss of another learner on the same rows."""
 
     learner: str
@@ -198,7 +198,7 @@ class Compared(Record):
     elsewhere: Number
 
 
-class Results(Record):
+class Results(ResultsEntry):
     """The results of a run: docs/reference/results-format.md says what each entry is."""
 
     results: Literal[1]
@@ -219,9 +219,9 @@ class Results(Record):
     features: int
     holdouts: list[float | None]
     metrics: Metrics
-    baseline: Baseline | None
+    baseline: BestConstant | None
     certificate: CertificateOfRun | None
-    lines: list[Line]
+    lines: list[TableLine]
     curve: list[tuple[Number, Number]]
     calibration: list[tuple[Number, Number, Number]]
     blend: Weights | None
