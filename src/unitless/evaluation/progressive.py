@@ -73,7 +73,9 @@ def progressive(
             model.file.position = block.position
             continue
         stop = 0
-        for rows in model.pieces(*model.prepared(block), cuts(at, count)):
+        prepared = model.prepared_block(block, grow=True)
+        prepared.commit()
+        for rows in model.pieces(prepared, cuts(at, count)):
             before(at, rows)
             assert rows.targets is not None
             labelled = ~np.isnan(rows.targets)
@@ -113,7 +115,7 @@ def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: Any) -> tuple
     for start, stop in pairwise([0, *changes.tolist(), len(rows)]):
         piece = rows[start:stop]
         if learns[start]:
-            parts.append(model.learn_both(piece))
+            parts.append(model.learn_rows(piece))
         else:
             parts.append((model.predict_rows(piece, fresh=True), model.predict_rows(piece)))
     return _joined(parts)
