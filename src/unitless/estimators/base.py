@@ -33,6 +33,7 @@ from unitless.model.learner_choice import check_loss, make_learner
 from unitless.model.reservoir import SIZE, Reservoir
 from unitless.rows import Rows, as_rows, checked_weights
 from unitless.suggestions import no_such_column
+from unitless.uncertainty import Coverage, intervals_for
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
@@ -57,6 +58,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         identifier_as_feature: bool = False,
         reservoir: int = SIZE,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -67,6 +69,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self.identifier_as_feature = identifier_as_feature
         self.reservoir = reservoir
         self.delay = delay
+        self.intervals = intervals
 
     # Learning
 
@@ -93,6 +96,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with model.lock:
             if first:
                 model.reservoir = Reservoir(self.reservoir)
+                model.intervals = intervals_for(self.intervals, model.task, model.learner)
                 model.columns = self._new_encoder(X)
                 if model.columns is not None:
                     table = opened(frame_of_array(model, X) if holds_strings(X) else X)
@@ -108,11 +112,15 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
             if fit and self.shuffle:  # errors name rows as they were given
                 rows.refuse_infinity()
                 model.learner._check_targets(np.asarray(rows.targets), checked_weights(rows))
-            for order in self._orders(len(rows)) if fit else [None]:
-                scores, not_fresh = model.learn_both(rows if order is None else rows.take(order))
+            for turn, order in enumerate(self._orders(len(rows)) if fit else [None]):
+                taken = rows if order is None else rows.take(order)
+                scores, not_fresh = model.learn_both(taken, calibrate=turn == 0)
                 place = slice(None) if order is None else np.argsort(order)
                 own.progressive_ = scores[place]
                 own.progressive_not_fresh_ = not_fresh[place]
+                if model.intervals is not None and turn == 0:
+                    both = [model.of_known_classes(each)[place] for each in model.intervals.last]
+                    own.progressive_interval_, own.progressive_interval_not_fresh_ = both
             commit()
         own.model_ = model
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
@@ -173,6 +181,27 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
             check_array(np.empty((len(rows), self.n_features_in_)))  # scikit-learn's own error
         if fit and rows.weights is not None and not rows.weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
+
+    def _interval(self, X: Any, coverage: float | None, fresh: bool) -> Any:
+        model = self._fitted()
+        with model.lock:
+            if model.intervals is None:
+                raise ValueError(
+                    f"no coverage was declared: {type(self).__name__}(intervals=(0.9,)), then fit"
+                )
+            model.intervals.refuse_undeclared(coverage)
+            rows, _ = _rows(model, X, False)
+            self._check_columns(X)
+            found = model.interval_rows(rows, model.predict_rows(rows, fresh=fresh), fresh=fresh)
+            return model.intervals.chosen(found, coverage)
+
+    def interval_coverage(self, *, fresh: bool = True) -> list[Coverage]:
+        """The coverage of `progressive_interval_` over all rows so far, by declared coverage.
+
+        Each entry has the share of rows `asked` for, the `share` covered, and its certified limits
+        `low` and `high`; see `Model.interval_coverage`.
+        """
+        return self._fitted().interval_coverage(fresh=fresh)
 
     def _scores(self, X: Any, fresh: bool = False) -> Float:
         model = self._fitted()
@@ -273,6 +302,7 @@ def from_model(model: Model) -> Any:
         "loss": loss,
         "interactions": columns.interactions,
         "reservoir": model.reservoir.size,
+        "intervals": () if model.intervals is None else model.intervals.coverages,
     }
     made = kind(**(default if model.parameters is None else model.parameters))
     names = model.keep or (list(columns.kinds) if model.inputs is None else [])

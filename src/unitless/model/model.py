@@ -39,6 +39,7 @@ from unitless.model.learner_choice import learner_for_task
 from unitless.model.reservoir import Reservoir, row_of_dict
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
+from unitless.uncertainty import Coverage, Intervals, intervals_for
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
@@ -80,6 +81,7 @@ class Model:
     class_weights: ClassWeights | None = None
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
     reservoir: Reservoir = field(default_factory=Reservoir)  # a sample of the rows learned
+    intervals: Intervals | None = None  # of declared coverages
     lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
 
     def __post_init__(self) -> None:
@@ -112,17 +114,19 @@ class Model:
         target: str | None = None,
         identifier_as_feature: bool = False,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
         **fields: Any,
     ) -> Self:
         """A fresh model for a stream that begins with this block, which shows task and classes.
 
         Columns that look like identifiers are ignored, unless `identifier_as_feature`. Labels
-        arrive `delay` rows late, if that is known. `fields` are others of the model: weight,
-        ignore, keep, source.
+        arrive `delay` rows late, if that is known. `intervals` are coverages. `fields` are others
+        of the model: weight, ignore, keep, source.
         """
         kind, labels = file_blocks.task_and_labels(block, target, task)
         made = learner_for_task(learner, kind, loss, len(labels), delay)
         model = cls(kind, made, labels, target, **fields)
+        model.intervals = intervals_for(intervals, kind, made)
         file_blocks.take_format(model, block, columns)
         found = file_blocks.take_findings(model, block, identifier_as_feature)
         model.decisions = decisions(model, block, task, found)
@@ -220,16 +224,17 @@ class Model:
         with self.lock:
             codes, new = codes_of(y, self.task, self.labels)
             before = self.learner, self.learner.names, [*self.labels]
-            counts = self.rows, self.class_weights, self.reservoir.copy()
+            counts = self.rows, self.class_weights, self.reservoir.copy(), self.intervals
             try:
                 if new:  # classes are added on the way, and a later row may be refused
                     self.learner = deepcopy(self.learner)
+                    self.intervals = deepcopy(self.intervals)
                 rows, commit = rows_of(self, X, True, sample_weight, unknown)
                 rows = rows.with_targets(codes)
                 parts = [self.learn_rows(piece) for piece in self.pieces(rows, new)]
             except BaseException:
                 self.learner, self.learner.names, self.labels = before
-                self.rows, self.class_weights, self.reservoir = counts
+                self.rows, self.class_weights, self.reservoir, self.intervals = counts
                 raise
             commit()
             if new and parts[0].ndim == 2:  # a class has the score 0 before it appears
@@ -254,27 +259,34 @@ class Model:
                 self.reservoir.keep(place, row_of_dict(row, self.learner.names.columns))
             return score
 
-    def learn_rows(self, rows: Rows, not_fresh: Float | None = None) -> Float:
+    def learn_rows(
+        self, rows: Rows, not_fresh: Float | None = None, *, calibrate: bool = True
+    ) -> Float:
         """Learn rows with coded targets; returns the scores made before each was used.
 
-        `not_fresh`, if given, is filled with the scores without recent labels.
+        `not_fresh`, if given, is filled with the scores without recent labels. With `calibrate`,
+        declared intervals learn, too: rows that were learned before would make them too narrow.
         """
         with self.lock:
             given = rows
             after = None
             if self.class_weights is not None:
                 rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
+            if self.intervals is not None and not_fresh is None:
+                not_fresh = self.learner._room(len(rows))
             scores = self.learner.learn(rows, not_fresh)
+            if self.intervals is not None and not_fresh is not None and calibrate:
+                self.intervals.learn(given, scores, not_fresh)
             self.reservoir.add(given)
             self.class_weights = after
             self.rows += len(rows)
             return scores
 
-    def learn_both(self, rows: Rows) -> tuple[Float, Float]:
+    def learn_both(self, rows: Rows, *, calibrate: bool = True) -> tuple[Float, Float]:
         """Learn rows; returns the scores with the last label known, and without recent labels."""
         with self.lock:
             not_fresh = self.learner._room(len(rows))
-            return self.learn_rows(rows, not_fresh), not_fresh
+            return self.learn_rows(rows, not_fresh, calibrate=calibrate), not_fresh
 
     def predict_rows(self, rows: Rows, *, fresh: bool = False) -> Float:
         """Scores of rows that were prepared for the learner, each as if it were the next one."""
@@ -299,7 +311,9 @@ class Model:
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
-        return type(X) is dict and self.class_weights is None and self.by_name
+        if self.class_weights is not None or self.intervals is not None:
+            return False
+        return type(X) is dict and self.by_name
 
     def predict(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """The class or the number of each row; a dict is one row and gives one value.
@@ -321,6 +335,78 @@ class Model:
         if self.task == "multilabel":
             return found[0].tolist()
         return dict(zip(self.classes, found[0].tolist(), strict=True))
+
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float | None = None,
+        *,
+        unknown: Unknown = "error",
+        fresh: bool = False,
+    ) -> Float:
+        """The interval of each row: (rows, 2) with lower and upper ends; for a dict, (2,).
+
+        Several declared coverages are one more axis, unless one is chosen. They never cross.
+        Until two targets are known, intervals are all real numbers. `unknown` and `fresh` are
+        those of `predict`.
+        """
+        if self.task != "regression":
+            raise ValueError("intervals are of numbers; for classes, use predict_set")
+        return self._interval(X, coverage, unknown, fresh)
+
+    def predict_set(
+        self,
+        X: Any,
+        coverage: float | None = None,
+        *,
+        unknown: Unknown = "error",
+        fresh: bool = False,
+    ) -> NDArray[np.bool_]:
+        """Which classes are in the set of each row: (rows, classes), never none of them.
+
+        For a dict, (classes,). Several declared coverages are one more axis, unless one is chosen.
+        The set always contains the class that `predict` answers.
+        """
+        if self.task == "regression":
+            raise ValueError("sets are of classes; for numbers, use predict_interval")
+        return self._interval(X, coverage, unknown, fresh)
+
+    def _interval(self, X: Any, coverage: float | None, unknown: Unknown, fresh: bool) -> Any:
+        with self.lock:
+            self._declared().refuse_undeclared(coverage)
+            rows = rows_of(self, X, unknown=unknown)[0]
+            found = self.interval_rows(rows, self.predict_rows(rows, fresh=fresh), fresh=fresh)
+            found = self._declared().chosen(found, coverage)
+        return found[0] if isinstance(X, Mapping) else found
+
+    def interval_rows(self, rows: Rows, scores: Float, *, fresh: bool = False) -> Any:
+        """The intervals or sets of all declared coverages around the scores of prepared rows."""
+        with self.lock:
+            return self.of_known_classes(self._declared().predict(rows, scores, fresh))
+
+    def of_known_classes(self, found: Any) -> Any:
+        """Sets without the classes for which the learner only has room; intervals as they are."""
+        if self.task == "regression":
+            return found
+        if len(self.classes) == 1:
+            return np.ones_like(found[:, :1])
+        return found[:, : len(self.labels)]
+
+    def _declared(self) -> Intervals:
+        if self.intervals is None:
+            raise ValueError(
+                "no coverage was declared when the model was made: make it with intervals=(0.9,)"
+            )
+        return self.intervals
+
+    def interval_coverage(self, *, fresh: bool = True) -> list[Coverage]:
+        """The coverage of progressive intervals or sets so far, with its certified limits.
+
+        There is one entry per declared coverage. With `fresh`, it is about the answer with the
+        last label known, otherwise about the one without recent labels.
+        """
+        with self.lock:
+            return self._declared().coverage(fresh=fresh)
 
     def answers(self, scores: Float) -> NDArray[Any]:
         """The class of each row, or the number; classes have the type of the labels."""
@@ -437,6 +523,8 @@ class Model:
         with self.lock:
             by_column = factors_by_column(self, factors)
             self.learner.rescale(by_column)
+            if self.intervals is not None:
+                self.intervals.rescale(by_column)
             self.reservoir.rescale(by_column)
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":

@@ -18,6 +18,8 @@ from unitless.persistence import container
 from unitless.persistence.as_json import as_json, from_json, made, spec_of
 from unitless.persistence.container import DAMAGE, FORMAT, Arrays, ModelFileError, Pathlike
 from unitless.state import remembered, restore
+from unitless.uncertainty import Intervals
+from unitless.uncertainty.intervals import checked_coverages
 
 ENTRY = 64
 """An array takes more than this many bytes of the header of safetensors."""
@@ -91,6 +93,10 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
     for name, (to_json, _) in CONVERTED.items():
         if own[name] is not None:
             own[name] = to_json(own[name])
+    if model.intervals is not None:
+        found, facts = remembered(model.intervals)
+        arrays |= {f"intervals.{name}": array for name, array in found.items()}
+        own["intervals"] = {**model.intervals._arguments(), "facts": facts}
     own["reservoir"], kept = model.reservoir.state()
     arrays |= {f"reservoir.{name}": array for name, array in kept.items()}
     if model.parameters is not None:
@@ -98,6 +104,7 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
         if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
             parameters["learner"] = _packed(parameters["learner"], "given", arrays)
         parameters["interactions"] = list(parameters["interactions"])
+        parameters["intervals"] = list(checked_coverages(parameters.get("intervals", ())))
         if "class_weight" in parameters:
             parameters["class_weight"] = as_json(parameters["class_weight"])
         if not isinstance(parameters["random_state"], int | None):
@@ -159,6 +166,10 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
             own[name] = of_json(own[name])
     if (facts := own.get("reservoir")) is not None:  # models of older versions have none
         own["reservoir"] = Reservoir.from_state(facts, _under("reservoir", arrays))
+    if declared := own.get("intervals"):
+        facts = declared.pop("facts")
+        own["intervals"] = Intervals(**declared)
+        restore(own["intervals"], _under("intervals", arrays), facts)
     return Model(learner=learner, position=dict(written["position"] or {}), **own)
 
 

@@ -4,6 +4,6 @@
 betting primitive in `betting`. This package may import learners and what is below them.
 """
 
-from unitless.uncertainty.intervals import Coverage, Intervals
+from unitless.uncertainty.intervals import Coverage, Intervals, intervals_for
 
-__all__ = ["Coverage", "Intervals"]
+__all__ = ["Coverage", "Intervals", "intervals_for"]

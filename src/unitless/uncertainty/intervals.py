@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unitless.core.learner import Learner
 from unitless.core.stateful import Stateful
 from unitless.learners.boosted_trees import BoostedTrees
 from unitless.rows import Rows
@@ -56,6 +57,9 @@ class Calibration(Stateful):
 
     def _arguments(self) -> dict[str, Any]:
         return {"coverages": self.offsets.coverages, "classes": self.sizes is None}
+
+    def _more(self) -> dict[str, Any]:
+        return {}
 
     def learn(self, rows: Rows, scores: Float) -> Float:
         """The offsets of each row, which is then learned."""
@@ -106,6 +110,7 @@ class Intervals(Stateful):
     >>> fresh, _ = made.learn(as_rows(np.zeros((3000, 1)), y), np.zeros(3000), np.zeros(3000))
     >>> low, high = fresh[2000:].mean(axis=0)
     >>> print(f"{low:.2f} {high:.2f} {made.coverage()[0].share:.3f}")
+    -1.68 1.65 0.901
     """
 
     saved = (Component("fresh"), Component("not_fresh"))
@@ -115,6 +120,7 @@ class Intervals(Stateful):
     ) -> None:
         self.coverages = checked_coverages(coverages)
         self.classes = classes
+        self.last: tuple[Any, Any] = (None, None)  # what the last call of `learn` answered
         ascending = sorted(self.coverages)
         self._places = [ascending.index(each) for each in self.coverages]
         self.fresh = Calibration(ascending, classes)
@@ -124,12 +130,16 @@ class Intervals(Stateful):
         two_answers = self.not_fresh is not None
         return {"coverages": self.coverages, "classes": self.classes, "two_answers": two_answers}
 
+    def _more(self) -> dict[str, Any]:
+        return {}
+
     def learn(self, rows: Rows, scores: Float, not_fresh: Float) -> tuple[Any, Any]:
         """The intervals or sets of both answers before the labels were used, which are learned."""
-        found = self._answer(self.fresh.learn(rows, scores), scores)
-        if self.not_fresh is None:
-            return found, found
-        return found, self._answer(self.not_fresh.learn(rows, not_fresh), not_fresh)
+        found = other = self._answer(self.fresh.learn(rows, scores), scores)
+        if self.not_fresh is not None:
+            other = self._answer(self.not_fresh.learn(rows, not_fresh), not_fresh)
+        self.last = found, other
+        return self.last
 
     def predict(self, rows: Rows, scores: Float, fresh: bool) -> Any:
         """The intervals or sets around these scores, each as if its row were the next one."""
@@ -149,16 +159,18 @@ class Intervals(Stateful):
 
     def chosen(self, found: Any, coverage: float | None) -> Any:
         """Those of one declared coverage, or of all."""
-        if coverage is None:
+        self.refuse_undeclared(coverage)
+        if coverage is None or len(self.coverages) == 1:
             return found
-        if coverage not in self.coverages:
+        return found[..., self.coverages.index(coverage)]
+
+    def refuse_undeclared(self, coverage: float | None) -> None:
+        """A coverage that was not declared when the model was made is an error."""
+        if coverage is not None and coverage not in self.coverages:
             raise ValueError(
                 f"coverage = {coverage!r} was not declared: this model has "
                 f"intervals={self.coverages!r}; make one with intervals=({coverage!r},)"
             )
-        if len(self.coverages) == 1:
-            return found
-        return found[..., self.coverages.index(coverage)]
 
     def coverage(self, *, fresh: bool = True) -> list["Coverage"]:
         """The coverage so far, and its certified limits, by declared coverage."""
@@ -192,6 +204,19 @@ class Coverage(NamedTuple):
     """The share is at most this, except for targets on the boundary; 1 for sets."""
 
 
+def intervals_for(coverages: Any, task: str, learner: Learner) -> Intervals | None:
+    """The intervals of a model with that task; None if no coverage is declared."""
+    declared = checked_coverages(coverages)
+    if not declared:
+        return None
+    if task in ("multilabel", "multioutput"):
+        raise ValueError(
+            f"intervals={coverages!r}: a model of several targets has no intervals yet; make one "
+            "model per target"
+        )
+    return Intervals(declared, task != "regression", learner.has_two_answers)
+
+
 def checked_coverages(coverages: Any) -> tuple[float, ...]:
     """The declared coverages; what is no share of rows is an error.
 
@@ -211,7 +236,7 @@ def checked_coverages(coverages: Any) -> tuple[float, ...]:
 
 
 def _excess(scores: Float) -> Float:
-    """By class, how far its score is below the largest; the score of two classes is a difference."""
+    """How far the score of each class is below the largest; of two classes it is one number."""
     if scores.ndim == 1:
         return np.column_stack([np.maximum(scores, 0), np.maximum(-scores, 0)])
     return scores.max(axis=1, keepdims=True) - scores

@@ -61,6 +61,9 @@ cdef double FARTHEST = 2.0**1000    # residuals are clipped there, so that sums 
 cdef double MAX_RATE = 1e300        # finite, so that 0 times it is 0
 
 
+ARRAYS = "trackers", "weights", "gaps", "coins", "gains", "on_boundary", "covered"
+
+
 cdef struct Games:
     Py_ssize_t count
     Py_ssize_t coverages
@@ -148,6 +151,10 @@ cdef class Offsets(Stateful):
             "forecasts": FORECASTS,
             "coin": COIN,
         }
+
+    def _loaded(self):
+        for name in ARRAYS:  # those of a file may not be written to
+            setattr(self, name, np.array(getattr(self, name), dtype=float, order="C"))
 
     def learn(self, residuals, sizes, weights=None):
         """The offsets of each row, (rows, sides, coverages), which then learn its residual.
@@ -326,4 +333,4 @@ cdef class Offsets(Stateful):
             fewest += fewest_events(rows, self.rates[g], limit)
         known = self.known
         high = 1 - fewest / known if self.sides == 2 else 1.0
-        return self.covered[place] / known, max(1 - most / known, 0.0), high
+        return float(self.covered[place] / known), max(1 - most / known, 0.0), high
