@@ -95,7 +95,7 @@ def test_a_saved_model_continues(task, tmp_path):
     for each in (loaded, copied):
         same_bits(getattr(each, ask)(X), getattr(model, ask)(X))
     assert loaded.interval_coverage() == model.interval_coverage()
-    assert loaded.to_sklearn().get_params()["intervals"] == [0.9, 0.5]
+    assert loaded.to_sklearn().get_params()["intervals"] == (0.9, 0.5)
 
 
 @pytest.mark.parametrize("factor", [2.0**-40, 2.0**70])

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
 
 Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
 
 
 class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
@@ -182,7 +183,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         if fit and rows.weights is not None and not rows.weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
 
-    def _interval(self, X: Any, coverage: float | None, fresh: bool) -> Any:
+    def _interval(self, X: object, coverage: float | None, fresh: bool) -> Float | Bool:
         model = self._fitted()
         with model.lock:
             if model.intervals is None:

@@ -218,7 +218,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         return logarithms
 
     def predict_set(
-        self, X: Any, coverage: float | None = None, *, fresh: bool = False
+        self, X: object, coverage: float | None = None, *, fresh: bool = False
     ) -> NDArray[np.bool_]:
         """Which classes are in the set of each row: a boolean array (rows, classes).
 
@@ -232,8 +232,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         >>> print(model.predict_set(X).sum(axis=1).mean().round(2))
         1.01
         """
-        found: NDArray[np.bool_] = self._interval(X, coverage, fresh)
-        return found
+        return self._interval(X, coverage, fresh).astype(np.bool_, copy=False)
 
     @property
     def coef_(self) -> Float:

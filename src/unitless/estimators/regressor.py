@@ -90,7 +90,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         return self._scores(X, fresh)
 
     def predict_interval(
-        self, X: Any, coverage: float | None = None, *, fresh: bool = False
+        self, X: object, coverage: float | None = None, *, fresh: bool = False
     ) -> Float:
         """The interval of each row: an array (rows, 2) of lower and upper ends.
 
@@ -104,7 +104,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         >>> print(model.predict_interval(X[:1]).round())
         [[126. 335.]]
         """
-        return self._interval(X, coverage, fresh)
+        return self._interval(X, coverage, fresh).astype(np.float64, copy=False)
 
     @property
     def coef_(self) -> Float:

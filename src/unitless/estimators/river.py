@@ -32,6 +32,7 @@ from unitless.model.model import Task
 from unitless.uncertainty import intervals_for
 
 Row = dict[Hashable, Any]
+Ends = tuple[float, float]
 _MAKING = Lock()
 """Held while a River model makes its `Model`, with its first row."""
 
@@ -118,7 +119,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     delay : int, default 0
         How many rows later than the next row labels arrive. Predictions then use a past that is
         that much older.
-    intervals : sequence of float, default ()
+    intervals : sequence of float, optional
         Coverages that may be asked for, such as (0.5, 0.9).
 
     Examples
@@ -145,7 +146,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         learner: str | Learner = "blend",
         multiclass: bool = False,
         delay: int = 0,
-        intervals: Sequence[float] = (),
+        intervals: Sequence[float] | None = None,
     ) -> None:
         self.learner = learner
         self.multiclass = multiclass
@@ -194,7 +195,9 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         with self.to_model().lock:
             return self._most_probable([self._score(x)])[0]
 
-    def predict_set_one(self, x: Row, coverage: float | None = None) -> Any:
+    def predict_set_one(
+        self, x: Row, coverage: float | None = None
+    ) -> set[Hashable] | list[set[Hashable]]:
         """The set of labels of one row, never empty once one is known; of several coverages a list.
 
         It contains the most probable class.
@@ -240,7 +243,7 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
     delay : int, default 0
         How many rows later than the next row labels arrive. Predictions then use a past that is
         that much older.
-    intervals : sequence of float, default ()
+    intervals : sequence of float, optional
         Coverages that may be asked for, such as (0.5, 0.9).
 
     Examples
@@ -257,7 +260,7 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
         learner: str | Learner = "blend",
         loss: str = "squared",
         delay: int = 0,
-        intervals: Sequence[float] = (),
+        intervals: Sequence[float] | None = None,
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -274,13 +277,13 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
         """The prediction for one row; 0.0 before the first target is known."""
         return self._score(x)
 
-    def predict_interval_one(self, x: Row, coverage: float | None = None) -> Any:
+    def predict_interval_one(self, x: Row, coverage: float | None = None) -> Ends | list[Ends]:
         """The interval (low, high) of one row; of several coverages a list of them.
 
         Until two targets are known, it is all real numbers.
         """
         ends = self.to_model().predict_interval(x, coverage, fresh=True)
-        pairs = [tuple(pair) for pair in ends.reshape(2, -1).T.tolist()]
+        pairs = [(low, high) for low, high in ends.reshape(2, -1).T.tolist()]
         return pairs[0] if ends.ndim == 1 else pairs
 
     def predict_many(self, X: Any) -> Any:
@@ -306,10 +309,11 @@ def from_model(model: Model) -> UnitlessClassifier | UnitlessRegressor:
             "encode: use the model itself, whose predict takes dicts"
         )
     own = deepcopy(model)
-    kept: dict[str, Any] = {"class_weights": own.class_weights, "intervals": own.intervals}
-    own = Model(own.task, own.learner, own.labels, rows=own.rows, **kept)
+    intervals = own.intervals
+    own = Model(own.task, own.learner, own.labels, rows=own.rows, class_weights=own.class_weights)
+    own.intervals = intervals
     own.learner.names = deepcopy(known_names(model))
-    declared = () if own.intervals is None else own.intervals.coverages
+    declared = None if own.intervals is None else own.intervals.coverages
     made: UnitlessClassifier | UnitlessRegressor
     if model.task == "regression":
         made = UnitlessRegressor(own.learner.name, own.learner.loss.name, intervals=declared)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
 
 Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
 Task = Literal["binary", "multiclass", "regression", "multilabel", "multioutput"]
 
 
@@ -352,7 +353,7 @@ class Model:
         """
         if self.task != "regression":
             raise ValueError("intervals are of numbers; for classes, use predict_set")
-        return self._interval(X, coverage, unknown, fresh)
+        return self._interval(X, coverage, unknown, fresh).astype(np.float64, copy=False)
 
     def predict_set(
         self,
@@ -361,7 +362,7 @@ class Model:
         *,
         unknown: Unknown = "error",
         fresh: bool = False,
-    ) -> NDArray[np.bool_]:
+    ) -> Bool:
         """Which classes are in the set of each row: (rows, classes), never none of them.
 
         For a dict, (classes,). Several declared coverages are one more axis, unless one is chosen.
@@ -369,9 +370,11 @@ class Model:
         """
         if self.task == "regression":
             raise ValueError("sets are of classes; for numbers, use predict_interval")
-        return self._interval(X, coverage, unknown, fresh)
+        return self._interval(X, coverage, unknown, fresh).astype(np.bool_, copy=False)
 
-    def _interval(self, X: Any, coverage: float | None, unknown: Unknown, fresh: bool) -> Any:
+    def _interval(
+        self, X: object, coverage: float | None, unknown: Unknown, fresh: bool
+    ) -> Float | Bool:
         with self.lock:
             self._declared().refuse_undeclared(coverage)
             rows = rows_of(self, X, unknown=unknown)[0]
@@ -379,12 +382,12 @@ class Model:
             found = self._declared().chosen(found, coverage)
         return found[0] if isinstance(X, Mapping) else found
 
-    def interval_rows(self, rows: Rows, scores: Float, *, fresh: bool = False) -> Any:
+    def interval_rows(self, rows: Rows, scores: Float, *, fresh: bool = False) -> Float | Bool:
         """The intervals or sets of all declared coverages around the scores of prepared rows."""
         with self.lock:
             return self.of_known_classes(self._declared().predict(rows, scores, fresh))
 
-    def of_known_classes(self, found: Any) -> Any:
+    def of_known_classes(self, found: Float | Bool) -> Float | Bool:
         """Sets without the classes for which the learner only has room; intervals as they are."""
         if self.task == "regression":
             return found

@@ -104,7 +104,7 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
         if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
             parameters["learner"] = _packed(parameters["learner"], "given", arrays)
         parameters["interactions"] = list(parameters["interactions"])
-        parameters["intervals"] = list(checked_coverages(parameters.get("intervals", ())))
+        parameters["intervals"] = list(checked_coverages(parameters.get("intervals")))
         if "class_weight" in parameters:
             parameters["class_weight"] = as_json(parameters["class_weight"])
         if not isinstance(parameters["random_state"], int | None):
@@ -159,6 +159,7 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     if parameters := own.get("parameters"):
         if isinstance(parameters["learner"], dict):
             parameters["learner"] = _unpacked(parameters["learner"], "given", arrays, size)
+        parameters["intervals"] = tuple(parameters.get("intervals", ()))
         if "class_weight" in parameters:
             parameters["class_weight"] = from_json(parameters["class_weight"])
     for name, (_, of_json) in CONVERTED.items():

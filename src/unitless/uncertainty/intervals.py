@@ -22,7 +22,7 @@ of their own.
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ from unitless.uncertainty.offsets import Offsets
 
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
+Facts = dict[str, object]
+Declared = Sequence[float] | float | None
 FARTHEST = 2.0**1000
 """Residuals are clipped there, so that sums are finite."""
 
@@ -55,10 +57,10 @@ class Calibration(Stateful):
         self.sizes = None if classes else BoostedTrees("squared")
         self.unit = 0.0
 
-    def _arguments(self) -> dict[str, Any]:
+    def _arguments(self) -> Facts:
         return {"coverages": self.offsets.coverages, "classes": self.sizes is None}
 
-    def _more(self) -> dict[str, Any]:
+    def _more(self) -> Facts:
         return {}
 
     def learn(self, rows: Rows, scores: Float) -> Float:
@@ -120,20 +122,25 @@ class Intervals(Stateful):
     ) -> None:
         self.coverages = checked_coverages(coverages)
         self.classes = classes
-        self.last: tuple[Any, Any] = (None, None)  # what the last call of `learn` answered
+        self.last: tuple[Float | Bool, Float | Bool] = (
+            np.empty(0),
+            np.empty(0),
+        )  # what the last call of `learn` answered
         ascending = sorted(self.coverages)
         self._places = [ascending.index(each) for each in self.coverages]
         self.fresh = Calibration(ascending, classes)
         self.not_fresh = Calibration(ascending, classes) if two_answers else None
 
-    def _arguments(self) -> dict[str, Any]:
+    def _arguments(self) -> Facts:
         two_answers = self.not_fresh is not None
         return {"coverages": self.coverages, "classes": self.classes, "two_answers": two_answers}
 
-    def _more(self) -> dict[str, Any]:
+    def _more(self) -> Facts:
         return {}
 
-    def learn(self, rows: Rows, scores: Float, not_fresh: Float) -> tuple[Any, Any]:
+    def learn(
+        self, rows: Rows, scores: Float, not_fresh: Float
+    ) -> tuple[Float | Bool, Float | Bool]:
         """The intervals or sets of both answers before the labels were used, which are learned."""
         found = other = self._answer(self.fresh.learn(rows, scores), scores)
         if self.not_fresh is not None:
@@ -141,23 +148,23 @@ class Intervals(Stateful):
         self.last = found, other
         return self.last
 
-    def predict(self, rows: Rows, scores: Float, fresh: bool) -> Any:
+    def predict(self, rows: Rows, scores: Float, fresh: bool) -> Float | Bool:
         """The intervals or sets around these scores, each as if its row were the next one."""
         calibration = self.fresh if fresh or self.not_fresh is None else self.not_fresh
         return self._answer(calibration.predict(rows, scores), scores)
 
-    def _answer(self, offsets: Float, scores: Float) -> Any:
+    def _answer(self, offsets: Float, scores: Float) -> Float | Bool:
         """Intervals (rows, 2), sets (rows, classes); several coverages are one more axis."""
         offsets = offsets[:, :, self._places]
         if self.classes:
-            made: Any = _excess(scores)[:, :, None] <= offsets
+            made: Float | Bool = _excess(scores)[:, :, None] <= offsets
         else:
             with np.errstate(over="ignore"):
                 ends = scores[:, None] - offsets[:, 1], scores[:, None] + offsets[:, 0]
             made = np.stack(ends, axis=1)
         return made[:, :, 0] if len(self.coverages) == 1 else made
 
-    def chosen(self, found: Any, coverage: float | None) -> Any:
+    def chosen(self, found: Float | Bool, coverage: float | None) -> Float | Bool:
         """Those of one declared coverage, or of all."""
         self.refuse_undeclared(coverage)
         if coverage is None or len(self.coverages) == 1:
@@ -204,7 +211,7 @@ class Coverage(NamedTuple):
     """The share is at most this, except for targets on the boundary; 1 for sets."""
 
 
-def intervals_for(coverages: Any, task: str, learner: Learner) -> Intervals | None:
+def intervals_for(coverages: Declared, task: str, learner: Learner) -> Intervals | None:
     """The intervals of a model with that task; None if no coverage is declared."""
     declared = checked_coverages(coverages)
     if not declared:
@@ -217,14 +224,14 @@ def intervals_for(coverages: Any, task: str, learner: Learner) -> Intervals | No
     return Intervals(declared, task != "regression", learner.has_two_answers)
 
 
-def checked_coverages(coverages: Any) -> tuple[float, ...]:
+def checked_coverages(coverages: Declared) -> tuple[float, ...]:
     """The declared coverages; what is no share of rows is an error.
 
     >>> checked_coverages([0.5, 90])
     Traceback (most recent call last):
     ValueError: intervals: 90 is not a share of rows between 0 and 1, such as 0.9
     """
-    given = (coverages,) if isinstance(coverages, int | float) else tuple(coverages)
+    given = (coverages,) if isinstance(coverages, int | float) else tuple(coverages or ())
     for each in given:
         if isinstance(each, bool) or not isinstance(each, int | float) or not 0 < each < 1:
             raise ValueError(
