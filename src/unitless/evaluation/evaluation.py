@@ -23,6 +23,7 @@ from unitless.evaluation.alarms import Watch
 from unitless.evaluation.baselines import Constant, Previous, Sample, best_constant, last_label
 from unitless.evaluation.certified import certified
 from unitless.evaluation.examples import Examples
+from unitless.evaluation.interval_scores import IntervalScores
 from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, Facts, LearningCurve, RunningMetrics
 from unitless.evaluation.progressive import Bool, Step, is_held_out, progressive
 from unitless.model import Model
@@ -47,6 +48,9 @@ PARTS = (
     "examples.sample",
     "previous",
     "watch",
+    "interval_scores",
+    "interval_scores.curve",
+    "interval_scores.band",
 )
 """What a model file keeps of an evaluation, and the parts of which it keeps arrays and lists."""
 
@@ -76,6 +80,7 @@ class Evaluation:
         self.examples = Examples()
         self.previous = Previous(self.delay or 0)
         self.watch = Watch()
+        self.interval_scores = IntervalScores(self.model.intervals)
         self.information = InformationTest()  # of the rows since a run was resumed: it is not saved
         self.since = np.zeros(2)  # weight and loss since the last line of the table
         self.held = np.zeros(2)  # weight and loss of the rows held out in this pass
@@ -114,7 +119,14 @@ class Evaluation:
                 self.audited = contributions(self.model, rows[:1], fresh=True)
 
         steps = progressive(
-            self.model, blocks, first_row=at, holdout=holdout, delay=delay, cuts=cuts, before=before
+            self.model,
+            blocks,
+            first_row=at,
+            holdout=holdout,
+            delay=delay,
+            cuts=cuts,
+            before=before,
+            calibrate=is_first,
         )
         for step in steps:
             if is_first:
@@ -177,6 +189,10 @@ class Evaluation:
         losses = self.tally.add(targets, scores, weights)
         self.not_fresh.add(targets, step.not_fresh[counted], weights)
         self.curve.add(losses, weights)
+        if step.intervals is not None:
+            chosen = np.flatnonzero(counted)
+            both = step.intervals[0][chosen], step.intervals[1][chosen]
+            self.interval_scores.add(self.rows + 1 + chosen, targets, both)
         self.sample.add(np.column_stack([targets, weights]))
         names = self.model.feature_names
         self.examples.add(self.rows, step.rows, step.scores, counted, losses, names)

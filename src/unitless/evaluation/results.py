@@ -59,6 +59,7 @@ EFFECT = {
     **_each((str, int, float), "from? to?"),
 }
 METRICS = {f"{name}?": NUMBER for name in LABELS}
+INTERVAL = _each(NUMBER, "asked share width low high")
 TEST = {"source": (str, None), "rows": int, "unknown": int, "metrics": METRICS}
 TRIAL = {"units": str, "moved": MAYBE, "scores": NUMBER}
 NUMBERS = [NUMBER]
@@ -81,6 +82,9 @@ RESULTS = {
     "not_fresh?": (None, METRICS),
     "delay?": (int, None),
     "baseline": (None, {"score": SCORE, "loss": NUMBER}),
+    **_each([INTERVAL], "intervals? intervals_not_fresh?"),
+    "interval_curve?": [[NUMBER]],
+    "band?": [[MAYBE]],
     "last?": (None, {"loss": NUMBER, **_each(MAYBE, "same? chance? correlation?")}),
     "test?": (None, TEST),
     "certificate": (None, CERTIFICATE),
@@ -140,6 +144,10 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "metrics": run.tally.metrics(),
         "not_fresh": run.metrics_not_fresh(),
         "delay": run.delay,
+        "intervals": run.interval_scores.facts(model.intervals, fresh=True),
+        "intervals_not_fresh": run.interval_scores.facts(model.intervals, fresh=False),
+        "interval_curve": run.interval_scores.curve.points() if model.intervals else [],
+        "band": run.interval_scores.band.kept.tolist(),
         "baseline": None if constant is None else constant._asdict(),
         "last": run.last(),
         "certificate": certified(learner, constant),
