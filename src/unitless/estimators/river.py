@@ -29,7 +29,8 @@ from unitless.model.explanations import BASE, RECENT
 from unitless.model.input_rows import known_names
 from unitless.model.learner_choice import check_loss, make_learner
 from unitless.model.model import Task
-from unitless.uncertainty import intervals_for
+from unitless.uncertainty import Drift, DriftDetector, intervals_for
+from unitless.uncertainty.drift import FALSE_ALARMS
 
 Row = dict[Hashable, Any]
 Ends = tuple[float, float]
@@ -290,6 +291,42 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
         """The prediction for each row of a frame."""
         scores = self.to_model().scores(X)
         return dataframe.to_native_series(scores, name=None, like=dataframe.into_frame(X))
+
+
+class LossDriftDetector(base.DriftDetector):
+    """River's interface to the alarms of drift: `update` with each loss or error.
+
+    `drift_detected` is True after the loss at which a rise of the mean was noticed, and `drift`
+    tells where it began and by how much it rose. There is nothing to set but how many false alarms
+    are acceptable.
+
+    Parameters
+    ----------
+    false_alarms : float, default 1e-5
+        The largest expected number of false alarms per loss.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> detector = LossDriftDetector()
+    >>> for error in (rng.random(4000) < np.repeat([0.1, 0.3], 2000)).astype(float).tolist():
+    ...     detector.update(error)
+    ...     if detector.drift_detected:
+    ...         print(detector.drift)
+    from about row 1,985 on, the mean loss is 0.325 instead of 0.1043 (noticed at row 2,064)
+    """
+
+    def __init__(self, false_alarms: float = FALSE_ALARMS) -> None:
+        super().__init__()
+        self.false_alarms = false_alarms
+        self._detector = DriftDetector(false_alarms)
+        self.drift: Drift | None = None
+
+    def update(self, x: float) -> None:
+        """Take in the loss or the error of one row."""
+        found = self._detector.add(np.array([x], dtype=float))
+        self._drift_detected = bool(found)
+        self.drift = found[-1] if found else self.drift
 
 
 Classifier = UnitlessClassifier

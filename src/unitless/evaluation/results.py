@@ -16,6 +16,7 @@ import numpy as np
 
 from unitless import __version__
 from unitless.blend.blend import Blend
+from unitless.evaluation.baseline_tests import NAMES
 from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import LABELS, Facts
@@ -60,6 +61,7 @@ EFFECT = {
 }
 METRICS = {f"{name}?": NUMBER for name in LABELS}
 INTERVAL = _each(NUMBER, "asked share width low high")
+VERDICT = {**_each(MAYBE, "mean low high"), "row": (int, None), "level": NUMBER}
 TEST = {"source": (str, None), "rows": int, "unknown": int, "metrics": METRICS}
 TRIAL = {"units": str, "moved": MAYBE, "scores": NUMBER}
 NUMBERS = [NUMBER]
@@ -83,6 +85,7 @@ RESULTS = {
     "delay?": (int, None),
     "baseline": (None, {"score": SCORE, "loss": NUMBER}),
     **_each([INTERVAL], "intervals? intervals_not_fresh?"),
+    "verdicts?": {f"{name}?": VERDICT for name in NAMES},
     "interval_curve?": [[NUMBER]],
     "band?": [[MAYBE]],
     "last?": (None, {"loss": NUMBER, **_each(MAYBE, "same? chance? correlation?")}),
@@ -94,6 +97,7 @@ RESULTS = {
     "effects?": [EFFECT],
     "blend": (None, {"*": MAYBE}),
     "alarms": [{"feature": (str, int), "row": int, **_each(NUMBER, "before now factor")}],
+    "drifts?": [_each(NUMBER, "row start before now")],
     "classes?": [NUMBER],
     "confusion?": [[NUMBER]],
     "thresholds?": [[NUMBER, NUMBER, NUMBER]],
@@ -144,6 +148,7 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "metrics": run.tally.metrics(),
         "not_fresh": run.metrics_not_fresh(),
         "delay": run.delay,
+        "verdicts": run.tests.facts(),
         "intervals": run.interval_scores.facts(model.intervals, fresh=True),
         "intervals_not_fresh": run.interval_scores.facts(model.intervals, fresh=False),
         "interval_curve": run.interval_scores.curve.points() if model.intervals else [],
@@ -160,6 +165,7 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "effects": effects(model, TOP),
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
+        "drifts": run.drifts,
         "decisions": model.decisions,
         **more,
     }

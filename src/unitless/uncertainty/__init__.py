@@ -4,6 +4,16 @@
 betting primitive in `betting`. This package may import learners and what is below them.
 """
 
+from unitless.uncertainty.drift import Drift, DriftDetector
 from unitless.uncertainty.intervals import Coverage, Intervals, intervals_for
+from unitless.uncertainty.loss_differences import LossDifference, Verdict
 
-__all__ = ["Coverage", "Intervals", "intervals_for"]
+__all__ = [
+    "Coverage",
+    "Drift",
+    "DriftDetector",
+    "Intervals",
+    "LossDifference",
+    "Verdict",
+    "intervals_for",
+]
