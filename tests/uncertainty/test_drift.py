@@ -6,7 +6,6 @@ import pytest
 from naive.drift import first_alarm
 from unitless.uncertainty import DriftDetector
 
-
 LAWS = {
     "errors": lambda rng, n: 1.0 * (rng.random(n) < 0.1),
     "exponential": lambda rng, n: rng.exponential(size=n),
