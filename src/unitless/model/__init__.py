@@ -4,10 +4,11 @@ import os
 from typing import Any
 
 from unitless.model.file_blocks import Prepared
+from unitless.model.file_settings import FileSettings
 from unitless.model.learner_choice import LOSSES
 from unitless.model.model import Model
 
-__all__ = ["LOSSES", "Model", "Prepared", "load", "save"]
+__all__ = ["LOSSES", "FileSettings", "Model", "Prepared", "load", "save"]
 
 
 def __dir__() -> list[str]:
