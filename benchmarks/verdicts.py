@@ -23,7 +23,7 @@ from unitless.rows import as_rows
 from unitless.uncertainty import DriftDetector, LossDifference
 
 RESULTS = Path(__file__).parent / "results" / "verdicts.json"
-SEEDS = 20
+SEEDS = 5
 BEFORE, ROWS = 4000, 8000
 FALSE_ALARMS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3)
 
@@ -105,7 +105,7 @@ def drift_streams():
         ),
         "Friedman": lambda s: (
             synth.Friedman(s),
-            synth.FriedmanDrift("gra", position=(0, 1), seed=s + 1),
+            synth.FriedmanDrift("gsg", (1, 2), transition_window=1, seed=s + 1),
         ),
     }
 
