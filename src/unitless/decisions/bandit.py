@@ -104,8 +104,8 @@ class OnlineBandit:
     >>> clicks
     486
     >>> decision = bandit.choose({"age": 25})
-    >>> print(decision.action, {a: round(reward, 1) for a, reward in decision.estimates.items()})
-    A {'A': 1.0, 'B': 0.0}
+    >>> print(decision.action, f"{decision.probability:.3f} {decision.estimates['A']:.2f}")
+    A 1.000 1.00
     """
 
     def __init__(
@@ -192,9 +192,7 @@ class OnlineBandit:
             found = [self._choose_one(_row(records, k), offered, ids[k]) for k in range(count)]
             return _together(found, [*offered])
 
-    def _choose_one(
-        self, context: Contexts, offered: Offered, id: Hashable | None
-    ) -> Decision:
+    def _choose_one(self, context: Contexts, offered: Offered, id: Hashable | None) -> Decision:
         if id is not None and id in self.waiting:
             raise ValueError(f"id {id!r}: a decision with this id waits for its reward already")
         rows, commit = self._rows(context, offered, grow=id is not None)
@@ -332,7 +330,8 @@ class OnlineBandit:
             if features is not None:
                 records = [context] if one else records_of(context)
                 context = [
-                    with_features(record, own) for record, own in zip(records, features, strict=True)
+                    with_features(record, own)
+                    for record, own in zip(records, features, strict=True)
                 ]
             before = self.encoding.columns, self.has_features
             try:
@@ -359,9 +358,7 @@ class OnlineBandit:
                 raise ValueError(f"unknown action {action!r}: its features are not in `actions`")
         return [own[action] for action in chosen]
 
-    def _learn_rows(
-        self, rows: Rows, chosen: Sequence[Action], rewards: Sequence[float]
-    ) -> None:
+    def _learn_rows(self, rows: Rows, chosen: Sequence[Action], rewards: Sequence[float]) -> None:
         """Learn rows that were prepared, all of them or none."""
         targets = np.array(rewards)
         places: dict[Action, list[int]] = {}
@@ -372,8 +369,9 @@ class OnlineBandit:
             model = self.models.get(action) or new_model()
             piece = rows if len(own) == len(rows) else rows.take(np.array(own))
             piece = piece.with_targets(targets[own])
-            model.learner.check(piece)
             parts.append((action, model, piece))
+        for _, model, piece in parts if len(parts) > 1 else []:  # one alone is refused as a whole
+            model.learner.check(piece)
         for action, model, piece in parts:
             model.learn_rows(piece)
             self.models[action] = model

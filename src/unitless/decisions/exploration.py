@@ -3,26 +3,24 @@
 Of K actions with the estimated rewards f_a, of which action a was learned n_a times, after t
 rewards between `low` and `high`::
 
-    m_a = (n_a f_a + 3 high) / (n_a + 3)                optimistic estimates
-    b   = the first action with the largest m
-    d_a = (m_b - m_a) / (high - low)                    gaps
-    L   = max((high - m_b) / (high - low), 1 / (t + 1)) what the best action lacks
-    p_a = L / (K L + 4 t d_a)  for a != b               and p_b is the rest
+    u_a = n_a / (n_a + 3)  (high - f_a) / (high - low)  what an action lacks
+    b   = the first action with the smallest u
+    L   = max(u_b, 1 / (t + 1))
+    p_a = L / (K L + 4 t (u_a - u_b))  for a != b       and p_b is the rest
 
 Without L this is the inverse gap weighting of Abe and Long (1999), in the form of SquareCB (Foster
 and Rakhlin 2020). With L it is that of FastCB (Foster and Krishnamurthy 2021): there is little
-exploration where the best action is already almost as good as any reward has been. The reward
-`high`, counted three times, makes an action worth trying until a few rewards say otherwise. The
-rate 4 t and the number 3 were chosen by the mean loss over the data sets of
-`benchmarks/decisions.py`; a rate that follows from the computed regret bound explores more than
-pays on nearly all of them.
+exploration where the best action is already almost as good as any reward has been. The factor
+n / (n + 3) is that of three rewards `high` beside the n of the action, which make it worth trying
+until a few rewards say otherwise. The rate 4 t and the number 3 were chosen by the mean loss over
+the data sets of `benchmarks/decisions.py`; a rate that follows from the computed regret bound
+explores more than pays on nearly all of them.
 
 Every quantity is a ratio of differences of rewards, so neither their unit nor their origin matters.
 
 | paper (FastCB, Algorithm 1) | name | meaning                         |
 |-----------------------------|------|---------------------------------|
-| l hat(b)                    | L    | the loss of the best action     |
-| l hat(a) - l hat(b)         | d    | gaps                            |
+| estimated loss              | u    | what an action lacks            |
 | gamma                       | 4 t  | the rate                        |
 """
 
@@ -41,9 +39,7 @@ STREAM = 2
 """Of the hash: the stream of `random_state=0`, after those of held-out rows and the reservoir."""
 
 
-def probabilities(
-    estimates: Float, counts: Ints, rewards: int, low: float, high: float
-) -> Float:
+def probabilities(estimates: Float, counts: Ints, rewards: int, low: float, high: float) -> Float:
     """Return the probability of each action: one row per decision, one column per action.
 
     Parameters
@@ -62,13 +58,12 @@ def probabilities(
     actions = estimates.shape[1]
     if not high > low:  # nothing is known to be better than anything else
         return np.full(estimates.shape, 1.0 / actions)
-    optimistic = (counts * estimates + OPTIMISM * high) / (counts + OPTIMISM)
-    best = optimistic.argmax(axis=1)[:, None]
-    largest = np.take_along_axis(optimistic, best, axis=1)
-    spread = high - low
-    gaps = (largest - optimistic) / spread
-    lacking = np.maximum((high - largest) / spread, 1.0 / (rewards + 1))
-    drawn = lacking / (actions * lacking + RATE * rewards * gaps)
+    share = counts / (counts + OPTIMISM)
+    lacking = share * (high - estimates) / (high - low)
+    best = lacking.argmin(axis=1)[:, None]
+    least = np.take_along_axis(lacking, best, axis=1)
+    loss = np.maximum(least, 1.0 / (rewards + 1))
+    drawn = loss / (actions * loss + RATE * rewards * (lacking - least))
     np.put_along_axis(drawn, best, 0.0, axis=1)
     np.put_along_axis(drawn, best, 1.0 - drawn.sum(axis=1, keepdims=True), axis=1)
     return drawn

@@ -4,6 +4,7 @@ The header has the name and the parameters of the learner, the columns, names an
 `unitless.state` restores what was learned. See docs/reference/model-format.md.
 """
 
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -63,6 +64,12 @@ def as_bytes(
         Arrays of float64, int64 or int32, and JSON, that go with the model.
     """
     arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
+    if is_bandit(model):
+        from unitless.decisions.files import parts_of  # a layer above, not needed for models
+
+        own, more = parts_of(model)
+        header = {"format": FORMAT, "package": __version__, **own, "notes": notes or {}}
+        return container.packed(header, arrays | more)
     is_bare = isinstance(model, Learner)
     model = Model.of(model)
     header = {
@@ -75,6 +82,12 @@ def as_bytes(
         "model": {} if is_bare else _fields(model, arrays),
     }
     return container.packed(header, arrays)
+
+
+def is_bandit(thing: Any) -> bool:
+    """Whether this is an `OnlineBandit`, without importing it."""
+    bandit = sys.modules.get("unitless.decisions.bandit")
+    return bandit is not None and isinstance(thing, bandit.OnlineBandit)
 
 
 def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
@@ -138,6 +151,10 @@ def from_bytes(path: Pathlike, data: bytes) -> Any:
 
 
 def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
+    if written["kind"] == "bandit":
+        from unitless.decisions.files import bandit_of
+
+        return bandit_of(written, arrays)
     learner = _unpacked(written, "learner", arrays, size)
     kind = written["kind"]
     if kind == "learner":
