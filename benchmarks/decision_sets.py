@@ -85,9 +85,16 @@ SEVERAL: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "diamonds_5": lambda: bins("diamonds", 5),
 }
 """Sets with three or more classes."""
-TWO = (
-    "adult magic04 spambase htru2 german_credit breast_cancer online_shoppers credit_default"
-).split()
+TWO = [
+    "adult",
+    "magic04",
+    "spambase",
+    "htru2",
+    "german_credit",
+    "breast_cancer",
+    "online_shoppers",
+    "credit_default",
+]
 """Sets with two classes."""
 PRICES = {"california_housing": 1.0, "diamonds": 7e-6, "bike_hour": 1e9}
 GUESSES = {"power_plant": 1e-12, "cpu_act": 3e7}

@@ -1,8 +1,12 @@
-"""River models: `UnitlessClassifier` and `UnitlessRegressor` (pip install "unitless[river]")."""
+"""River models: `UnitlessClassifier`, `UnitlessRegressor` and `UnitlessBandit`.
 
+River is an optional extra: pip install "unitless[river]".
+"""
+
+from unitless.decisions.river import UnitlessBandit
 from unitless.estimators.river import UnitlessClassifier, UnitlessRegressor
 
-__all__ = ["UnitlessClassifier", "UnitlessRegressor"]
+__all__ = ["UnitlessBandit", "UnitlessClassifier", "UnitlessRegressor"]
 
 
 def __dir__() -> list[str]:

@@ -177,7 +177,9 @@ def test_frames_with_categories_dates_and_missing_values(kind):
 
 def test_dicts_with_dates_are_those_of_a_frame():
     table = frames()
-    records = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+    records = [
+        dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)
+    ]
     by_frame, by_dict = OnlineBandit(ACTIONS), OnlineBandit(ACTIONS)
     shown = [ACTIONS[k % 3] for k in range(20)]
     by_frame.learn(polars.DataFrame(table), shown, np.arange(20.0))

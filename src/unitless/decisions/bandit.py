@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unitless.decisions import exploration
 from unitless.decisions.contexts import (
     Contexts,
     Features,
@@ -20,7 +21,7 @@ from unitless.decisions.contexts import (
     rows_of_contexts,
     with_features,
 )
-from unitless.decisions.exploration import Float, draw, greedy, probabilities
+from unitless.decisions.exploration import Float
 from unitless.labels import label_array
 from unitless.model import Model
 from unitless.model.reservoir import KeptRow, row_of, rows_of_kept
@@ -198,7 +199,7 @@ class OnlineBandit:
         rows, commit = self._rows(context, offered, grow=id is not None)
         self._give_up()
         estimates, drawn = self._answers(rows, offered)
-        k = int(draw(drawn, self.decisions, self.random_state)[0])
+        k = int(exploration.draw(drawn, self.decisions, self.random_state)[0])
         action = [*offered][k]
         decision = Decision(
             action, float(drawn[0, k]), dict(zip(offered, estimates[0].tolist(), strict=True))
@@ -213,7 +214,7 @@ class OnlineBandit:
     def _choose_many(self, contexts: Contexts, offered: Offered) -> Decisions:
         rows, _ = self._rows(contexts, offered, grow=False)
         estimates, drawn = self._answers(rows, offered)
-        chosen = draw(drawn, self.decisions, self.random_state)
+        chosen = exploration.draw(drawn, self.decisions, self.random_state)
         self.decisions += len(rows)
         actions = [*offered]
         return Decisions(
@@ -263,22 +264,55 @@ class OnlineBandit:
         """Estimated rewards and probabilities, one row per decision, one column per action."""
         if isinstance(offered, Mapping):
             shared = self.models.get(None)
-            found = np.zeros(len(rows)) if shared is None else shared.predict_rows(rows)
-            estimates = found[None]
+            estimates = (np.zeros(len(rows)) if shared is None else shared.predict_rows(rows))[None]
             counts = np.full(len(offered), self.rewards)
         else:
-            estimates = np.empty((len(rows), len(offered)))
-            counts = np.zeros(len(offered), dtype=np.int64)
-            for k, action in enumerate(offered):
-                model = self.models.get(action)
-                if model is None:
-                    estimates[:, k] = self.mean_reward
-                else:
-                    estimates[:, k] = model.predict_rows(rows)
-                    counts[k] = model.rows
+            estimates = self._estimates(rows, offered)
+            learned = [self.models[a].rows if a in self.models else 0 for a in offered]
+            counts = np.array(learned)
         if not self.explore:
-            return estimates, greedy(estimates)
-        return estimates, probabilities(estimates, counts, self.rewards, self.low, self.high)
+            return estimates, exploration.greedy(estimates)
+        drawn = exploration.probabilities(estimates, counts, self.rewards, self.low, self.high)
+        return estimates, drawn
+
+    def _estimates(self, rows: Rows, actions: Sequence[Action]) -> Float:
+        """The estimated rewards of actions without features, one column per action."""
+        estimates = np.empty((len(rows), len(actions)))
+        for k, action in enumerate(actions):
+            model = self.models.get(action)
+            own = self.mean_reward if model is None else model.predict_rows(rows)
+            estimates[:, k] = own
+        return estimates
+
+    def probabilities(
+        self, context: Contexts, actions: Offered | None = None
+    ) -> dict[Action, float]:
+        """With which probability each action would be chosen now; nothing is drawn or kept."""
+        with self.lock:
+            offered = self._offered(actions)
+            before = self.encoding.columns, self.has_features
+            try:
+                rows, _ = self._rows(context, offered, grow=False)
+            finally:
+                self.encoding.columns, self.has_features = before
+            return dict(zip(offered, self._answers(rows, offered)[1][0].tolist(), strict=True))
+
+    def estimates(self, context: Contexts, actions: Sequence[Action]) -> Float:
+        """The estimated rewards of actions without features; nothing is drawn or kept.
+
+        One row per context, one column per action.
+        """
+        with self.lock:
+            self._check_kind(False)
+            for action in actions:
+                self._check_action(action)
+            prepared = self.encoding.columns
+            try:
+                prepare(self.encoding, context)
+                rows, _ = rows_of_contexts(self.encoding, context, False)
+            finally:
+                self.encoding.columns = prepared
+            return self._estimates(rows, actions)
 
     @property
     def mean_reward(self) -> float:

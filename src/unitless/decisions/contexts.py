@@ -90,3 +90,9 @@ def records_of(contexts: Contexts) -> list[Features]:
     if is_frame(contexts):
         return list(opened(contexts).rows(named=True))
     return list(contexts)
+
+
+def new_classifier(classes: Sequence[Hashable]) -> Model:
+    """A classifier that learns rows of contexts, beside a bandit."""
+    several = make_learner("blend", "softmax", len(classes))
+    return Model("multiclass", several, [*classes], reservoir=Reservoir(0))
