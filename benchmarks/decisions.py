@@ -6,6 +6,7 @@
                 standardised in hindsight (and then rewards between 0 and 1)
     units       choices in other units of features and rewards
     speed       a decision and its reward with 10 actions and 20 features, beside `learn_one`
+    coverage    how often a confidence sequence is wrong at any time, in 1000 simulated logs
     table       print what results/decisions.json holds
 
 The sets are those of `decision_sets.py`, shuffled with the seeds 0 to 4. The loss of a
@@ -56,6 +57,7 @@ DEFAULT = "--squarecb"
 MOST_FOR_PAIRS = 40
 """Features; with more, settings with all pairs of features are left out."""
 RULES = {"greedy": (0.0, np.inf), "3, 4 t": (3.0, 4.0), "3, 2 t": (3.0, 2.0), "3, t": (3.0, 1.0)}
+RULES |= {"10, 2 t": (10.0, 2.0)}
 RULES |= {"10, 4 t": (10.0, 4.0), "10, t": (10.0, 1.0), "1, t": (1.0, 1.0), "3, t / 4": (3.0, 0.25)}
 """By name: `OPTIMISM` and `RATE` of `unitless.decisions.exploration`."""
 NAMES = [*SEVERAL, *TWO, *PRICES, *GUESSES]
@@ -255,6 +257,38 @@ def run_speed(kept: dict[str, Any]) -> Iterator[str]:
     yield "speed"
 
 
+LOGS, LOG_ROWS = 1000, 2000
+
+
+def run_coverage(kept: dict[str, Any]) -> Iterator[str]:
+    """Value a constant policy, and one that changes, by logs with very unequal probabilities."""
+    from unitless.decisions.off_policy import sequence
+
+    kinds = {"clicks": (0.0, 1.0), "prices": (-4e6, 9e6)}
+    for kind, policy in product(kinds, ("constant", "changing")):
+        low, high = kinds[kind]
+        wrong, widths = 0, []
+        for seed in range(LOGS):
+            rng = np.random.default_rng(seed)
+            x, t = rng.random(LOG_ROWS), np.arange(LOG_ROWS) / LOG_ROWS
+            p = np.clip(rng.random(LOG_ROWS) ** 2, 0.01, 0.99)  # of the second action
+            shown = rng.random(LOG_ROWS) < p
+            means = 0.1 + 0.6 * x, 0.3 + 0.3 * t
+            own = np.where(shown, means[1], means[0])
+            draws = rng.random(LOG_ROWS) < own if kind == "clicks" else rng.beta(own, 1 - own)
+            chosen = np.ones(LOG_ROWS) if policy == "constant" else t  # probability of the second
+            weights = np.where(shown, chosen / p, (1 - chosen) / (1 - p))
+            true = np.cumsum(chosen * means[1] + (1 - chosen) * means[0]) / np.arange(
+                1, LOG_ROWS + 1
+            )
+            ends = sequence(weights, low + (high - low) * draws, bounds=(low, high))
+            below, above = ((end - low) / (high - low) for end in ends)
+            wrong += bool(((true < below) | (true > above)).any())
+            widths.append(above[-1] - below[-1])
+        kept[f"{kind}, {policy} policy"] = {"wrong": wrong / LOGS, "width": float(np.mean(widths))}
+        yield f"{kind}, {policy} policy"
+
+
 # Results
 
 
@@ -301,7 +335,7 @@ def table(results: dict[str, Any]) -> None:
         }
         for rule in sorted(rules, key=logs.__getitem__):
             print(f"rule {rule:10} geometric mean of losses {np.exp(logs[rule]):.4f}")
-    for part in ("units", "speed"):
+    for part in ("units", "speed", "coverage"):
         if part in results:
             print(part, results[part])
 
@@ -312,6 +346,7 @@ RUNS = {
     "vw": run_vw,
     "units": run_units,
     "speed": run_speed,
+    "coverage": run_coverage,
 }
 
 

@@ -39,6 +39,7 @@ GALLERY = (
     "drifting_stream",
     "views",
     "late_labels",
+    "decisions",
     "csv_bigger_than_memory",
     "adversary",
     "worst_case",
