@@ -192,7 +192,7 @@ def test_a_resumed_run_leaves_out_the_same_identifiers(unitless, tmp_path, rows)
     assert done.code == 0, done.err
     same = [unitless("predict", tmp_path / name, whole).out for name in "ab"]
     assert same[0] == same[1]
-    assert load(tmp_path / "b").ignore == ["user"]
+    assert load(tmp_path / "b").file.ignore == ["user"]
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_stopped_in_mid_file_and_resumed_is_the_same_model(unitless, tmp_path, f
         patch.setattr(persistence.container, "replace", dying)
         with pytest.raises(RuntimeError, match="killed"):
             unitless("evaluate", path, *words, *options, stopped, "--predictions", page)
-    assert persistence.load(stopped).position["skip"] == 300
+    assert persistence.load(stopped).file.position.skip == 300
     assert page.read_text() == expected  # the older file stays until the new one is complete
     assert 0 < len((tmp_path / "p.csv.partial").read_text()) < len(expected)
     done = unitless(
@@ -363,8 +363,8 @@ def test_ctrl_c_saves_the_model_of_the_last_finished_piece(tmp_path):
     _, err = run.communicate(timeout=60)
     assert run.returncode == 130, err
     model = persistence.load(tmp_path / "m")
-    assert 64 <= model.position["skip"] < 60_000
-    assert model.rows <= model.position["skip"]
+    assert 64 <= model.file.position.skip < 60_000
+    assert model.rows <= model.file.position.skip
     said, _, command = err.decode().rstrip("\n").partition("; continue with: unitless ")
     saved = f"{model.rows:,} rows learned and saved in {tmp_path / 'm'}"
     assert said == f"unitless: interrupted; {saved}"

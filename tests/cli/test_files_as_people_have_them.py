@@ -121,7 +121,7 @@ def test_signs_are_forced_or_forbidden(unitless, tmp_path):
     kinds = []
     for more in ((), ("--decimal", ","), ("--thousands", "none")):
         results, _ = evaluated(unitless, path, *words, *more, "--save", tmp_path / "m")
-        kinds.append(load(tmp_path / "m").position["columns"]["sold"])
+        kinds.append(load(tmp_path / "m").file.position.columns["sold"])
     assert kinds == ["number 1,234.5", "number 1234,5", "string"]
     assert results["task"] == "multiclass"
     done = unitless("evaluate", path, *words, "--decimal", ";")

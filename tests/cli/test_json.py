@@ -22,7 +22,7 @@ def test_lists_are_features(unitless, tmp_path, array):
     assert done.code == 0, done.err
     assert "3 numeric, 1 of lists, one feature per member (tags)" in done.out
     names = ["user.id", "at.0", "at.1", "tags=new", "tags=late"]
-    assert sorted(persistence.load(tmp_path / "m").columns.names) == sorted(names)
+    assert sorted(persistence.load(tmp_path / "m").encoder.names) == sorted(names)
 
 
 def test_deep_members_are_ignored(unitless, tmp_path):
@@ -38,6 +38,6 @@ def test_deep_members_are_ignored(unitless, tmp_path):
         done = unitless("evaluate", path, *OPTIONS, *words, "--save", tmp_path / "m")
         assert done.code == 0, done.err
         assert not [
-            name for name in persistence.load(tmp_path / "m").columns.names if "deep" in name
+            name for name in persistence.load(tmp_path / "m").encoder.names if "deep" in name
         ]
         assert unitless("predict", tmp_path / "m", path, "-o", tmp_path / "p.csv").code == 0

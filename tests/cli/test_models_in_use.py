@@ -38,7 +38,7 @@ def test_predict_gives_the_library_s_bits(unitless, tmp_path, data, frame, saved
     frame.select(*FEATURES[::-1], "label", "weight").write_csv(without)  # no target, other order
     same_bits(predictions(unitless("predict", saved, without).out), expected)
     model = persistence.load(saved)
-    encoded = model.columns.encode(frame.select(FEATURES), grow=False).X
+    encoded = model.encoder.encode(frame.select(FEATURES), grow=False).X
     same_bits(model.learner.predict(as_rows(encoded)), expected)
 
 

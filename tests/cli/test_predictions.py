@@ -81,9 +81,9 @@ def test_a_disk_that_predictions_fill(unitless, tmp_path, data):
         )
     assert done.code == 3
     assert f"{tmp_path / 'p'}: " in done.err
-    rows, learned = len(lines_of(tmp_path / "p")), persistence.load(tmp_path / "m").position
+    rows, learned = len(lines_of(tmp_path / "p")), persistence.load(tmp_path / "m").file.position
     assert 0 < rows < 20_000
-    assert learned["rows"] + learned.get("skip", 0) == rows + 4096
+    assert learned.row == rows + 4096
 
 
 def test_a_disk_without_room_for_any_model(unitless, tmp_path, data, monkeypatch):

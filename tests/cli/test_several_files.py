@@ -7,6 +7,7 @@ import pytest
 from cli.material import table, written
 from unitless import persistence
 from unitless.persistence.saving import as_bytes
+from unitless.readers import Position
 
 ROWS = 240
 OPTIONS = ("-t", "label", "--ignore", "score", "-l", "coordinate", "--quiet")
@@ -23,7 +24,7 @@ def parts(tmp_path):
 
 def learned(path):
     model = persistence.load(path)
-    model.position, model.source, model.decisions = {}, "", []
+    model.file.position, model.file.source, model.file.decisions = Position(), "", []
     return as_bytes(model)
 
 

@@ -52,8 +52,8 @@ def in_one_pass(learner, source, key=""):
 
 def predictions(model, frame):
     """Of the rows of a frame."""
-    names = [name for name in frame.columns if name not in (*model.ignore, model.target)]
-    encoded = model.columns.encode(frame.select(names), grow=False)
+    names = [name for name in frame.columns if name not in (*model.file.ignore, model.file.target)]
+    encoded = model.encoder.encode(frame.select(names), grow=False)
     from unitless.rows import as_rows
 
     return model.learner.predict(as_rows(encoded.X))

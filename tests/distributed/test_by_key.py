@@ -11,6 +11,7 @@ from distributed.files import classes, in_one_pass, numbers, parquet, table
 from unitless.distributed import PartitionedData, by_key
 from unitless.distributed import fit_by_key as fit_by_key_on
 from unitless.persistence.saving import as_bytes
+from unitless.readers import Position
 
 
 def fit_by_key(*arguments, **options):
@@ -34,8 +35,12 @@ def test_each_model_is_that_of_its_rows_alone(tmp_path, make):
     assert made.rows == 600
     for name in made:
         mine, other = made[name], alone(tmp_path / f"{name}.parquet", source, frame, name)
-        other.source, other.position, other.labels = mine.source, {}, mine.labels
-        assert "carrier" not in mine.columns.kinds
+        other.file.source, other.file.position, other.labels = (
+            mine.file.source,
+            Position(),
+            mine.labels,
+        )
+        assert "carrier" not in mine.encoder.kinds
         assert as_bytes(mine) == as_bytes(other)
 
 
@@ -53,7 +58,7 @@ def test_files_of_different_columns_are_learned_one_after_the_other(tmp_path):
     for k, own in enumerate(frames):
         own.filter(pl.col("carrier") == "c1").write_parquet(alone / f"{k}.parquet")
     mine, other = made["c1"], in_one_pass("vaw", replace(source, path=alone), key="carrier")
-    other.source, other.position = mine.source, {}
+    other.file.source, other.file.position = mine.file.source, Position()
     assert as_bytes(mine) == as_bytes(other)
 
 
@@ -143,6 +148,6 @@ def test_dates_of_csv_files(tmp_path):
     for name in made:
         own = in_one_pass("vaw", dated(tmp_path / name, [name]), key="carrier")
         mine = made[name]
-        assert mine.columns.kinds["day"] == "date"
-        own.source, own.position = mine.source, {}
+        assert mine.encoder.kinds["day"] == "date"
+        own.file.source, own.file.position = mine.file.source, Position()
         assert as_bytes(mine) == as_bytes(own)

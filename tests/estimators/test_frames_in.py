@@ -161,7 +161,7 @@ def test_more_passes_over_a_frame():
     np.testing.assert_array_equal(twice.progressive_, by_hand.progressive_)
     mixed = OnlineClassifier(shuffle=True, random_state=0).fit(made("polars"), LABELS)
     order = np.random.RandomState(0).permutation(len(LABELS))
-    rows = OnlineClassifier().fit(made("polars"), LABELS).model_.columns.encode(made("polars")).X
+    rows = OnlineClassifier().fit(made("polars"), LABELS).model_.encoder.encode(made("polars")).X
     near(mixed, OnlineClassifier(shuffle=True, random_state=0).fit(rows, LABELS))
     assert len(order) == len(mixed.progressive_)
 

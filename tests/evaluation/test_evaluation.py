@@ -29,7 +29,7 @@ def run_over(text, block_bytes, stop=None, learner="nag", path=None):
             again = resumed(path)
             rest = open_blocks(
                 io.BytesIO(text.encode()), target="kind", block_bytes=block_bytes,
-                resume=again.model.position,
+                resume=again.model.file.position,
             )  # fmt: skip
             for _ in again.over(rest, every=STOP):
                 pass

@@ -18,7 +18,7 @@ each_learner = pytest.mark.parametrize("name", sorted(REGISTRY))
 def block_of(n, weights=None, seed=0):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 3)), rng.choice([-1.0, 1.0], n)
-    return FileBlock(None, as_rows(X), np.arange(n), {}, {}, y, weights)
+    return FileBlock(None, as_rows(X), np.arange(n), targets=y, weights=weights)
 
 
 def rows_of(block):
@@ -87,7 +87,7 @@ def test_scores_count_from_the_first_row_that_could_know_a_target(delay):
     X = rng.normal(size=(40, 2))
     targets = 1e6 + X[:, 0]
     targets[:2] = np.nan
-    block = FileBlock(None, as_rows(X), np.arange(40), {}, {}, targets)
+    block = FileBlock(None, as_rows(X), np.arange(40), targets=targets)
     run = Evaluation(Model.of(get("vaw")("squared")))
     scores = np.concatenate([step.scores for step in run.over([block], delay=delay)])
     first = 3 + delay  # rows 1 and 2 have no label, and row 3 is the first that has
@@ -149,7 +149,7 @@ def test_losses_near_the_largest_float():
     """Their sum is beyond float64, their average is not."""
     n = 8
     targets = np.full(n, 1.5e308)
-    block = FileBlock(None, as_rows(np.ones((n, 1))), np.arange(n), {}, {}, targets)
+    block = FileBlock(None, as_rows(np.ones((n, 1))), np.arange(n), targets=targets)
     run = Evaluation(Model.of(get("zero")("absolute")))
     with np.errstate(over="ignore"):
         for _ in run.over([block]):

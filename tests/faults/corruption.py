@@ -59,7 +59,7 @@ def examples(folder):
     made["blend"] = get("blend")()
     made["blend"].learn(rows)
     for name, model in made.items():
-        persistence.save(model, Path(folder, name), position={"rows": 20}, notes={"a": [1, {}]})
+        persistence.save(model, Path(folder, name), notes={"a": [1, {}]})
     run = evaluated()
     run.save(Path(folder, "stream"))
     return {name: Path(folder, name).read_bytes() for name in [*made, "stream"]}

@@ -82,14 +82,14 @@ def continue_learner(model, task, part):
 
 
 def continue_model(model, task, part):
-    by_name = model.columns is not None or model.learner.names.columns
+    by_name = model.encoder is not None or model.learner.names.columns
     model.learn(FRAME[part] if by_name else X[part], TARGETS[task][part])
     return model
 
 
 def continue_sklearn(model, task, part):
     estimator = model.to_sklearn()
-    by_name = model.columns is not None or model.learner.names.columns
+    by_name = model.encoder is not None or model.learner.names.columns
     rows = FRAME[part] if by_name else X[part]
     return estimator.partial_fit(rows, TARGETS[task][part])
 
@@ -103,7 +103,7 @@ def continue_river(model, task, part):
 
 
 def continue_file(model, task, part):
-    model.target = "y"
+    model.file.target = "y"
     return run_file(model, file_blocks(task, part))
 
 

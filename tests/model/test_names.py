@@ -33,8 +33,8 @@ def model(request, tmp_path):
     """A model of each kind of table; "station" is ignored."""
     if request.param == "frame":
         made = OnlineRegressor().fit(FRAME, TARGET).to_model()
-        made.target, made.ignore = "rides", ["station"]
-        made.keep.remove("station")
+        made.file.target, made.file.ignore = "rides", ["station"]
+        made.file.keep.remove("station")
         return made
     path = tmp_path / f"rows.{request.param}"
     table = polars.from_pandas(FRAME.assign(rides=TARGET, weight=1.0))
@@ -76,7 +76,9 @@ def test_ignored_names_leave_no_trace(model):
 
 
 def test_target_weight_and_ignored_columns_are_accepted(model):
-    more = {name: 1.0 for name in (model.target, model.weight, *model.ignore) if name}
+    more = {
+        name: 1.0 for name in (model.file.target, model.file.weight, *model.file.ignore) if name
+    }
     assert len(more) >= 2
     assert model.predict(ROW | more) == model.predict(ROW)
     before = model.predict(ROW)

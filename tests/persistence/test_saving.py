@@ -134,13 +134,11 @@ def test_every_fitted_attribute_is_kept_or_belongs_to_a_call():
         }
 
 
-def test_position_notes_and_other_arrays(tmp_path):
-    position = {"offset": 12, "columns": {"a": "number"}}
+def test_notes_and_other_arrays(tmp_path):
     counts = {"counts": np.arange(3)}
-    persistence.save(Coordinate(), tmp_path / "m", position=position, notes={"a": 1}, extra=counts)
+    persistence.save(Coordinate(), tmp_path / "m", notes={"a": 1}, extra=counts)
     said = persistence.header(tmp_path / "m")
-    assert (said["position"], said["notes"], said["format"]) == (
-        position,
+    assert (said["notes"], said["format"]) == (
         {"a": 1},
         persistence.FORMAT,
     )

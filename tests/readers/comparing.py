@@ -269,7 +269,7 @@ def compare_encodings(rng):
     if blocks is None:
         assert encoding == "noise"  # bytes that no encoding has
         return False
-    found = blocks[-1].position.get("encoding", "utf-8-sig")
+    found = blocks[-1].position.encoding or "utf-8-sig"
     wanted = data.decode(found, "strict").splitlines() if encoding == "noise" else None
     cells = [row for block in blocks for row in block.frame.rows()]
     if wanted is None:

@@ -90,7 +90,7 @@ def check(format, data, options):
         assert error.file == "the stream"  # noqa: PT017
         return False
     last = blocks[-1].position
-    assert last["rows"] == sum(map(len, blocks))
+    assert last.rows == sum(map(len, blocks))
     lines = [line for block in blocks for line in block.lines.tolist()]
     assert lines == sorted(set(lines))
     for block in blocks:
@@ -107,30 +107,30 @@ def check_sparse(twin, data, lines, last):
     """The lines that are rows, and how many are bad, as a plain parser has it."""
     wanted = list(expected(twin, data))
     assert lines == [line for line, row in wanted if row == "row"]
-    assert last["skipped"] == sum(row == "bad" for _, row in wanted)
+    assert last.skipped == sum(row == "bad" for _, row in wanted)
 
 
 def check_csv(data, lines, last, options):
     """Each record is the header, a row, or a bad line; one of a wrong shape is bad."""
-    separator, quote = last["separator"].encode(), last["quote"] and last["quote"].encode()
+    separator, quote = last.separator.encode(), last.quote and last.quote.encode()
     records = csv_records(data, separator, quote)
     starts = [start for start, *_ in records] + [len(data)]
     texts = [data[start:stop] for start, stop in itertools.pairwise(starts)]
     filled = [k for k, text in enumerate(texts) if text not in (b"\n", b"\r\n")]
     found = [records[k] for k in filled][options["header"] :]
-    assert len(lines) + last["skipped"] == len(found)
-    width = len(last["columns"])
+    assert len(lines) + last.skipped == len(found)
+    width = len(last.columns)
     assert set(lines) <= {line + 1 for _, line, fields in found if fields == width}
 
 
 def check_jsonl(data, lines, last, options):
     """Each line that is not blank is a row or bad; an array is read as json reads it."""
     if data.lstrip(b" \t\r\n\v\f").startswith(b"["):
-        if not last["skipped"]:
+        if not last.skipped:
             assert len(lines) == len(json.loads(data))
         return
     filled = [k for k, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    assert len(lines) + last["skipped"] == len(filled)
+    assert len(lines) + last.skipped == len(filled)
     assert set(lines) <= set(filled)
 
 
@@ -142,7 +142,7 @@ def check_stored(data, lines, last, options):
         found = read.read_table(file).num_rows
     except (pyarrow.ArrowException, OSError, ValueError):
         return  # it is stricter in places
-    assert len(lines) + last["skipped"] == found
+    assert len(lines) + last.skipped == found
 
 
 check_rows = {

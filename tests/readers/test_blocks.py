@@ -115,8 +115,8 @@ def test_blocks_make_the_file(format, read_ahead):
     assert len(many) > 5
     assert flat_weights(rows(many)) == one
     assert len(one) == N
-    assert many[-1].position["rows"] == N
-    assert many[-1].position["skipped"] == (format not in ("parquet", "arrow"))
+    assert many[-1].position.rows == N
+    assert many[-1].position.skipped == (format not in ("parquet", "arrow"))
 
 
 @each_format
@@ -132,7 +132,7 @@ def test_resumed_at_every_block(format, pack, stream):
     blocks = list(opened(format, fresh()))
     for k, block in enumerate(blocks):
         names = [name for past in blocks[: k + 1] for name in past.new_names]
-        token = json.loads(json.dumps(block.position))
+        token = json.loads(json.dumps(block.position.as_json()))
         rest = list(opened(format, fresh(), resume=token, names=names))
         assert flat_weights(rows(rest)) == flat_weights(rows(blocks[k + 1 :]))
         if rest:
@@ -148,7 +148,7 @@ def test_resumed_at_any_row(format, data):
     blocks = list(opened(format, read_ahead=False))
     k = data.draw(st.integers(0, len(blocks) - 1))
     row = data.draw(st.integers(0, len(blocks[k])))
-    token = json.loads(json.dumps(blocks[k].position_at(row)))
+    token = json.loads(json.dumps(blocks[k].position_at(row).as_json()))
     seen = sum(map(len, blocks[:k])) + row
     names = [name for past in blocks[: k + 1] for name in past.new_names]
     rest = list(opened(format, resume=token, names=names, read_ahead=False))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from readers.naive import csv_records, read
 from unitless.readers import ReadError, open_blocks
+from unitless.readers.blocks import OddCells
 from unitless.readers.csv_records import Dialect, records, regular_lines, whole_records
 
 
@@ -20,7 +21,7 @@ def table(data, **options):
     blocks = read(data if isinstance(data, bytes) else data.encode(), format="csv", **options)
     frame = pl.concat([block.frame for block in blocks])
     assert set(frame.dtypes) <= {pl.Float64, pl.String, pl.Boolean, pl.Date, pl.Datetime("us")}
-    assert sum(map(len, blocks)) == frame.height == blocks[-1].position["rows"]
+    assert sum(map(len, blocks)) == frame.height == blocks[-1].position.rows
     return frame.columns, frame.rows()
 
 
@@ -144,9 +145,9 @@ def test_odd_cells_are_missing_and_counted(block_bytes):
     found = pl.concat([block.frame for block in blocks])["x"].to_list()
     assert found == [None if k in (20, 50, 59) else float(k) for k in range(60)]
     last = blocks[-1].position
-    assert (last["coerced"], last["odd_cells"]) == (3, {"x": [3, 22, "abc"]})
+    assert (last.coerced, last.odd_cells) == (3, {"x": OddCells(3, 22, "abc")})
     resumed = read(data, format="csv", types=types, resume=blocks[-1].position_at(0))
-    assert resumed[-1].position["odd_cells"] == last["odd_cells"]
+    assert resumed[-1].position.odd_cells == last.odd_cells
     with pytest.raises(ReadError, match="a number was expected: 'abc'") as caught:
         read(data, format="csv", block_bytes=block_bytes, types=types, strict=True)
     assert (caught.value.line, caught.value.column) == (22, "x")
@@ -163,7 +164,7 @@ def test_booleans(block_bytes):
     types = {"a": "boolean", "b": "boolean"}
     blocks = read(more, format="csv", block_bytes=block_bytes, types=types)
     assert blocks[-1].frame.rows()[-1][:2] == (None, None)
-    assert blocks[-1].position["odd_cells"] == {"a": [1, 6, "maybe"], "b": [1, 6, "1"]}
+    assert blocks[-1].position.odd_cells == {"a": OddCells(1, 6, "maybe"), "b": OddCells(1, 6, "1")}
     with pytest.raises(ReadError, match="line 6, column 'a': true or false was expected: 'maybe'"):
         read(more, format="csv", types=types, strict=True)
 
@@ -205,7 +206,7 @@ def test_bad_lines(line, column, text, why, block_bytes):
     blocks = read(data, skip_bad=1, **options)
     frame = pl.concat([block.frame for block in blocks])
     assert frame["a"].to_list() == [1.0, 2.0, 3.0, 5.0]
-    assert blocks[-1].position["skipped"] == 1
+    assert blocks[-1].position.skipped == 1
     assert np.concatenate([block.lines for block in blocks]).tolist() == [2, 3, 4, 6]
 
 
@@ -216,7 +217,7 @@ def test_coerced_cells(cell):
     frame = pl.concat([block.frame for block in blocks])
     assert frame["a"].to_list() == [1.0, 2.0, 3.0, None, 5.0]
     assert frame["b"].to_list() == ["x", "y", "z", "w", "v"]
-    assert blocks[-1].position["coerced"] == 1
+    assert blocks[-1].position.coerced == 1
 
 
 def test_bad_bytes():
@@ -250,7 +251,7 @@ def test_header_that_names_a_column_twice():
         assert table(text)[0] == wanted, header
     assert table("x,,x,\n1,2,3,4\n")[0] == ["x", "c2", "x.1", "c4"]
     block = read(b"a,a,b\n1,2,3\n", format="csv")[0]
-    assert block.position["renamed"] == {"a.1": "a"}
+    assert block.position.renamed == {"a.1": "a"}
     assert block.frame.row(0) == (1, 2, 3)
     with pytest.raises(ReadError, match="not UTF-8"):
         table(b"a,\xff\n1,2\n", encoding="utf-8")
@@ -379,7 +380,7 @@ def test_a_first_block_without_rows_settles_no_types(line, block_bytes):
     blocks = read(data, format="csv", encoding="utf-8", block_bytes=block_bytes, skip_bad=1)
     frame = pl.concat([block.frame for block in blocks])
     assert frame.rows() == [(1.0, "x"), (2.0, "y")] * 3
-    assert blocks[-1].position["columns"] == {"a": "number", "b": "string"}
+    assert blocks[-1].position.columns == {"a": "number", "b": "string"}
 
 
 MARK = "\ufeff"
@@ -422,5 +423,5 @@ def test_a_first_line_of_blanks_does_not_depend_on_the_size_of_blocks(first, hea
         options = {"header": header, "block_bytes": block_bytes, "skip_bad": 9, "separator": ","}
         blocks = read(f"{first}\n1,2\n3\n".encode(), format="csv", **options)
         lines = [line for block in blocks for line in block.lines.tolist()]
-        found.append((lines, blocks[-1].position["skipped"]))
+        found.append((lines, blocks[-1].position.skipped))
     assert found[0] == found[1]

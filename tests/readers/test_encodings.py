@@ -49,14 +49,14 @@ def test_any_encoding_gives_the_same_rows(encoding, block_bytes):
         for row in (1, len(block)):
             later = list(open_blocks(io.BytesIO(data), resume=block.position_at(row)))
             rest = [row for each in later for row in each.frame.rows()]
-            assert rest == wanted[block.start["rows"] + row :]
+            assert rest == wanted[block.start.rows + row :]
 
 
 def test_an_encoding_can_be_given():
     data = "who\nМосква\n".encode("koi8-r")
     (block,) = read(data, format="csv", encoding="koi8-r")
     assert block.frame.rows() == [("Москва",)]
-    assert block.position["encoding"] == "koi8-r"
+    assert block.position.encoding == "koi8-r"
     with pytest.raises(ValueError, match="there is no encoding 'klingon'"):
         read(data, format="csv", encoding="klingon")
     with pytest.raises(ReadError, match="not ascii.*--encoding"):  # noqa: RUF043

@@ -59,11 +59,11 @@ def test_files_are_one_stream(folders, format, read_ahead):
     wanted = open_blocks(io.BytesIO(FILES[format]), format=format, skip_bad=1)
     blocks = list(opened(folders / format, read_ahead=read_ahead))
     assert contents(rows(blocks)) == contents(rows(wanted))
-    assert [block.position["rows"] for block in blocks][-1] == 120
-    assert blocks[-1].position["skipped"] == (format not in ("parquet", "arrow"))
+    assert [block.position.rows for block in blocks][-1] == 120
+    assert blocks[-1].position.skipped == (format not in ("parquet", "arrow"))
     files = [str(folders / format / f"{k}.{format}") for k in range(COUNT)]
     assert [*dict.fromkeys(block.file for block in blocks)] == files
-    assert blocks[-1].position["files"] == files
+    assert blocks[-1].position.files == tuple(files)
     done = [block.done for block in blocks]
     assert done == sorted(done)
     assert done[-1] == 1
@@ -77,7 +77,7 @@ def test_resumed_at_any_row_of_any_file(folders, format):
     for k, block in enumerate(blocks):
         names = [name for past in blocks[: k + 1] for name in past.new_names]
         for row in {0, 1, len(block) // 2, len(block)}:
-            place = json.loads(json.dumps(block.position_at(row)))
+            place = json.loads(json.dumps(block.position_at(row).as_json()))
             rest = opened(folders / format, resume=place, names=names, read_ahead=False)
             assert flat_weights(rows(rest)) == whole[seen + row :]
         seen += len(block)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from readers.naive import read
 from unitless.encoders import FrameEncoder
 from unitless.readers import ReadError
+from unitless.readers.blocks import OddCells
 
 
 def rows(data, **options):
@@ -51,7 +52,7 @@ def test_an_absent_label_is_missing(odd):
     np.testing.assert_array_equal(block.targets[:3], [1, np.nan, np.nan])
     assert block.weights[:3].tolist() == [2, 0, 1]
     assert block.frame["x"].to_list()[:3] == [3, None, None]
-    assert block.position["skipped"] == 1
+    assert block.position.skipped == 1
     with pytest.raises(ReadError, match="the weight is missing") as caught:
         read(text.encode(), format="jsonl", **options)
     assert (caught.value.line, caught.value.column) == (4, "w")
@@ -61,7 +62,7 @@ def test_columns_appear():
     text = b'{"a": 1}\n{"b": "x"}\n{"c": {"d": 2}}\n'
     blocks = read(text, format="jsonl", block_bytes=10)
     assert [block.frame.columns for block in blocks] == [["a"], ["a", "b"], ["a", "b", "c.d"]]
-    assert blocks[-1].position["columns"] == {"a": "number", "b": "string", "c.d": "number"}
+    assert blocks[-1].position.columns == {"a": "number", "b": "string", "c.d": "number"}
 
 
 @pytest.mark.parametrize("before", ["{}", '{"late": null}'])
@@ -91,7 +92,7 @@ def test_a_column_begins_with_its_first_value(before, late):
 def test_a_name_that_is_null_at_first_has_no_kind_yet():
     text = b'{"day": null}\n{"day": "2024-01-31"}\n'
     first, second = read(text, format="jsonl", block_bytes=10)
-    assert first.position["columns"] == {"day": None}
+    assert first.position.columns == {"day": None}
     assert second.frame["day"].to_list() == [datetime.date(2024, 1, 31)]
 
 
@@ -163,14 +164,14 @@ def test_bad_lines(line, column, why, block_bytes):
     blocks = read(data, skip_bad=1, **options)
     assert [value for block in blocks for value in block.frame["a"].to_list()] == [1.0, 2.0]
     assert [line for block in blocks for line in block.lines.tolist()] == [1, 4]
-    assert blocks[-1].position["skipped"] == 1
+    assert blocks[-1].position.skipped == 1
 
 
 def test_coerced():
     text = b'{"a": 1, "b": "x"}\n{"a": "y", "b": 2}\n{"a": Infinity}\n'
     (block,) = read(text, format="jsonl", types={"a": "number"})
-    assert block.position["coerced"] == 2
-    assert block.position["odd_cells"] == {"a": [2, 2, "y"]}
+    assert block.position.coerced == 2
+    assert block.position.odd_cells == {"a": OddCells(2, 2, "y")}
     np.testing.assert_array_equal(block.frame["a"].to_numpy(), [1, np.nan, np.nan])
 
 
@@ -184,7 +185,10 @@ def test_odd_cells_are_missing_and_counted(block_bytes):
     assert found == [None if isinstance(value, str) else value for value in values]
     labels = np.concatenate([block.targets for block in blocks])
     assert np.isnan(labels).sum() == 3
-    assert blocks[-1].position["odd_cells"] == {"x": [1, 33, "abc"], "y": [1, 33, "abc"]}
+    assert blocks[-1].position.odd_cells == {
+        "x": OddCells(1, 33, "abc"),
+        "y": OddCells(1, 33, "abc"),
+    }
     with pytest.raises(ReadError, match="a number was expected") as caught:
         read(lines.encode(), format="jsonl", strict=True)
     assert caught.value.line == 33
@@ -209,7 +213,7 @@ def test_dates():
         assert frame["a"].to_list() == (days if size == 5 else [str(days[0]), None, "2024-02-30"])
         assert frame["b"][0] == datetime.datetime(2024, 1, 1, 10)
         assert blocks[0].targets.tolist()[0] == "2024-01-01"
-        assert blocks[-1].position["skipped"] == (size == 5)
+        assert blocks[-1].position.skipped == (size == 5)
     with pytest.raises(ReadError, match="a date was expected: '2024-02-30'") as caught:
         read(data, format="jsonl", block_bytes=5, strict=True)
     assert (caught.value.line, caught.value.column) == (3, "a")

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from readers.naive import read
+from unitless.readers.blocks import OddCells
 
 ROWS = 300
 CELLS = {
@@ -56,9 +57,9 @@ def test_every_format_has_the_same_values(format, block_bytes):
     assert frame.equals(wanted.drop("profit"))
     targets = np.concatenate([block.targets for block in blocks])
     np.testing.assert_array_equal(targets, wanted["profit"])
-    assert blocks[-1].position["coerced"] == 0
+    assert blocks[-1].position.coerced == 0
     for block in blocks:
-        place = json.loads(json.dumps(block.position_at(min(3, len(block)))))
+        place = json.loads(json.dumps(block.position_at(min(3, len(block))).as_json()))
         rest = read(data, format=format, block_bytes=block_bytes, target="profit", resume=place)
         again = pl.concat([each.frame for each in rest])
         assert again.equals(frame.tail(len(again)))
@@ -79,10 +80,10 @@ def test_a_string_that_is_no_number_is_missing(format):
     frame = pl.DataFrame({"x": [*cells, "n.v.", "NA", "-"], "s": ["a"] * 99 + ["NA"]})
     (block,) = read(written(frame, format), format=format)
     assert block.frame["x"].to_list() == [*range(97), None, None, None]
-    assert block.position["odd_cells"] == {"x": [1, 98, "n.v."]}
+    assert block.position.odd_cells == {"x": OddCells(1, 98, "n.v.")}
     assert block.frame["s"].to_list() == frame["s"].to_list()
     (block,) = read(written(frame, format), format=format, na=["n.v.", "a", "5"])
-    assert block.position["coerced"] == 0
+    assert block.position.coerced == 0
     assert block.frame["x"][5] is None
     assert block.frame["s"].null_count() == 99
     (block,) = read(written(frame, format), format=format, types={"x": "category"})
@@ -144,7 +145,9 @@ def test_points_between_thousands_may_come_late(separator, block_bytes, large):
     assert frame["b"].to_list() == numbers
     assert frame["a"].to_list() == [k / 8 for k in range(ROWS)]
     place = blocks[0].position
-    rest = read(data.encode(), block_bytes=block_bytes, resume=json.loads(json.dumps(place)))
+    rest = read(
+        data.encode(), block_bytes=block_bytes, resume=json.loads(json.dumps(place.as_json()))
+    )
     if len(blocks) > 1:
         assert pl.concat([each.frame for each in rest]).equals(frame.tail(-len(blocks[0])))
 
@@ -155,7 +158,7 @@ def test_decimal_commas_far_from_the_beginning():
     lines = [f"{k % 900};{k % 800}" for k in range(count)] + ["1,5;1.014"] * 300
     (block,) = read("\n".join(["a;b", *lines]).encode())
     assert block.frame.tail(1).rows() == [(1.5, 1014.0)]
-    assert block.position["coerced"] == 0
+    assert block.position.coerced == 0
 
 
 def test_a_file_with_points_is_not_read_with_commas():
@@ -179,7 +182,7 @@ def test_cells_that_are_missing_in_every_column(cell, blank):
     (block,) = read(text.encode(), target="y")
     assert block.frame.fill_nan(None).row(10) == (None, None)
     assert block.targets[10] is None
-    assert block.position["coerced"] == 0
+    assert block.position.coerced == 0
 
 
 @pytest.mark.parametrize("cell", ["-", ".", "--", "unknown"])
@@ -187,4 +190,4 @@ def test_cells_that_are_missing_in_columns_of_numbers(cell):
     text = "x,s\n" + "1,a\n2,b\n" * 5 + f" {cell},{cell}\n"
     (block,) = read(text.encode())
     assert block.frame.row(10) == (None, cell)
-    assert block.position["coerced"] == 0
+    assert block.position.coerced == 0

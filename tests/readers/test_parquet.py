@@ -105,7 +105,7 @@ def test_infinity(format):
     assert (block.frame.rows(), block.lines.tolist()) == ([(1.0, 1.0), (3.0, 3.0)], [1, 3])
     (block,) = read(data, format=format)
     assert block.frame["a"].to_list() == [1.0, None, 3.0]
-    assert block.position["coerced"] == 1
+    assert block.position.coerced == 1
 
 
 @formats
@@ -219,7 +219,7 @@ def test_strings_that_are_declared_dates(format, cells):
     file = written_by_arrow(pa.table({"day": cells * 30}), format)
     kind, dtype = ("date", pl.Date) if len(cells) == 1 else ("datetime", pl.Datetime("us"))
     (block,) = read(file, format=format, types={"day": "date"})
-    assert block.position["columns"] == {"day": kind}
+    assert block.position.columns == {"day": kind}
     assert block.frame.schema == {"day": dtype}
     assert block.frame["day"].null_count() == 0
     place = block.position_at(len(cells) * 30 - 1)

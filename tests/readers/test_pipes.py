@@ -96,12 +96,12 @@ def test_bad_lines_behind_the_last_row_are_counted(pipe, format):
     end.write(LINES[format][0])
     blocks = open_blocks(start, format=format, settle=1, skip_bad=2, strict=True)
     first = next(blocks)
-    assert (len(first), first.position["skipped"]) == (1, 0)
+    assert (len(first), first.position.skipped) == (1, 0)
     end.write(b"{,x:y\n")
     end.write(b"{,z:y\n")
     end.close()
     (last,) = blocks
-    assert (len(last), last.position["skipped"], last.position["rows"]) == (0, 2, 1)
+    assert (len(last), last.position.skipped, last.position.rows) == (0, 2, 1)
 
 
 def test_a_header_settles_no_types(pipe):
@@ -115,5 +115,5 @@ def test_a_header_settles_no_types(pipe):
     threading.Timer(0.2, lambda: (end.write(b"1,red\n2,blue\n"), end.close())).start()
     (block,) = blocks
     assert block.frame.rows() == [(1.0, "red"), (2.0, "blue")]
-    assert block.position["columns"] == {"size": "number", "colour": "string"}
-    assert block.position["skipped"] == 1
+    assert block.position.columns == {"size": "number", "colour": "string"}
+    assert block.position.skipped == 1

@@ -123,7 +123,7 @@ def test_bad_lines(line, column, text, why):
     assert (error.line, error.column, error.text) == (3, column, text)
     blocks = read(data, format="svmlight", skip_bad=1)
     assert sparse_rows(blocks) == [(1.0, 1.0, {1: 1.0}), (1.0, 1.0, {2: 2.0})]
-    assert blocks[-1].position["skipped"] == 1
+    assert blocks[-1].position.skipped == 1
     assert np.concatenate([block.lines for block in blocks]).tolist() == [1, 4]
 
 
@@ -152,4 +152,4 @@ def test_from_a_file_by_its_name(tmp_path):
     path = tmp_path / "small.libsvm"
     path.write_bytes(b"-1 2:3\n")
     (block,) = open_blocks(path)
-    assert (block.position["offset"], block.done) == (7, 1.0)
+    assert (block.position.offset, block.done) == (7, 1.0)

@@ -75,7 +75,7 @@ def test_importances_that_cannot_be(format, weight):
     (block,) = read(written(rows, format), format=format, weight="w", target="y", skip_bad=1)
     assert block.weights.tolist() == [2.0, 0.0, 1.0, 1.0]
     assert len(block) == len(block.targets) == block.frame.height == 4
-    assert block.position["skipped"] == 1
+    assert block.position.skipped == 1
 
 
 @each_table

@@ -60,7 +60,7 @@ def test_twin(lines, newline, block_bytes):
     blocks = read(data, format="vw", skip_bad=len(lines), block_bytes=block_bytes)
     wanted = [(label, weight, values) for label, weight, _, values in good]
     assert_equal_rows(sparse_rows(blocks), wanted)
-    assert blocks[-1].position["skipped"] <= parsed.count("bad")
+    assert blocks[-1].position.skipped <= parsed.count("bad")
     tags = [tag for block in blocks for tag in block.tags or [""] * len(block)]
     assert tags == [tag for _, _, tag, _ in good]
     where = [i + 1 for i, row in enumerate(parsed) if row not in (None, "bad")]
@@ -204,7 +204,7 @@ def test_bad_lines(line, column, text, why):
     assert (error.line, error.column, error.text) == (3, column, text)
     blocks = read(data, format="vw", skip_bad=1)
     assert sparse_rows(blocks) == [(1.0, 1.0, {"good": 1.0}), (-1.0, 1.0, {"fine": 1.0})]
-    assert blocks[-1].position["skipped"] == 1
+    assert blocks[-1].position.skipped == 1
 
 
 def test_names_that_are_not_utf8():

@@ -73,7 +73,7 @@ def compare(options: CommandOptions) -> None:
         rivals = {name: why for name, why in made.left_out.items() if name in RIVALS}
         made = made._replace(left_out=rivals)
     if options.json:
-        print(_json(made, {"decisions": model.decisions, "notes": notes}))
+        print(_json(made, {"decisions": model.file.decisions, "notes": notes}))
         return
     screen.show_start(screen.console_of(options.no_color), model, of_learner=False)
     print(f"\n{made}")
@@ -86,10 +86,11 @@ def compare(options: CommandOptions) -> None:
 def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     """Return a new model, all rows that have a label, and notes about cells."""
     from unitless.cli.reading import labelled_rows, no_labels, odd_cell_notes, open_new
+    from unitless.readers import Position
 
     model, blocks = open_new(options)
     parts = []
-    position: dict[str, Any] = {}
+    position = Position()
     for block in blocks:
         prepared = model.prepared(block)
         for _, label in prepared.new:
@@ -97,10 +98,10 @@ def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
         parts.append(prepared.rows)
         position = block.position
     rows = labelled_rows(parts)
-    if not len(rows) and model.target is not None:
-        model.position = position
-        raise ValueError(no_labels(model, position["rows"]))
-    return model, rows, odd_cell_notes(position, model.target)
+    if not len(rows) and model.file.target is not None:
+        model.file.position = position
+        raise ValueError(no_labels(model, position.rows))
+    return model, rows, odd_cell_notes(position, model.file.target)
 
 
 def _json(made: Any, more: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from unitless.cli.options import CommandOptions
 from unitless.encoders import FrameEncoder
 from unitless.labels import text_of
 from unitless.model.file_blocks import column_of
-from unitless.readers import COMPRESSED, SPARSE, FileBlock, format_of, open_blocks
+from unitless.readers import COMPRESSED, SPARSE, FileBlock, Position, format_of, open_blocks
 from unitless.readers.files import common_format
 from unitless.rows import as_rows
 from unitless.writers import Sparse
@@ -32,7 +32,7 @@ class Conversion:
         self.format = options.format or common_format(options.data, format_of)
         self.wanted = options.to or format_of(options.output)
         self.is_sparse = self.format in SPARSE
-        self.position: dict[str, Any] = {}
+        self.position = Position()
         """Of the last block that was read: how many rows there were, and bad lines."""
         self.has_signs: bool | None = None
         """Whether labels 0 and 1 are written as -1 and 1."""

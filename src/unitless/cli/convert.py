@@ -35,9 +35,9 @@ def convert(options: CommandOptions) -> None:
     conversion = Conversion(options)
     conversion.write()
     position = conversion.position
-    counts = counted(position["rows"], "row")
-    if position["skipped"]:
-        counts += f", {counted(position['skipped'], 'invalid line')} skipped"
+    counts = counted(position.rows, "row")
+    if position.skipped:
+        counts += f", {counted(position.skipped, 'invalid line')} skipped"
     told = [counts]
     if conversion.has_signs:
         told.append("note: labels 0 and 1 are written as -1 and 1, as VW needs them")

@@ -5,8 +5,7 @@ import io
 import json
 import math
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import polars
@@ -17,6 +16,8 @@ from unitless.cli.outputs import check_outputs, results_path
 from unitless.cli.screen import console_of, counted, number, warnings_as_notes
 from unitless.cli.stopping import Stopper
 from unitless.decisions.bandit import Decisions, OnlineBandit
+from unitless.decisions.contexts import Contexts
+from unitless.decisions.exploration import Float, Ints
 from unitless.decisions.logs import LogEvaluation, Logged, named
 from unitless.decisions.simulation import Simulation
 from unitless.encoders import FrameEncoder
@@ -24,6 +25,7 @@ from unitless.escaping import escaped, standard_output
 from unitless.persistence.container import replace
 from unitless.readers import SPARSE, FileBlock, format_of
 from unitless.readers.files import common_format
+from unitless.report.charts import Results
 from unitless.suggestions import no_such_column
 
 ALPHA = 0.05
@@ -34,8 +36,8 @@ TAKEN = (
     "save report results json quiet verbose no_color"
 )
 """The options that logs and the simulator take."""
-Results = dict[str, Any]
-Column = list[Any]
+Column = list[Contexts]
+"""Cells of any type."""
 
 
 def run_decisions(options: CommandOptions) -> None:
@@ -119,7 +121,7 @@ def _contexts(options: CommandOptions, block: FileBlock, *names: str | None) -> 
 
 def _new_bandit(options: CommandOptions, actions: Sequence[Hashable] | None) -> OnlineBandit:
     bandit = OnlineBandit(actions)
-    bandit.encoding.columns = FrameEncoder(
+    bandit.encoding.encoder = FrameEncoder(
         options.hash_bits, options.max_levels, options.interactions, options.text
     )
     return bandit
@@ -173,7 +175,7 @@ def _logged(
             k = int(wrong.argmax())
             place = _place(block, k, options.probability)
             raise ValueError(f"{place}: probability {p[k]:g} is not between 0 and 1")
-    given: dict[str, Any] = {}
+    given: Results = {}
     if policy is not None:
         part = policy[1][first : first + len(block)]
         if len(part) < len(block):
@@ -252,7 +254,7 @@ def _finite(value: float) -> float | None:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _thinned(series: dict[str, Any]) -> list[Results]:
+def _thinned(series: Mapping[str, Sequence[float] | Float]) -> list[Results]:
     """Some rows of each curve, at equal distances, the last one included."""
     made = []
     for name, values in series.items():
@@ -263,7 +265,7 @@ def _thinned(series: dict[str, Any]) -> list[Results]:
     return made
 
 
-def _shares(codes: Any, names: Sequence[str], windows: int = 20) -> list[Results]:
+def _shares(codes: Ints, names: Sequence[str], windows: int = 20) -> list[Results]:
     """The share of each action by window."""
     made = []
     for part in np.array_split(np.arange(len(codes)), min(windows, len(codes))):

@@ -100,17 +100,17 @@ def _rows(model: Any, given: dict[str, Any]) -> Any:
     """Return a row of named values for the learner; what is not given is missing."""
     from unitless.model.input_rows import no_such_feature, rows_of, unknown_names
 
-    if model.columns is None:
+    if model.encoder is None:
         kinds = dict.fromkeys(model.feature_names(len(model.learner.weights().features)), "number")
         unknown = [name for name in given if name not in kinds]
         read = None
     else:
-        kinds = model.columns.kinds
+        kinds = model.encoder.kinds
         unknown = unknown_names(model, given)
-        read = model.position.get("columns")
+        read = model.file.position.columns
     for name in unknown:
         raise ValueError(no_such_feature(model, name))
-    written = read if isinstance(read, dict) else {}
+    written = read or {}
     row = {
         name: _fitted(name, value, kinds[name], written.get(name) or "")
         for name, value in given.items()

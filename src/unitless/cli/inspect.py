@@ -38,9 +38,9 @@ def inspect(options: CommandOptions) -> None:
         "task": found.task,
         "learner": header["learner"]["name"],
         "parameters": header["learner"]["parameters"],
-        "target": found.target,
+        "target": found.file.target,
         "labels": [text_of(label) for label in found.labels],
-        "source": found.source,
+        "source": found.file.source,
         "rows": found.rows,
         "features": len(found.feature_names()),
     }

@@ -12,8 +12,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from unitless.readers.files import expanded
-
 FORMATS_READ = """CSV, TSV, JSON, Parquet, Arrow, svmlight or VW text, also compressed as .gz, .zst,
     .bz2, .xz or .zip; - for standard input."""
 HELP = f"""
@@ -191,6 +189,8 @@ class CommandOptions(SimpleNamespace):
     loss: Any
 
     def __init__(self, **given: Any) -> None:
+        from unitless.readers.files import expanded  # not needed to show help
+
         known = {name: value for name, value in given.items() if value is not None}
         super().__init__(**{name: option.default for name, option in OPTIONS.items()} | known)
         if self.file:

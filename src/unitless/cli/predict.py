@@ -4,7 +4,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unitless.cli.options import READING, CommandOptions, takes
 
@@ -51,7 +51,7 @@ def write_predictions(options: CommandOptions) -> None:
     from unitless.cli.reading import load_model, odd_cell_notes, open_for_prediction
     from unitless.cli.screen import warnings_as_notes
     from unitless.cli.stopping import Stopper
-    from unitless.readers.blocks import Bad
+    from unitless.readers.blocks import Bad, Position
 
     output = options.predictions or "-"
     check_outputs({"--output": output}, [*options.data, options.model])
@@ -61,7 +61,7 @@ def write_predictions(options: CommandOptions) -> None:
     stopper = Stopper()
     writer = Predictions(output, as_json=options.json, safe_csv=options.safe_csv)
     with warnings_as_notes(options.quiet), stopper, writer as predictions:
-        position: dict[str, Any] = {}
+        position = Position()
         for block in stopper.waiting_for(open_for_prediction(options, model, **more)):
             for part in answered(model, block) if is_served else [prepared(model, block)]:
                 if isinstance(part, Bad):

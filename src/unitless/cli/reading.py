@@ -20,7 +20,7 @@ from unitless.model import Model
 from unitless.model.input_rows import UnknownColumns, unknown_columns_note, unknown_names
 from unitless.model.reservoir import Reservoir
 from unitless.readers import SPARSE, FileBlock, format_of
-from unitless.readers.blocks import KIND, shown
+from unitless.readers.blocks import KIND, Position, shown
 from unitless.readers.files import common_format
 from unitless.rows import Rows, as_rows
 
@@ -41,7 +41,7 @@ def open_new(
     meaning = options.meaning() | {"learner": options.learner, "source": options.source}
     meaning["delay"] = options.delay
     model = Model.from_first_block(first, **meaning)
-    model.reading = reading
+    model.file.reading = reading
     model.reservoir = Reservoir(options.reservoir)
     return model, chain([first], blocks)
 
@@ -59,31 +59,31 @@ def open_known(
     With `resume`, start where the model stopped. For predictions the target is not needed; its
     column, if there is one, is ignored. `more` are further options of `open_blocks`.
     """
-    settings = model.reading | {"settle": 1, "names": [*map(str, model.learner.names.columns)]}
+    settings = model.file.reading | {"settle": 1, "names": [*map(str, model.learner.names.columns)]}
     settings |= more
-    format = model.reading.get("format") or common_format(options.data, format_of)
+    format = model.file.reading.get("format") or common_format(options.data, format_of)
     if resume:
-        settings["resume"] = model.position
-    elif format in ("csv", "tsv") and isinstance(model.position.get("columns"), dict):
+        settings["resume"] = model.file.position
+    elif format in ("csv", "tsv") and model.file.position.columns is not None:
         settings["types"] = _types(options, model, labelled)
-    elif format in ("jsonl", "parquet", "arrow") and model.columns is not None:
-        known = _categories(model.columns) | _spellings(model)
+    elif format in ("jsonl", "parquet", "arrow") and model.encoder is not None:
+        known = _categories(model.encoder) | _spellings(model)
         if format == "jsonl" and not labelled:  # a first odd value must not decide on the type
             known = _numbers(model) | known
             settings["boolean_numbers"] = True  # which they are to models of data frames
-        settings["types"] = known | model.reading.get("types", {})
+        settings["types"] = known | model.file.reading.get("types", {})
     if labelled and "types" in settings:
         settings["types"] = settings["types"] | _target_type(model)
     if labelled:
-        settings |= {"target": model.target, "weight": model.weight}
+        settings |= {"target": model.file.target, "weight": model.file.weight}
     return _blocks(options, settings)
 
 
 def open_for_prediction(options: CommandOptions, model: Model, **more: Any) -> Iterator[FileBlock]:
     """Open a file whose rows are to be predicted; `more` are further options of `open_blocks`."""
     # Files have extensions; a pipe has the format of the training data.
-    format = model.position.get("format") if options.source == "-" else None
-    model.reading |= {"format": format} | options.reading()
+    format = model.file.position.format if options.source == "-" else None
+    model.file.reading |= {"format": format} | options.reading()
     return noting_columns(model, open_known(options, model, labelled=False, **more), learned=False)
 
 
@@ -122,25 +122,27 @@ NOT_FITTING = {
 
 
 def odd_cell_notes(
-    position: dict[str, Any], target: str | None = None, *, is_new: bool = True
+    position: Position, target: str | None = None, *, is_new: bool = True
 ) -> list[str]:
     """Return a sentence about each column with cells that are not numbers, or not booleans.
 
     `is_new` says that options can still change what the column is.
 
-    >>> print(*odd_cell_notes({"odd_cells": {"age": [3, 17, "abc"]}}))
+    >>> print(*odd_cell_notes(Position(odd_cells={"age": OddCells(3, 17, "abc")})))
     column 'age': 3 cells are not numbers and count as missing, the first in line 17: 'abc'; for \
 categories, use --category age
     """
     notes = []
-    for name, (count, line, text, *file) in position.get("odd_cells", {}).items():
-        kind = (position.get("columns", {}).get(name) or "number").partition(" ")[0]
+    for name, odd in position.odd_cells.items():
+        kind = ((position.columns or {}).get(name) or "number").partition(" ")[0]
         one, many = NOT_FITTING[kind]
-        note = f"column {name!r}: {count:,} cells are not {many} and count as missing, the first"
-        if count == 1:
+        note = (
+            f"column {name!r}: {odd.count:,} cells are not {many} and count as missing, the first"
+        )
+        if odd.count == 1:
             note = f"column {name!r}: 1 cell is not {one} and counts as missing,"
-        place = f"line {line} of {file[0]}" if file else f"line {line}"
-        note += f" in {place}: {shown(text)}"
+        place = f"line {odd.line}" if odd.file is None else f"line {odd.line} of {odd.file}"
+        note += f" in {place}: {shown(odd.text)}"
         if name == target:
             note += "; if it is a class, use --task binary or --task multiclass"
         elif is_new:
@@ -151,12 +153,11 @@ categories, use --category age
 
 def no_labels(model: Model, rows: int) -> str:
     """Return the message that no row of a file has a label, with the way out."""
-    text = f"column {model.target!r}: none of {rows:,} rows has a label, its cells are"
-    odd = model.position.get("odd_cells", {}).get(model.target)
+    text = f"column {model.file.target!r}: none of {rows:,} rows has a label, its cells are"
+    odd = model.file.position.odd_cells.get(model.file.target or "")
     if odd is None:
         return f"{text} missing; check --target"
-    _, line, first, *_ = odd
-    place = f"the first in line {line}: {shown(first)}"
+    place = f"the first in line {odd.line}: {shown(odd.text)}"
     return f"{text} not numbers, {place}; check --target, or use --task multiclass for classes"
 
 
@@ -165,27 +166,27 @@ def _types(options: CommandOptions, model: Model, labelled: bool) -> dict[str, s
 
     Columns that are not features are read as text, in which every cell is valid.
     """
-    others = {model.target, model.weight, *model.ignore} - {None}
+    others = {model.file.target, model.file.weight, *model.file.ignore} - {None}
     types = {}
-    for name, kind in model.position["columns"].items():
-        is_feature = name not in others and (not model.keep or name in model.keep)
+    for name, kind in (model.file.position.columns or {}).items():
+        is_feature = name not in others and (not model.file.keep or name in model.file.keep)
         if is_feature and kind and KIND.fullmatch(kind):
             types[name] = kind
     if labelled:
-        return types | model.reading.get("types", {})
+        return types | model.file.reading.get("types", {})
     if not os.path.isfile(options.data[0]):  # a pipe can be read only once
         return types
-    settings = model.reading | {"types": {}, "block_bytes": 1 << 16, "skip_bad": 1 << 30}
+    settings = model.file.reading | {"types": {}, "block_bytes": 1 << 16, "skip_bad": 1 << 30}
     beginning = readers.open_blocks(options.data[0], read_ahead=False, **settings)
     there = getattr(next(beginning).frame, "columns", ())
-    return types | dict.fromkeys(others & {*there}, "string")
+    return types | dict.fromkeys({*there} & others, "string")
 
 
 def _numbers(model: Model) -> dict[str, str]:
     """Return the types of columns that are numbers to a model: numbers, or booleans."""
-    assert model.columns is not None
-    read = model.position.get("columns") or {}
-    names = [name for name, kind in model.columns.kinds.items() if kind == "number"]
+    assert model.encoder is not None
+    read = model.file.position.columns or {}
+    names = [name for name, kind in model.encoder.kinds.items() if kind == "number"]
     return {name: "boolean" if read.get(name) == "boolean" else "number" for name in names}
 
 
@@ -200,22 +201,20 @@ def _categories(columns: FrameEncoder) -> dict[str, str]:
 
 def _spellings(model: Model) -> dict[str, str]:
     """Return how dates and numbers of features are written: a new file may not show it."""
-    kinds = model.position.get("columns")
-    known = kinds.items() if isinstance(kinds, dict) else ()
+    known = (model.file.position.columns or {}).items()
     spelled = {name: kind for name, kind in known if kind and kind.startswith(SPELLED)}
-    return {name: kind for name, kind in spelled.items() if name != model.target}
+    return {name: kind for name, kind in spelled.items() if name != model.file.target}
 
 
 def _target_type(model: Model) -> dict[str, str]:
     """Return the type of the target, if a file that begins otherwise would not show it."""
-    columns = model.position.get("columns")
-    kind = columns.get(model.target) if isinstance(columns, dict) else None
-    if model.target is None:
+    kind = (model.file.position.columns or {}).get(model.file.target or "")
+    if model.file.target is None:
         return {}
     if kind and kind.startswith(SPELLED):
-        return {model.target: kind}
+        return {model.file.target: kind}
     is_text = any(isinstance(label, str) for label in model.labels)
-    return {model.target: "string"} if is_text else {}
+    return {model.file.target: "string"} if is_text else {}
 
 
 def labelled_rows(parts: list[Rows]) -> Rows:

@@ -37,7 +37,7 @@ def rescale(options: CommandOptions) -> None:
     arrays = extra(options.model)
     kept = {name: arrays[name] for name in arrays if not name.startswith("watch.")}
     notes = header["notes"]
-    persistence.save(found, output, position=header["position"], notes=notes, extra=kept)
+    persistence.save(found, output, notes=notes, extra=kept)
     if not options.quiet:
         changes = ", ".join(f"{name} times {factor:g}" for name, factor in by_name.items())
         print(escaped(f"{output}: {changes}"))

@@ -27,7 +27,7 @@ from unitless.escaping import json_line
 from unitless.evaluation import Evaluation, read_results, results_of, resumed, write_results
 from unitless.evaluation.noticed import information, notes
 from unitless.model.effects import effects
-from unitless.readers import FileBlock, ReadError
+from unitless.readers import FileBlock, Position, ReadError
 from unitless.readers.files import is_continued
 from unitless.report import unit_slider, units_and_comparison, write_page
 from unitless.rows import Rows
@@ -84,23 +84,22 @@ class EvaluationRun:
         options = self.options
         self.evaluation = resumed(path)
         model = self.evaluation.model
-        if options.target not in (None, model.target):
-            raise ValueError(
-                f"the target of the model is {model.target!r}: leave out --target {options.target}"
-            )
-        goes_on = is_continued(model.position, model.source, options.data)
+        if options.target not in (None, model.file.target):
+            known = f"the target of the model is {model.file.target!r}"
+            raise ValueError(f"{known}: leave out --target {options.target}")
+        goes_on = is_continued(model.file.position, model.file.source, options.data)
         if not goes_on:
             watch = self.evaluation.watch  # the new file may have other units
             watch.begin_file()
             self.evaluation = Evaluation(model, delay=options.delay)
             self.evaluation.watch = watch
-            model.reading.pop("format", None)
-        model.source = options.source
-        model.reading = model.reading | options.reading()
+            model.file.reading.pop("format", None)
+        model.file.source = options.source
+        model.file.reading = model.file.reading | options.reading()
         blocks = self._blocks(resume=goes_on)
         if goes_on:
             return blocks
-        model.position = {}
+        model.file.position = Position()
         return noting_columns(model, blocks, learned=True)
 
     def _blocks(self, resume: bool = False) -> Iterator[FileBlock]:
@@ -128,7 +127,7 @@ class EvaluationRun:
                     predictions.finish()
                     evaluation.passes = max(evaluation.passes, finished_passes)
                     while evaluation.passes < options.passes:
-                        evaluation.model.position = {}
+                        evaluation.model.file.position = Position()
                         self._one_pass(self._blocks(), display, predictions)
             except Stopped as stopped:
                 stopped.add(self._what_is_left())
@@ -159,7 +158,7 @@ class EvaluationRun:
     def _lacks_labels(self) -> bool:
         """Whether the target's column has no label in any row."""
         evaluation = self.evaluation
-        is_table = evaluation.model.target is not None
+        is_table = evaluation.model.file.target is not None
         return is_table and 0 < evaluation.rows == evaluation.unlabelled
 
     def _one_pass(
@@ -185,8 +184,7 @@ class EvaluationRun:
                     predictions.write(evaluation.model, step.scores, other)
                 if options.report and options.source == "-" and evaluation.rows < 2 * CHECK_ROWS:
                     self.first_rows.append(step.rows)
-                position = evaluation.model.position
-                row = position.get("rows", 0) + position.get("skip", 0)
+                row = evaluation.model.file.position.row
                 if options.save and options.checkpoint and row % options.checkpoint == 0:
                     predictions.flush()
                     evaluation.save(options.save)
@@ -222,12 +220,12 @@ class EvaluationRun:
             return  # certificates and effects take time, and would not be shown
         evaluation = self.evaluation
         more = self._checks() if options.report else {}
-        position = evaluation.model.position
-        more["file_rows"] = position.get("rows")
+        position = evaluation.model.file.position
+        more["file_rows"] = position.rows
         more["command"] = shlex.join(["unitless", *sys.argv[1:]])
         more["date"] = time.strftime("%Y-%m-%d %H:%M")
         more["test"] = test
-        more["notes"] = odd_cell_notes(position, evaluation.model.target)
+        more["notes"] = odd_cell_notes(position, evaluation.model.file.target)
         more["notes"] += notes(evaluation, options.task)
         found = results_of(evaluation, seconds=round(seconds, 3), **more)
         if options.results:
@@ -259,7 +257,7 @@ class EvaluationRun:
             return {}
         found = units_and_comparison(model.learner, rows)
         names = model.feature_names(rows.columns)
-        kinds = {} if model.columns is None else model.columns.kinds
+        kinds = {} if model.encoder is None else model.encoder.kinds
         for effect in effects(model, top=50):
             name = effect["column"]
             if kinds.get(name, "number" if not kinds else None) == "number" and name in names:

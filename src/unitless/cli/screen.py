@@ -159,7 +159,7 @@ def prediction_of(model: Model, score: Any) -> str:
 def score_meaning(model: Model) -> str:
     """Return what the score of a model is, in words."""
     labels = [text_of(label) for label in model.labels]
-    facts = {"task": model.task, "loss": model.learner.loss.name, "target": model.target}
+    facts = {"task": model.task, "loss": model.learner.loss.name, "target": model.file.target}
     return what_scores_are({**facts, "labels": labels})
 
 
@@ -183,7 +183,7 @@ def counted(n: int, what: str) -> str:
 
 def show_start(console: Console, model: Model, *, of_learner: bool = True) -> None:
     """Show what was decided about the file, the learner and the loss."""
-    for decision in model.decisions:
+    for decision in model.file.decisions:
         console.print(escaped(decision))
     facts = [f"loss: {model.learner.loss.name}"]
     if of_learner:
@@ -191,7 +191,7 @@ def show_start(console: Console, model: Model, *, of_learner: bool = True) -> No
         if isinstance(model.learner, OneVsRest):
             name = f"{model.learner.kind.name}, one per class"
         facts.insert(0, f"learner: {name}")
-    if not any(decision.startswith("task: ") for decision in model.decisions):
+    if not any(decision.startswith("task: ") for decision in model.file.decisions):
         facts.insert(0, f"task: {model.task}")
     console.print("; ".join(facts))
 

@@ -290,11 +290,11 @@ class OnlineBandit:
         """With which probability each action would be chosen now; nothing is drawn or kept."""
         with self.lock:
             offered = self._offered(actions)
-            before = self.encoding.columns, self.has_features
+            before = self.encoding.encoder, self.has_features
             try:
                 rows, _ = self._rows(context, offered, grow=False)
             finally:
-                self.encoding.columns, self.has_features = before
+                self.encoding.encoder, self.has_features = before
             return dict(zip(offered, self._answers(rows, offered)[1][0].tolist(), strict=True))
 
     def estimates(self, context: Contexts, actions: Sequence[Action]) -> Float:
@@ -306,12 +306,12 @@ class OnlineBandit:
             self._check_kind(False)
             for action in actions:
                 self._check_action(action)
-            prepared = self.encoding.columns
+            prepared = self.encoding.encoder
             try:
                 prepare(self.encoding, context)
                 rows, _ = rows_of_contexts(self.encoding, context, False)
             finally:
-                self.encoding.columns = prepared
+                self.encoding.encoder = prepared
             return self._estimates(rows, actions)
 
     @property
@@ -367,14 +367,14 @@ class OnlineBandit:
                     with_features(record, own)
                     for record, own in zip(records, features, strict=True)
                 ]
-            before = self.encoding.columns, self.has_features
+            before = self.encoding.encoder, self.has_features
             try:
                 self.has_features = features is not None
                 prepare(self.encoding, context)
                 rows, commit = rows_of_contexts(self.encoding, context, grow=True)
                 self._learn_rows(rows, chosen, rewards)
             except BaseException:
-                self.encoding.columns, self.has_features = before
+                self.encoding.encoder, self.has_features = before
                 raise
             commit()
 

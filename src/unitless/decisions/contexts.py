@@ -39,12 +39,12 @@ def new_model() -> Model:
 
 def prepare(encoding: Model, contexts: Contexts) -> None:
     """Decide, from the first contexts, whether features have types of their own, as in tables."""
-    if encoding.columns is not None or encoding.learner.names.columns:
+    if encoding.encoder is not None or encoding.learner.names.columns:
         return
     if encoding.inputs is not None:
         return
     if is_frame(contexts) or holds_strings(contexts) or _has_other_types(contexts):
-        encoding.columns = FrameEncoder()
+        encoding.encoder = FrameEncoder()
 
 
 def _has_other_types(contexts: Contexts) -> bool:
@@ -60,7 +60,7 @@ def _has_other_types(contexts: Contexts) -> bool:
 def rows_of_contexts(encoding: Model, contexts: Contexts, grow: bool) -> tuple[Rows, Commit]:
     """The rows of contexts, and a function that keeps their new features."""
     rows, commit = rows_of(encoding, contexts, grow, unknown="ignore")
-    by_position = encoding.columns is None and not (is_dicts(contexts) or is_frame(contexts))
+    by_position = encoding.encoder is None and not (is_dicts(contexts) or is_frame(contexts))
     if not by_position:
         return rows, commit
     return rows, lambda: setattr(encoding, "inputs", rows.columns)

@@ -7,9 +7,11 @@ that wait for their reward are arrays. See docs/reference/model-format.md.
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from unitless.decisions.bandit import Kept, OnlineBandit
 from unitless.decisions.contexts import new_model
@@ -22,12 +24,41 @@ from unitless.persistence.saving import as_bytes, from_bytes
 from unitless.state import need
 
 KIND = "bandit"
-COUNTS = ("decisions", "rewards")
-NUMBERS = ("total", "low", "high")
-Header = dict[str, Any]
+Json = dict[str, object]
+Name = object
+"""A name as JSON (`unitless.persistence.as_json`)."""
 
 
-def parts_of(bandit: OnlineBandit) -> tuple[Header, Arrays]:
+class SavedBandit(msgspec.Struct, forbid_unknown_fields=True):
+    """What a bandit counts, and its parameters."""
+
+    actions: Name
+    explore: bool
+    deadline: int | None
+    default_reward: float | None
+    random_state: int
+    has_features: bool | None
+    names: list[Name]
+    learned: list[Name]
+    waiting: list[tuple[Name, int, Name, float, int]]
+    decisions: int
+    rewards: int
+    total: float
+    low: float | None
+    high: float | None
+
+
+class BanditHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """The header of the file of a bandit."""
+
+    format: int
+    package: str
+    kind: Literal["bandit"]
+    bandit: SavedBandit
+    notes: dict[str, object]
+
+
+def parts_of(bandit: OnlineBandit) -> tuple[Json, Arrays]:
     """The header and the arrays of a file."""
     names = bandit.encoding.learner.names.columns
     encoding = replace(bandit.encoding, learner=new_model().learner)  # it has no columns
@@ -37,25 +68,26 @@ def parts_of(bandit: OnlineBandit) -> tuple[Header, Arrays]:
     for k, kept in enumerate(bandit.waiting.values()):
         arrays[f"row.{k}.indices"] = kept.row.indices
         arrays[f"row.{k}.values"] = kept.row.values
-    features = isinstance(bandit.actions, dict)
-    own: Header = {
-        "actions": None if bandit.actions is None else as_json(_plain(bandit.actions)),
-        "actions_have_features": features,
-        "explore": bandit.explore,
-        "deadline": bandit.deadline,
-        "default_reward": bandit.default_reward,
-        "random_state": bandit.random_state,
-        "has_features": bandit.has_features,
-        "names": [as_json(name) for name in names],
-        "learned": [as_json(action) for action in bandit.models],
-        "waiting": [
-            [as_json(id), kept.number, as_json(kept.action), kept.probability, kept.row.columns]
+    own = SavedBandit(
+        actions=None if bandit.actions is None else as_json(_plain(bandit.actions)),
+        explore=bandit.explore,
+        deadline=bandit.deadline,
+        default_reward=bandit.default_reward,
+        random_state=bandit.random_state,
+        has_features=bandit.has_features,
+        names=[as_json(name) for name in names],
+        learned=[as_json(action) for action in bandit.models],
+        waiting=[
+            (as_json(id), kept.number, as_json(kept.action), kept.probability, kept.row.columns)
             for id, kept in bandit.waiting.items()
         ],
-        **{name: getattr(bandit, name) for name in COUNTS},
-        **{name: getattr(bandit, name) if bandit.rewards else None for name in NUMBERS},
-    }
-    return {"kind": KIND, "bandit": own}, arrays
+        decisions=bandit.decisions,
+        rewards=bandit.rewards,
+        total=bandit.total,
+        low=bandit.low if bandit.rewards else None,
+        high=bandit.high if bandit.rewards else None,
+    )
+    return {"kind": KIND, "bandit": msgspec.to_builtins(own)}, arrays
 
 
 def _plain(actions: object) -> object:
@@ -65,44 +97,38 @@ def _plain(actions: object) -> object:
     return tuple(actions)  # type: ignore[arg-type]
 
 
-def _bytes_of(model: Model) -> Any:
+def _bytes_of(model: Model) -> NDArray[np.uint8]:
     return np.frombuffer(as_bytes(model), dtype=np.uint8)
 
 
-def bandit_of(header: Header, arrays: Arrays) -> OnlineBandit:
+def bandit_of(header: Json, arrays: Arrays) -> OnlineBandit:
     """The bandit of a file; an inconsistent one is an error."""
-    own = header["bandit"]
-    actions = None if own["actions"] is None else from_json(own["actions"])
+    own = msgspec.convert(header, SavedBandit)
     made = OnlineBandit(
-        actions,
-        explore=own["explore"],
-        deadline=own["deadline"],
-        default_reward=own["default_reward"],
-        random_state=own["random_state"],
+        None if own.actions is None else from_json(own.actions),
+        explore=own.explore,
+        deadline=own.deadline,
+        default_reward=own.default_reward,
+        random_state=own.random_state,
     )
-    made.has_features = own["has_features"]
-    for name in COUNTS:
-        value = own[name]
-        need(isinstance(value, int) and value >= 0, f"{name} is not a count")
-        setattr(made, name, value)
-    if made.rewards:
-        for name in NUMBERS:
-            value = float(own[name])
-            need(math.isfinite(value), f"{name} is not finite")
-            setattr(made, name, value)
-        need(made.low <= made.high, "the lowest reward is above the highest")
+    need(own.decisions >= 0 and own.rewards >= 0, "a count is negative")
+    made.has_features, made.decisions, made.rewards = own.has_features, own.decisions, own.rewards
+    if own.rewards:
+        need(own.low is not None and own.high is not None, "the range of the rewards is missing")
+        low, high = float(own.low or 0.0), float(own.high or 0.0)
+        need(math.isfinite(own.total) and low <= high, "the rewards")
+        made.total, made.low, made.high = own.total, low, high
     made.encoding = _model_of("encoding", arrays)
-    names = {from_json(name): k for k, name in enumerate(own["names"])}
-    need(len(names) == len(own["names"]), "a feature has two names")
+    names = {from_json(name): k for k, name in enumerate(own.names)}
+    need(len(names) == len(own.names), "a feature has two names")
     made.encoding.learner.names = DictEncoder(names)
-    for k, name in enumerate(own["learned"]):
+    for k, name in enumerate(own.learned):
         made.models[from_json(name)] = _model_of(f"model.{k}", arrays)
-    need(len(made.models) == len(own["learned"]), "an action has two models")
-    for k, (id, number, action, probability, columns) in enumerate(own["waiting"]):
-        indices, values = arrays[f"row.{k}.indices"], arrays[f"row.{k}.values"]
-        _check_row(indices, values, columns)
-        row = KeptRow(columns, indices, values)
-        made.waiting[from_json(id)] = Kept(number, from_json(action), float(probability), row)
+    need(len(made.models) == len(own.learned), "an action has two models")
+    for k, (id, number, action, probability, columns) in enumerate(own.waiting):
+        row = KeptRow(columns, arrays[f"row.{k}.indices"], arrays[f"row.{k}.values"])
+        _check_row(row)
+        made.waiting[from_json(id)] = Kept(number, from_json(action), probability, row)
     return made
 
 
@@ -113,12 +139,12 @@ def _model_of(name: str, arrays: Arrays) -> Model:
     return found
 
 
-def _check_row(indices: Any, values: Any, columns: int) -> None:
+def _check_row(row: KeptRow) -> None:
     """Refuse a row through which compiled code would leave its bounds."""
+    columns, indices, values = row
     types = [indices.dtype.name, values.dtype.name]
     need(types == ["int32", "float64"] and indices.ndim == values.ndim == 1, "a row's types")
-    need(len(indices) == len(values), "a row's lengths")
-    need(isinstance(columns, int) and 0 <= columns < 2**31, "a row's columns")
+    need(len(indices) == len(values) and 0 <= columns < 2**31, "a row's lengths")
     rises = bool((np.diff(indices) > 0).all())
-    inside = not len(indices) or (indices[0] >= 0 and indices[-1] < columns)
+    inside = not len(indices) or bool(indices[0] >= 0 and indices[-1] < columns)
     need(rises and inside and not np.isinf(values).any(), "a row that waits for its reward")

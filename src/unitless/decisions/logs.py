@@ -10,14 +10,13 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unitless.decisions.bandit import OnlineBandit
 from unitless.decisions.contexts import Contexts
-from unitless.decisions.off_policy import Float, Value, value
+from unitless.decisions.exploration import Float, Ints
+from unitless.decisions.off_policy import Value, value
 from unitless.labels import text_of
 
-Ints = NDArray[np.int64]
 LONGEST = 1024
 """Rows of a piece."""
 SHARE = 16

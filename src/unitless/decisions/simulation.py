@@ -41,7 +41,7 @@ class Simulation:
         self.classes = [*classes]
         self.bandit = OnlineBandit(self.classes) if bandit is None else bandit
         self.classifier = new_classifier(self.classes)
-        self.classifier.columns = self.bandit.encoding.columns
+        self.classifier.encoder = self.bandit.encoding.encoder
         self.played: list[Played] = []
 
     def add(self, contexts: Contexts, labels: Sequence[Hashable]) -> None:

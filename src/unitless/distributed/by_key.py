@@ -37,7 +37,7 @@ from unitless.model.file_blocks import column_of
 from unitless.model.reservoir import SIZE, Reservoir
 from unitless.persistence.archive import Many, many_writer
 from unitless.persistence.saving import as_bytes
-from unitless.readers import FileBlock, ReadError
+from unitless.readers import FileBlock, Position, ReadError
 
 MIN_PARTITIONS = 16
 MAX_PARTITIONS = 256
@@ -149,7 +149,7 @@ def fit_by_key(
     found = ModelsByKey(path)
     found.rows = int(score[ROWS])
     found.loss = mean_loss(score)
-    found.decisions = model.decisions
+    found.decisions = model.file.decisions
     if save is None:
         weakref.finalize(found, os.unlink, path)
     return found
@@ -177,7 +177,7 @@ def learn_keys(
                     with parts[rows[PART][0] - 1].naming(block):
                         learn_block(model, block)
             raise
-        model.position = {}
+        model.file.position = Position()
         models.append((name, as_bytes(model)))
     return models, score
 
@@ -249,7 +249,7 @@ def block_of(frame: pl.DataFrame) -> FileBlock:
     weights = frame[WEIGHT].to_numpy() if WEIGHT in frame.columns else None
     features = frame.drop(KEY, PART, LINE, TARGET, WEIGHT, strict=False)
     lines = frame[LINE].to_numpy()
-    return FileBlock(features, None, lines, {}, {}, targets, weights)
+    return FileBlock(features, None, lines, targets=targets, weights=weights)
 
 
 def _with_keys(block: FileBlock, key: str, part: Part) -> pl.DataFrame:

@@ -60,11 +60,10 @@ def start_of(
             columns=None if source.columns is None else source.columns.settled(),
             source=source.name,
         )
-    model.reading = reading
-    found = first.position.get("columns")
-    if isinstance(found, dict):
-        known = {name: kind for name, kind in found.items() if kind and KIND.fullmatch(kind)}
-        types = known | types
+    model.file.reading = reading
+    found = first.position.columns or {}
+    known = {name: kind for name, kind in found.items() if kind and KIND.fullmatch(kind)}
+    types = known | types
     return model, replace(source, reading=reading | {"types": types})
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unitless.encoders import FrameEncoder
-from unitless.readers import FileBlock, ReadError, format_of, open_blocks
+from unitless.readers import FileBlock, Position, ReadError, format_of, open_blocks
 from unitless.readers.blocks import Why
 from unitless.readers.files import common_format, expanded
 
@@ -150,7 +150,7 @@ class PartitionedData:
         """Read the rows of a part; errors name it."""
         options = dict(self.reading)
         if part.stop is not None:
-            options["resume"] = {"line": part.start, "rows": part.start, "until": part.stop}
+            options["resume"] = Position(line=part.start, rows=part.start, until=part.stop)
         with part.naming():
             yield from open_blocks(
                 part.file,

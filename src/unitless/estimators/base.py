@@ -93,8 +93,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with model.lock:
             if first:
                 model.reservoir = Reservoir(self.reservoir)
-                model.columns = self._new_encoder(X)
-                if model.columns is not None:
+                model.encoder = self._new_encoder(X)
+                if model.encoder is not None:
                     table = opened(frame_of_array(model, X) if holds_strings(X) else X)
                     leave_out_columns(model, table, self.identifier_as_feature)
             rows, commit = _rows(model, X, True, sample_weight)
@@ -104,7 +104,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
                 own._refuse_nothing(rows, fit)
                 model.inputs = own.n_features_in_
                 # tables may have more columns than the estimator was fitted on
-                model.keep = list(map(str, getattr(own, "feature_names_in_", ())))
+                model.file.keep = list(map(str, getattr(own, "feature_names_in_", ())))
             if fit and self.shuffle:  # errors name rows as they were given
                 rows.refuse_infinity()
                 model.learner._check_targets(np.asarray(rows.targets), checked_weights(rows))
@@ -266,7 +266,7 @@ def from_model(model: Model) -> Any:
 
     is_regressor = model.task in ("regression", "multioutput")
     kind: Any = unitless.OnlineRegressor if is_regressor else unitless.OnlineClassifier
-    columns = FrameEncoder() if model.columns is None else model.columns
+    columns = FrameEncoder() if model.encoder is None else model.encoder
     loss = model.learner.loss.name.replace("softmax", "logistic")
     default: dict[str, Any] = {
         "learner": model.learner.name,
@@ -275,7 +275,7 @@ def from_model(model: Model) -> Any:
         "reservoir": model.reservoir.size,
     }
     made = kind(**(default if model.parameters is None else model.parameters))
-    names = model.keep or (list(columns.kinds) if model.inputs is None else [])
+    names = model.file.keep or (list(columns.kinds) if model.inputs is None else [])
     made.n_features_in_ = model.learner.columns if model.inputs is None else model.inputs
     if names:
         made.n_features_in_ = len(names)
@@ -310,7 +310,7 @@ def _rows(
             "X holds dicts: give pandas.DataFrame(X), or learn them row by row with the models "
             "of unitless.river"
         )
-    if model.columns is not None or (model.by_name and is_frame(X)):
+    if model.encoder is not None or (model.by_name and is_frame(X)):
         return rows_of(model, X, grow, weights, unknown="ignore")  # scikit-learn has its own check
     try:
         return as_rows(X, None, weights), lambda: None

@@ -16,12 +16,12 @@ def leave_out_columns(model: Model, table: Any, identifier_as_feature: bool) -> 
     """Let a new model leave out identifiers, and empty columns up to their first value."""
     from unitless.model.column_findings import empty_columns, identifier_columns
 
-    columns = model.columns
+    columns = model.encoder
     if columns is None:
         return
     asked = {*filter(None, chain(*columns.interactions))}
     identifiers = [] if identifier_as_feature else identifier_columns(table, asked)
-    model.ignore += identifiers
+    model.file.ignore += identifiers
     columns.empty = empty_columns(table)
     if identifiers:
         _warn(

@@ -258,7 +258,7 @@ def from_model(model: Model) -> UnitlessClassifier | UnitlessRegressor:
     """The River model with a copy of a model, whose features are named."""
     if model.task in ("multilabel", "multioutput"):
         raise ValueError("the model has several targets, and River models have one")
-    columns = FrameEncoder() if model.columns is None else model.columns
+    columns = FrameEncoder() if model.encoder is None else model.encoder
     has_dates = "date" in columns.kinds.values()
     if columns.interactions or columns.text or has_dates or columns.overfull():
         raise ValueError(

@@ -99,8 +99,7 @@ class Evaluation:
         `audit` is the row, from 1, whose score is taken apart (`audited`) before it is learned.
         """
         is_first = self.passes == 0
-        position = self.model.position
-        at = self.rows if is_first else position.get("rows", 0) + position.get("skip", 0)
+        at = self.rows if is_first else self.model.file.position.row
 
         def cuts(at: int, count: int) -> Iterator[int]:
             yield audit - 1 - at
@@ -229,7 +228,7 @@ class Evaluation:
         """Warn of numbers that may have changed their unit, each once."""
         self.watch.rows = self.rows
         found = self.watch.add(rows)
-        columns = self.model.columns
+        columns = self.model.encoder
         names = self.model.feature_names(rows.columns) if found else []
         for alarm in found:
             if columns is None or _is_number(columns, alarm.feature):

@@ -59,7 +59,7 @@ def progressive(
     >>> from unitless.learners import Coordinate
     >>> from unitless.rows import as_rows
     >>> rows = as_rows([[1.0], [2.0], [3.0]])
-    >>> block = FileBlock(None, rows, np.arange(3), {}, {}, np.array([1.0, -1.0, 1.0]))
+    >>> block = FileBlock(None, rows, np.arange(3), targets=np.array([1.0, -1.0, 1.0]))
     >>> [step.scores.round(3).tolist() for step in progressive(Model.of(Coordinate()), [block])]
     [[0.0, 0.127, -0.024]]
     """
@@ -70,7 +70,7 @@ def progressive(
     for block in blocks:
         count = len(block)
         if not count:  # bad lines at the end of a pipe
-            model.position = block.position
+            model.file.position = block.position
             continue
         stop = 0
         for rows in model.pieces(*model.prepared(block), cuts(at, count)):
@@ -81,7 +81,7 @@ def progressive(
             scores, not_fresh = learn(model, rows, labelled & ~held, delay, waiting)
             at += len(rows)
             stop += len(rows)
-            model.position = block.position_at(stop)
+            model.file.position = block.position_at(stop)
             done = None
             if block.done is not None:
                 done = done_before + (block.done - done_before) * stop / count

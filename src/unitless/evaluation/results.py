@@ -121,9 +121,9 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
     return {
         "results": FORMAT,
         "package": __version__,
-        "source": model.source,
+        "source": model.file.source,
         "task": model.task,
-        "target": model.target,
+        "target": model.file.target,
         "learner": learner.name,
         "loss": learner.loss.name,
         "labels": [text_of(label) for label in model.labels],
@@ -134,8 +134,8 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "held_out": run.held_out,
         "holdouts": run.holdouts,
         "passes": run.passes,
-        "skipped": model.position.get("skipped", 0),
-        "coerced": model.position.get("coerced", 0),
+        "skipped": model.file.position.skipped,
+        "coerced": model.file.position.coerced,
         "features": len(model.feature_names()),
         "metrics": run.tally.metrics(),
         "not_fresh": run.metrics_not_fresh(),
@@ -152,14 +152,14 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "effects": effects(model, TOP),
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
-        "decisions": model.decisions,
+        "decisions": model.file.decisions,
         **more,
     }
 
 
 def _columns(run: Evaluation) -> list[Facts]:
     """The columns of a table: kind, number of features, missing numbers."""
-    encoder = run.model.columns
+    encoder = run.model.encoder
     if encoder is None:
         return []
     made: dict[str, Facts] = {}

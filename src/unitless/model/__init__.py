@@ -4,10 +4,11 @@ import os
 from typing import Any
 
 from unitless.model.file_blocks import Prepared
+from unitless.model.file_settings import FileSettings
 from unitless.model.learner_choice import LOSSES
 from unitless.model.model import Model
 
-__all__ = ["LOSSES", "Model", "Prepared", "load", "save"]
+__all__ = ["LOSSES", "FileSettings", "Model", "Prepared", "load", "save"]
 
 
 def __dir__() -> list[str]:
@@ -35,7 +36,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return found if persistence.is_bandit(found) else Model.of(found)
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: object, path: str | os.PathLike[str]) -> None:
     """Save a model, an estimator, a River model or a learner; `load` gives a `Model` back."""
     from unitless import persistence
 

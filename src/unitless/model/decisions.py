@@ -36,20 +36,18 @@ def decisions(
     """
     place = block.position
     found = []
-    if "files" in place:
-        found.append(f"files: one stream, which begins with {place['files'][0]}")
-    if "separator" in place:
-        separator = place["separator"]
-        found.append(f"separator: {SEPARATORS.get(separator, separator)}")
-    if "encoding" in place:
-        encoding = place["encoding"]
-        name = ENCODINGS.get(encoding, encoding.upper())
+    if place.files:
+        found.append(f"files: one stream, which begins with {place.files[0]}")
+    if place.separator is not None:
+        found.append(f"separator: {SEPARATORS.get(place.separator, place.separator)}")
+    if place.encoding is not None:
+        name = ENCODINGS.get(place.encoding, place.encoding.upper())
         found.append(f"encoding: {name} (--encoding names another one)")
     if block.frame is not None and found_columns is not None:
-        kinds = place.get("columns", {})
-        if "separator" in place:
-            found += _header([*kinds], place.get("renamed", {}))
-        found += _numbers({k: v for k, v in kinds.items() if v and k not in model.ignore})
+        kinds = place.columns or {}
+        if place.separator is not None:
+            found += _header([*kinds], place.renamed)
+        found += _numbers({k: v for k, v in kinds.items() if v and k not in model.file.ignore})
         found += _features(model, features(model, block.frame), kinds, found_columns)
     if task == "auto":
         found.append(_task(model))
@@ -85,11 +83,11 @@ def _numbers(kinds: dict[str, str]) -> list[str]:
 
 
 def _features(
-    model: "Model", frame: Any, kinds: dict[str, str], found: "ColumnFindings"
+    model: "Model", frame: Any, kinds: dict[str, str | None], found: "ColumnFindings"
 ) -> list[str]:
     """The types of the columns, and what was found about them."""
-    assert model.columns is not None
-    text = model.columns.text
+    assert model.encoder is not None
+    text = model.encoder.text
     dates = [column.name for column in frame if column.dtype.is_temporal()]
     lists = [column.name for column in frame if str(column.dtype).startswith("List")]
     words = [column.name for column in frame if str(column.dtype) == "String"]
@@ -154,7 +152,7 @@ def _nearly_numbers(found: "ColumnFindings") -> list[str]:
     return told
 
 
-def _dates(names: list[str], kinds: dict[str, str]) -> list[str]:
+def _dates(names: list[str], kinds: dict[str, str | None]) -> list[str]:
     """The columns of dates, by format."""
     by_format: dict[str, list[str]] = {}
     for name in names:
@@ -178,12 +176,14 @@ def _doubts(model: "Model", block: FileBlock) -> list[str]:
     """A sentence about a text target that has too many classes."""
     from unitless.readers.number_cells import number_fit_of
 
-    given = raw_targets(block, model.target)
+    given = raw_targets(block, model.file.target)
     rows = sum(label is not None for label in given)
     count = len(model.labels)
     if model.task != "multiclass" or count < MANY_CLASSES or 2 * count <= rows:
         return []
-    text = f"doubt: {model.target!r} has {count:,} classes in {rows:,} rows, nearly one per row"
+    text = (
+        f"doubt: {model.file.target!r} has {count:,} classes in {rows:,} rows, nearly one per row"
+    )
     fit = number_fit_of(given)
     if fit is not None and 2 * fit.numbers > fit.present:
         return [f"{text}; if they are numbers, use --task regression"]
@@ -192,7 +192,7 @@ def _doubts(model: "Model", block: FileBlock) -> list[str]:
 
 def _task(model: "Model") -> str:
     """The task, and why it is this one."""
-    target = "the labels have" if model.target is None else f"{model.target!r} has"
+    target = "the labels have" if model.file.target is None else f"{model.file.target!r} has"
     if model.task == "regression":
         return f"task: regression, because {target} numbers"
     what = f"the classes {named(map(shown, model.labels))}"

@@ -159,8 +159,8 @@ def _values(
 def kind_of(model: "Model", columns: InputColumns, column: int) -> str:
     """Return "number", "category", "text", "list" or "date"."""
     name = columns.names[column]
-    if model.columns is not None:
-        return "text" if name in model.columns.text else model.columns.kinds.get(name, "number")
+    if model.encoder is not None:
+        return "text" if name in model.encoder.text else model.encoder.kinds.get(name, "number")
     features = columns.features(column)
     names = model.feature_names(model.learner.columns)
     return "number" if len(features) == 1 and names[features[0]] == name else "category"

@@ -40,25 +40,25 @@ def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Pr
     new: list[tuple[int, Label]] = []
     if labelled:
         try:
-            given = raw_targets(block, model.target)
+            given = raw_targets(block, model.file.target)
             targets, new = codes_of(given, model.task, model.labels, missing=True)
         except WrongLabel as error:
             why = f"{error.why}; use {error.advice}"
-            raise _wrong(why, block, error.row, model.target) from None
+            raise _wrong(why, block, error.row, model.file.target) from None
         weights = _weights(model, block)
-    if block.frame is None and model.columns is not None:
+    if block.frame is None and model.encoder is not None:
         raise ValueError("the model was made from a table, and this is svmlight or VW text")
     if block.rows is not None:
         if grow and block.new_names:
             model.learner.names.add(block.new_names)
             model.learner._reserve(len(model.learner.names.columns))
         return Prepared(replace(block.rows, targets=targets, weights=weights), new)
-    if model.columns is None:
+    if model.encoder is None:
         rows, commit = rows_of(model, block.frame, grow, weights)
     else:
         shape = len(block), block.first_rows
         rows, commit = rows_of_frame(model, block.frame, *shape, grow=grow, weights=weights)
-    if grow or model.columns is not None:
+    if grow or model.encoder is not None:
         commit()
     return Prepared(rows if targets is None else rows.with_targets(targets), new)
 
@@ -94,7 +94,7 @@ def _refuse_odd_labels(given: list[Any], block: FileBlock, target: str | None) -
     """Refuse text labels of which at least nine tenths are numbers, and more than two distinct."""
     from unitless.readers.number_cells import number_fit_of
 
-    kind = block.position.get("columns", {}).get(target)
+    kind = (block.position.columns or {}).get(target or "")
     fit = number_fit_of(given) if kind == "string" else None
     if fit is None or fit.is_nearly_all_numbers or not fit.is_mostly_numbers:
         return
@@ -118,15 +118,22 @@ def _refuse_odd_labels(given: list[Any], block: FileBlock, target: str | None) -
 def take_format(model: "Model", block: FileBlock, columns: FrameEncoder | None) -> None:
     """Prepare a fresh model for blocks of this format: a table, svmlight or VW text."""
     columns = FrameEncoder() if columns is None else columns  # an empty one is false
+    file = model.file
     if block.frame is not None:
-        model.columns = columns
-        if block.position.get("format") != "jsonl":  # a column may appear later
-            special = model.target, model.weight
-            named = [name for name in (*model.ignore, *model.keep) if name not in special]
+        model.encoder = columns
+        if block.position.format != "jsonl":  # a column may appear later
+            special = file.target, file.weight
+            named = [name for name in (*file.ignore, *file.keep) if name not in special]
             pairs = filter(None, chain(*columns.interactions))
             for name in (*named, *columns.text, *pairs):
                 column_of(block.frame, name)
-    elif model.weight or model.ignore or model.keep or columns.interactions or columns.text:
+    elif (
+        model.file.weight
+        or model.file.ignore
+        or model.file.keep
+        or columns.interactions
+        or columns.text
+    ):
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
 
 
@@ -135,20 +142,20 @@ def take_findings(model: "Model", block: FileBlock, identifier_as_feature: bool)
 
     Words of text are counted, identifiers are left out, and empty columns have no feature yet.
     """
-    if block.frame is None or model.columns is None:
+    if block.frame is None or model.encoder is None:
         return None
     from unitless.model.column_findings import findings
 
-    columns = model.columns
-    kinds = block.position.get("columns", {})
-    asked = {*columns.text, *model.keep, *filter(None, chain(*columns.interactions))}
+    columns = model.encoder
+    kinds = block.position.columns or {}
+    asked = {*columns.text, *model.file.keep, *filter(None, chain(*columns.interactions))}
     asked |= {name for name, kind in kinds.items() if kind == "category"}
     found = findings(
         features(model, block.frame), asked, identifier_as_feature=identifier_as_feature
     )
     columns.text += found.text
     columns.empty = found.empty
-    model.ignore += found.identifiers
+    model.file.ignore += found.identifiers
     return found
 
 
@@ -171,7 +178,7 @@ def raw_targets(block: FileBlock, target: str | None) -> Any:
 
 
 def _weights(model: "Model", block: FileBlock) -> Float | None:
-    name = model.weight
+    name = model.file.weight
     if block.frame is None or name is None or name not in block.frame.columns:
         return block.weights
     weights = _numbers(block.frame.get_column(name), name)

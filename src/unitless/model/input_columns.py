@@ -54,7 +54,7 @@ class InputColumns:
 
 def input_columns(model: "Model") -> InputColumns:
     """Return the columns of a model's input, in the order of `feature_names_in_`."""
-    encoder = model.columns
+    encoder = model.encoder
     if encoder is None:
         return _of_features(model)
     names = _table_names(model)
@@ -85,16 +85,15 @@ def _of_features(model: "Model") -> InputColumns:
 
 def _table_names(model: "Model") -> list[str]:
     """Return the columns of a table: as the estimator saw them, or as they appeared."""
-    assert model.columns is not None
-    known = model.columns.columns
-    if model.keep:
-        return list(dict.fromkeys([*model.keep, *known]))
+    assert model.encoder is not None
+    known = model.encoder.columns
+    if model.file.keep:
+        return list(dict.fromkeys([*model.file.keep, *known]))
     if model.inputs is not None:  # an array of objects, or a frame whose names are numbers
         for numbered in (NumberedNames(model.inputs, "x"), NumberedNames(model.inputs)):
             if {*known} <= {*numbered}:
                 return list(numbered)
-    read = model.position.get("columns")
-    order = read if isinstance(read, dict) else {}
+    order = model.file.position.columns or {}
     return sorted(known, key=lambda name: [*order].index(name) if name in order else len(order))
 
 

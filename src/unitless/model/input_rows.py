@@ -96,25 +96,25 @@ def rows_of(
     if isinstance(X, Rows):
         checked = as_rows(np.empty((len(X), 0)), None, weights)
         return Rows(*X.parts, None, checked.weights), _nothing
-    if model.columns is not None and hasattr(X, "to_frame") and np.ndim(X) == 1:
+    if model.encoder is not None and hasattr(X, "to_frame") and np.ndim(X) == 1:
         X = X.to_frame().T  # a pandas Series is one row
     if holds_strings(X) or (_is_of_objects(model) and not (is_frame(X) or is_dicts(X))):
         X = frame_of_array(model, X)
-    if is_frame(X) and model.columns is None and model.inputs is None:
+    if is_frame(X) and model.encoder is None and model.inputs is None:
         X = opened(X).rows(named=True)
     if is_dicts(X):
         records = [X] if isinstance(X, Mapping) else X
-        if model.columns is None:
+        if model.encoder is None:
             rows, names = rows_of_dicts(records, known_names(model), weights)
             return rows, lambda: setattr(model.learner, "names", names)
         frame = _frame_of_dicts(model, records, unknown)
         return rows_of_frame(model, frame, len(records), grow=grow, weights=weights)
-    if is_frame(X) and model.columns is not None:
+    if is_frame(X) and model.encoder is not None:
         table = opened(X)
         if unknown == "error":
             _warn_of_unknown(model, table.columns, grow)
         return rows_of_frame(model, table, len(table), grow=grow, weights=weights)
-    if model.columns is not None and not _is_like_an_array(model, model.columns):
+    if model.encoder is not None and not _is_like_an_array(model, model.encoder):
         raise ValueError(
             "the model was fitted on a data frame whose columns are not all numbers with values: "
             "give a data frame with the same columns"
@@ -141,7 +141,7 @@ def rows_of_frame(
     `rows` is their number, which polars forgets if no column is a feature; `first_rows` are those
     of `FileBlock`.
     """
-    columns = model.columns
+    columns = model.encoder
     assert columns is not None
     own = features(model, frame)
     encoded = columns.encode(own, grow=grow, rows=rows, first_rows=first_rows or {})
@@ -151,17 +151,17 @@ def rows_of_frame(
 def _is_like_an_array(model: "Model", columns: FrameEncoder) -> bool:
     """Whether the features are the columns of the frame, in their order."""
     has_numbers_only = not {*columns.kinds.values()} - {"number"}
-    return has_numbers_only and not model.ignore and not columns.empty
+    return has_numbers_only and not model.file.ignore and not columns.empty
 
 
 def _is_of_objects(model: "Model") -> bool:
     """Whether the model was fitted on an array of objects, whose columns are x0, x1, ..."""
-    return model.columns is not None and model.inputs is not None and not model.keep
+    return model.encoder is not None and model.inputs is not None and not model.file.keep
 
 
 def frame_of_array(model: "Model", X: Any) -> Any:
     """An array of objects as a frame: by position, the columns of the model or x0, x1, ..."""
-    if model.columns is None:
+    if model.encoder is None:
         raise ValueError(
             "X holds strings, and the model was made from numbers: give numbers, or fit a new "
             "model on an array of objects or a data frame"
@@ -170,7 +170,7 @@ def frame_of_array(model: "Model", X: Any) -> Any:
     width = table.shape[1]
     if model.inputs not in (None, width):
         raise ValueError(f"X has {width} features, and the model has {model.inputs}")
-    names: Sequence[str] = model.keep or NumberedNames(width, "x")
+    names: Sequence[str] = model.file.keep or NumberedNames(width, "x")
     return frame_of_objects({name: table[:, j].tolist() for j, name in enumerate(names)})
 
 
@@ -188,21 +188,21 @@ def known_names(model: "Model") -> DictEncoder:
 
 def features(model: "Model", frame: Any) -> Any:
     """The columns of a frame that are features."""
-    excluded = {model.target, model.weight, *model.ignore}
+    excluded = {model.file.target, model.file.weight, *model.file.ignore}
     known = {*frame.columns} - excluded
-    names = [name for name in model.keep or frame.columns if name in known]
+    names = [name for name in model.file.keep or frame.columns if name in known]
     return frame if names == [*frame.columns] else frame.select(names)
 
 
 def table_columns(model: "Model") -> list[str]:
     """The columns that a model of a table knows: features, target, weight and ignored ones."""
-    if model.columns is None:
+    if model.encoder is None:
         return []
-    read = model.position.get("columns") or ()
-    known = [*model.columns.columns, *model.keep]
+    read = model.file.position.columns or ()
+    known = [*model.encoder.columns, *model.file.keep]
     if not known:  # nothing has been learned, and any column may become a feature
         return []
-    others = [model.target, model.weight, *model.ignore, *model.columns.empty]
+    others = [model.file.target, model.file.weight, *model.file.ignore, *model.encoder.empty]
     return list(dict.fromkeys([*known, *read, *filter(None, others)]))
 
 
@@ -223,7 +223,7 @@ def unknown_columns_note(model: "Model", names: Sequence[str], learned: bool) ->
     """What happens to the columns of a table that a model does not have."""
     is_one = len(names) == 1
     fate = "is ignored" if is_one else "are ignored"
-    if learned and not model.keep:
+    if learned and not model.file.keep:
         fate = "becomes a feature" if is_one else "become features"
     columns, are = ("column", "is") if is_one else ("columns", "are")
     hint = suggestion(names[0], table_columns(model))
@@ -280,9 +280,9 @@ def factors_by_column(model: "Model", factors: Mapping[str, float]) -> Float:
     width = len(model.learner.weights().features)
     kinds: dict[str, str] = {}
     sources: Any = [(name,) for name in model.feature_names(width)]
-    if model.columns is not None:
-        sources = model.columns.sources
-        kinds = model.columns.kinds
+    if model.encoder is not None:
+        sources = model.encoder.sources
+        kinds = model.encoder.kinds
     known = {*kinds, *chain(*sources)}
     for name, factor in factors.items():
         if name not in known:

@@ -33,6 +33,7 @@ from unitless.model.decisions import decisions
 from unitless.model.effects import effects, importances
 from unitless.model.explanations import Explanation, explained
 from unitless.model.file_blocks import Prepared
+from unitless.model.file_settings import FileSettings
 from unitless.model.input_columns import input_columns
 from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
 from unitless.model.learner_choice import learner_for_task
@@ -66,25 +67,16 @@ class Model:
     task: Task
     learner: Learner  # its targets are -1 and +1, class numbers or numbers
     labels: list[Any] = field(default_factory=list)  # the classes by code
-    target: str | None = None  # of tables: the target's column
-    weight: str | None = None  # the column of sample weights, if there is one
-    ignore: list[str] = field(default_factory=list)  # columns that are no features
-    keep: list[str] = field(default_factory=list)  # the only features, if any
-    columns: FrameEncoder | None = None  # turns columns of tables into features
+    encoder: FrameEncoder | None = None  # turns columns of tables into features
+    file: FileSettings = field(default_factory=FileSettings)  # the file that it learns from
     inputs: int | None = None  # of arrays: the number of columns, called x0, x1, ...
     rows: int = 0  # rows learned
-    position: dict[str, Any] = field(default_factory=dict)  # of the reader
-    source: str = ""  # the file as it was named
-    reading: dict[str, Any] = field(default_factory=dict)  # options of the reader
-    decisions: list[str] = field(default_factory=list)  # about the file, to be told
     class_weights: ClassWeights | None = None
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
     reservoir: Reservoir = field(default_factory=Reservoir)  # a sample of the rows learned
     lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
 
     def __post_init__(self) -> None:
-        self.ignore = list(self.ignore)
-        self.keep = list(self.keep)
         if self.class_weights is not None:
             self.learner.weigh_gradients()
 
@@ -110,22 +102,28 @@ class Model:
         task: str = "auto",
         columns: FrameEncoder | None = None,
         target: str | None = None,
+        weight: str | None = None,
+        ignore: Iterable[str] = (),
+        keep: Iterable[str] = (),
+        source: str = "",
         identifier_as_feature: bool = False,
         delay: int | None = None,
-        **fields: Any,
     ) -> Self:
         """A fresh model for a stream that begins with this block, which shows task and classes.
 
-        Columns that look like identifiers are ignored, unless `identifier_as_feature`. Labels
-        arrive `delay` rows late, if that is known. `fields` are others of the model: weight,
-        ignore, keep, source.
+        `target`, `weight`, `ignore`, `keep` and `source` are those of its `FileSettings`. Columns
+        that look like identifiers are ignored, unless `identifier_as_feature`. Labels arrive
+        `delay` rows late, if that is known.
         """
         kind, labels = file_blocks.task_and_labels(block, target, task)
         made = learner_for_task(learner, kind, loss, len(labels), delay)
-        model = cls(kind, made, labels, target, **fields)
+        model = cls(kind, made, labels)
+        model.file = FileSettings(
+            target=target, weight=weight, ignore=[*ignore], keep=[*keep], source=source
+        )
         file_blocks.take_format(model, block, columns)
         found = file_blocks.take_findings(model, block, identifier_as_feature)
-        model.decisions = decisions(model, block, task, found)
+        model.file.decisions = decisions(model, block, task, found)
         return model
 
     @classmethod
@@ -365,17 +363,17 @@ class Model:
     @property
     def by_name(self) -> bool:
         """Whether the names of dict rows, or of VW text, are those of the features."""
-        return self.columns is None and bool(self.learner.names.columns)
+        return self.encoder is None and bool(self.learner.names.columns)
 
     def feature_names(self, count: int | None = None) -> Sequence[str]:
         """Names of the features by column, up to `count`; columns of svmlight are numbers."""
-        if self.columns is not None:
-            return self.columns.names
+        if self.encoder is not None:
+            return self.encoder.names
         if self.by_name:
             return list(map(str, self.learner.names.columns))
         if self.inputs is not None:
             return NumberedNames(self.inputs, "x")
-        return NumberedNames(self.position.get("columns", 0) if count is None else count)
+        return NumberedNames(self.file.position.features if count is None else count)
 
     def explain(self, x: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Explanation:
         """What each input column adds to the score of one row; with `(base)` they add up to it.

@@ -5,14 +5,18 @@ The header has the name and the parameters of the learner, the columns, names an
 """
 
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal
+
+import msgspec
 
 from unitless import __version__
 from unitless.core.learner import Learner
 from unitless.encoders import DictEncoder, FrameEncoder
 from unitless.labels import ClassWeights
 from unitless.model import Model
+from unitless.model.file_settings import FileSettings
 from unitless.model.model import Task
 from unitless.model.reservoir import Reservoir
 from unitless.persistence import container
@@ -22,14 +26,15 @@ from unitless.state import remembered, restore
 
 ENTRY = 64
 """An array takes more than this many bytes of the header of safetensors."""
-APART = ("learner", "position", "lock")
+APART = ("learner", "lock")
 """Fields of a `Model` that the header has elsewhere or not at all."""
 CONVERTED: dict[str, tuple[Any, Any]] = {
     "labels": (
         lambda labels: list(map(as_json, labels)),
         lambda found: list(map(from_json, found)),
     ),
-    "columns": (FrameEncoder.state, FrameEncoder.from_state),
+    "encoder": (FrameEncoder.state, FrameEncoder.from_state),
+    "file": (msgspec.to_builtins, partial(msgspec.convert, type=FileSettings)),
     "class_weights": (
         lambda weights: vars(weights) | {"given": as_json(weights.given)},
         lambda found: ClassWeights(**found | {"given": from_json(found["given"])}),
@@ -38,7 +43,71 @@ CONVERTED: dict[str, tuple[Any, Any]] = {
 """Other fields that are no JSON: to JSON and back, if they are not None."""
 
 
-def save(model: Any, path: Pathlike, **more: Any) -> None:
+class SavedReservoir(msgspec.Struct, forbid_unknown_fields=True):
+    """The numbers of a `Reservoir`."""
+
+    size: int
+    seen: int
+
+
+class SavedClassWeights(msgspec.Struct, forbid_unknown_fields=True):
+    """The attributes of `ClassWeights`."""
+
+    given: Any
+    counts: list[int]
+    largest: float
+
+
+class SavedEncoder(msgspec.Struct, forbid_unknown_fields=True):
+    """The state of a `FrameEncoder`."""
+
+    version: int
+    hash_bits: int
+    max_levels: int
+    interactions: list[tuple[str | None, str | None]]
+    text: list[str]
+    empty: list[str]
+    kinds: dict[str, Literal["number", "category", "list", "date"]]
+    names: list[str]
+    features: list[tuple[Any, Any]]
+
+
+class SavedModel(msgspec.Struct, forbid_unknown_fields=True):
+    """The fields of a `Model`, without its learner."""
+
+    task: Task
+    labels: list[Any]
+    encoder: SavedEncoder | None
+    file: FileSettings
+    inputs: int | None
+    rows: int
+    class_weights: SavedClassWeights | None
+    parameters: dict[str, Any] | None
+    reservoir: SavedReservoir
+
+
+class SavedLearner(msgspec.Struct, forbid_unknown_fields=True):
+    """The name and the parameters of a learner, and those of the learners inside it."""
+
+    name: str
+    parameters: dict[str, Any]
+    each: "str | list[SavedLearner] | None" = None
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """The header of a model file."""
+
+    format: int
+    package: str
+    kind: Literal["learner", "stream"]
+    learner: SavedLearner
+    facts: dict[str, Any]
+    names: list[Any]
+    notes: dict[str, Any]
+    model: SavedModel | None
+
+
+def save(model: object, path: Pathlike, **more: Any) -> None:
     """Save a learner, an estimator, a River model or a `Model`; `more` is that of `as_bytes`.
 
     The file is written beside the target, flushed to disk and renamed: at every moment the
@@ -50,7 +119,6 @@ def save(model: Any, path: Pathlike, **more: Any) -> None:
 def as_bytes(
     model: Any,
     *,
-    position: dict[str, Any] | None = None,
     extra: Arrays | None = None,
     notes: dict[str, Any] | None = None,
 ) -> bytes:
@@ -58,8 +126,6 @@ def as_bytes(
 
     Parameters
     ----------
-    position : dict, optional
-        Where the stream is: any JSON. `header(path)["position"]` gives it back.
     extra, notes
         Arrays of float64, int64 or int32, and JSON, that go with the model.
     """
@@ -77,14 +143,13 @@ def as_bytes(
         "package": __version__,
         "kind": "learner" if is_bare else "stream",
         **_packed(model.learner, "learner", arrays),
-        "position": model.position or None if position is None else position,
         "notes": notes or {},
-        "model": {} if is_bare else _fields(model, arrays),
+        "model": None if is_bare else _fields(model, arrays),
     }
     return container.packed(header, arrays)
 
 
-def is_bandit(thing: Any) -> bool:
+def is_bandit(thing: object) -> bool:
     """Whether this is an `OnlineBandit`, without importing it."""
     bandit = sys.modules.get("unitless.decisions.bandit")
     return bandit is not None and isinstance(thing, bandit.OnlineBandit)
@@ -120,7 +185,22 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
 
 def header(path: Pathlike) -> dict[str, Any]:
     """The header of a model file, as in docs/reference/model-format.md."""
-    return container.read(path)[0]
+    found = container.read(path)[0]
+    _check(path, found)
+    return found
+
+
+def _check(path: Pathlike, header: dict[str, Any]) -> None:
+    """Refuse a header with an entry that is unknown, is missing or has another type."""
+    kind: type[msgspec.Struct] = Header
+    if header.get("kind") == "bandit":
+        from unitless.decisions.files import BanditHeader
+
+        kind = BanditHeader
+    try:
+        msgspec.convert(header, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ModelFileError(path, f"its header is not that of a model: {error}") from None
 
 
 def extra(path: Pathlike) -> Arrays:
@@ -142,6 +222,7 @@ def load(path: Pathlike) -> Any:
 def from_bytes(path: Pathlike, data: bytes) -> Any:
     """The model from the result of `as_bytes`; errors name the path."""
     written, arrays = container.unpacked(path, data)
+    _check(path, written)
     try:
         size = sum(array.nbytes + ENTRY for array in arrays.values())
         return _loaded(written, arrays, size)
@@ -154,18 +235,11 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     if written["kind"] == "bandit":
         from unitless.decisions.files import bandit_of
 
-        return bandit_of(written, arrays)
+        return bandit_of(written["bandit"], arrays)
     learner = _unpacked(written, "learner", arrays, size)
-    kind = written["kind"]
-    if kind == "learner":
+    if written["kind"] == "learner":
         return learner
-    if kind != "stream":
-        raise ValueError(f"a model of the kind {kind!r} is not known")
     own = dict(written["model"])
-    if own["task"] not in get_args(Task):
-        raise ValueError(f"the task {own['task']!r} is not known")
-    if not isinstance(own["rows"], int):
-        raise ValueError("the number of rows is missing")
     if parameters := own.get("parameters"):
         if isinstance(parameters["learner"], dict):
             parameters["learner"] = _unpacked(parameters["learner"], "given", arrays, size)
@@ -174,9 +248,8 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     for name, (_, of_json) in CONVERTED.items():
         if own.get(name) is not None:
             own[name] = of_json(own[name])
-    if (facts := own.get("reservoir")) is not None:  # models of older versions have none
-        own["reservoir"] = Reservoir.from_state(facts, _under("reservoir", arrays))
-    return Model(learner=learner, position=dict(written["position"] or {}), **own)
+    own["reservoir"] = Reservoir.from_state(own["reservoir"], _under("reservoir", arrays))
+    return Model(learner=learner, **own)
 
 
 def _under(key: str, arrays: Arrays) -> Arrays:

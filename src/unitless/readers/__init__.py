@@ -11,7 +11,7 @@ svmlight and VW text give rows directly, with labels and importance weights:
 ...     print(block.rows.columns, block.targets, block.weights, block.tags, names)
 3 [ 1. -1.] [2.5 1. ] ['', 'b'] ['size^h', 'who^ann', 'who^bob']
 
-To continue later after row k of a block, keep `block.position_at(k)` (plain JSON) and, for VW text,
+To continue later after row k of a block, keep `block.position_at(k)` and, for VW text,
 the names of the columns so far. The position after the whole block is `block.position`:
 
 >>> place = block.position_at(1)
@@ -24,9 +24,11 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from unitless.readers.blocks import FileBlock, Options, Position, ReadError
 from unitless.readers.files import common_format, expanded, in_turn
@@ -60,9 +62,6 @@ COMPRESSED = ("gz", "zst", "bz2", "xz", "zip")
 
 TEXT_TABLES = ("csv", "tsv", "jsonl")
 """Tables in text files, which have an encoding."""
-
-BEGINNING: Position = {"line": 0, "rows": 0, "skipped": 0, "coerced": 0}
-"""The counts of a position at the beginning of a file."""
 
 _SPARSE_BYTES = 3 << 18
 _TABLE_BYTES = 1 << 23
@@ -101,7 +100,7 @@ def open_blocks(
     file: File | Sequence[str | os.PathLike[str]],
     *,
     format: str | None = None,
-    resume: Position | None = None,
+    resume: Position | Mapping[str, Any] | None = None,
     settle: int = 100,
     **options: Any,
 ) -> Iterator[FileBlock]:
@@ -116,7 +115,8 @@ def open_blocks(
     format
         One of `FORMATS`; by default what the name of the file means, CSV for streams.
     resume
-        Where to go on: a `FileBlock.position` or `FileBlock.position_at(row)` of the same files.
+        Where to go on: a `FileBlock.position` or `FileBlock.position_at(row)` of the same files, or
+        its JSON (`Position.as_json()`).
     settle
         Number of lines of a pipe in the first block, however slowly they arrive: column types are
         detected on it. A later block is what has arrived when the pipe pauses.
@@ -138,7 +138,7 @@ def open_blocks(
     --------
     >>> import io
     >>> for block in open_blocks(io.BytesIO(b"height;who\\n1,8;ann\\n1,7;bob\\n")):
-    ...     print(block.frame.rows(), block.position["columns"])
+    ...     print(block.frame.rows(), block.position.columns)
     [(1.8, 'ann'), (1.7, 'bob')] {'height': 'number 1234,5', 'who': 'string'}
     """
     files: Sequence[Any] = [file]
@@ -151,15 +151,17 @@ def open_blocks(
     given = Options(**options)
     if format in SPARSE and (given.target or given.weight or given.types):
         raise ValueError(f"rows of {format} hold their labels and weights: name no column")
-    start = {"format": format, **(resume or {})}
-    if start["format"] != format:
-        raise ValueError(f"the position is one of a {start['format']} file, not of {format}")
+    start = Position(format=format) if resume is None else Position.of(resume)
+    if start.format is None:
+        start = msgspec.structs.replace(start, format=format)
+    if start.format != format:
+        raise ValueError(f"the position is one of a {start.format} file, not of {format}")
     if format == "tsv" and given.separator is None:
         given = replace(given, separator="\t")
     if given.block_bytes is None:
         size = _SPARSE_BYTES if format in SPARSE else _TABLE_BYTES
         given = replace(given, block_bytes=size)
-    first = len(start.get("files", [0])) - 1
+    first = max(len(start.files), 1) - 1
     if first >= len(files):
         raise ValueError(f"the position is in file {first + 1}, and there are {len(files)} files")
     from unitless.readers.prefetch import prefetch
@@ -167,12 +169,12 @@ def open_blocks(
 
     def opened(k: int, place: Position) -> Source:
         # The encoding of a table of text is detected in its first block.
-        is_detected = format in TEXT_TABLES and not place.get("offset")
-        encoding = given.encoding or place.get("encoding") or (None if is_detected else "utf-8")
+        is_detected = format in TEXT_TABLES and not place.offset
+        encoding = given.encoding or place.encoding or (None if is_detected else "utf-8")
         return Source(files[k], settle if k == first else 100, encoding)
 
     def blocks_of(k: int, names: Sequence[str], place: Position) -> Iterator[FileBlock]:
-        types = {**given.types, **place.get("types", {})}
+        types = {**given.types, **place.types}
         source = first_source if k == first else opened(k, place)
         return _blocks(source, format, replace(given, names=names, types=types), place)
 
@@ -184,12 +186,12 @@ def open_blocks(
 def _blocks(source: Source, known: str, options: Options, start: Position) -> Iterator[FileBlock]:
     """Blocks of one file from a position on, which may be inside a block."""
     module: Any = importlib.import_module(f"unitless.readers.{_MODULES.get(known, known)}")
-    skip = start.get("skip", 0)
-    start = {**BEGINNING, **{key: value for key, value in start.items() if key != "skip"}}
+    skip = start.skip
+    start = msgspec.structs.replace(start, skip=0)
     try:
         if known == "jsonl":
             module.open_array(source)
-        source.skip_to(start.get("offset", 0))
+        source.skip_to(start.offset)
         for block in module.blocks(source, options, start):
             skipped = min(skip, len(block))
             skip -= skipped

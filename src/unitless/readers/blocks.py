@@ -9,6 +9,8 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from unitless.readers.encodings import canonical
 
 if TYPE_CHECKING:
@@ -38,9 +40,6 @@ class Why:
 
 LONGEST_TEXT = 60
 """Characters of an offending text that an error shows."""
-
-Position = dict[str, Any]
-"""A place in a file at which reading can continue: plain JSON, see `FileBlock.position`."""
 
 
 class ReadError(ValueError):
@@ -76,6 +75,87 @@ class ReadError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(ReadError, **vars(self)), ()
+
+
+class OddCells(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Cells of a column that do not fit it, and are missing: their count, and the first one."""
+
+    count: int
+    line: int
+    text: str
+    file: str | None = None
+    """The file of the first one, if there are several files."""
+
+
+class Position(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """A place in a file at which reading can continue, and what was found up to it.
+
+    `as_json` makes plain JSON of it, and `of` reads this again.
+
+    >>> Position(format="csv", line=3, rows=2, offset=20).as_json()
+    {'format': 'csv', 'line': 3, 'rows': 2, 'offset': 20}
+    >>> Position.of({"rows": "2"})
+    Traceback (most recent call last):
+    ValueError: not a position in a file: Expected `int`, got `str` - at `$.rows`
+    """
+
+    format: str | None = None
+    line: int = 0
+    """Lines before the next block (Parquet, Arrow: rows)."""
+    rows: int = 0
+    """Rows so far."""
+    skipped: int = 0
+    """Bad lines so far, which were skipped."""
+    coerced: int = 0
+    """Cells so far that did not fit their column and are missing."""
+    offset: int = 0
+    """Bytes of text before the next block."""
+    skip: int = 0
+    """Rows of the next block that were already used."""
+    until: int | None = None
+    """Parquet and Arrow: the row after which reading ends."""
+    files: tuple[str, ...] = ()
+    """Several files: those up to the present one."""
+    columns: dict[str, str | None] | None = None
+    """Tables: the kind of each column, None where it is not known; None before the first row."""
+    features: int = 0
+    """svmlight and VW text: the number of features so far."""
+    types: dict[str, str] = {}
+    """CSV: kinds of columns in the files before this one."""
+    separator: str | None = None
+    quote: str | None = None
+    """CSV: the characters; the quote is None if there is none."""
+    encoding: str | None = None
+    """Of a table of text, if it is not UTF-8."""
+    decimal: str | None = None
+    """CSV: the usual decimal sign, if it is a comma."""
+    renamed: dict[str, str] = {}
+    """CSV: the name in the header of columns whose name comes several times."""
+    odd_cells: dict[str, OddCells] = {}
+    """Columns with cells that do not fit."""
+
+    @classmethod
+    def of(cls, found: object) -> Position:
+        """The position of which this is the JSON; wrong and unknown entries are errors."""
+        try:
+            return found if isinstance(found, Position) else msgspec.convert(found, cls)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"not a position in a file: {error}") from None
+
+    def as_json(self) -> dict[str, Any]:
+        """The position as plain JSON, without entries that have their default."""
+        return dict(msgspec.to_builtins(self))
+
+    @property
+    def row(self) -> int:
+        """How many rows were used."""
+        return self.rows + self.skip
+
+
+BEGINNING = Position()
+"""The position at the beginning of a file of any format."""
 
 
 def shown(text: str) -> str:
@@ -163,14 +243,9 @@ class FileBlock:
     """svmlight, VW text: the features, with targets and weights."""
     lines: NDArray[np.int64]
     """The line of the file on which each row begins, from 1 (Parquet, Arrow: its row)."""
-    start: Position
-    position: Position
-    """The places before and after the block, for `open_blocks(resume=...)`.
-
-    The counts `rows`, `skipped` and `coerced` are those of the file so far; tables: `columns` has
-    the kind of each column; `odd_cells`, for each column with cells that do not fit, their count,
-    and line and text of the first.
-    """
+    start: Position = BEGINNING
+    position: Position = BEGINNING
+    """The places before and after the block, for `open_blocks(resume=...)`."""
     targets: NDArray[Any] | None = None
     """float64, NaN where missing; or strings or booleans, None where missing; None: not asked."""
     weights: NDArray[np.float64] | None = None
@@ -197,7 +272,7 @@ class FileBlock:
         """The place after the first `row` rows of this block."""
         if row == len(self):
             return self.position
-        return {**self.start, "skip": self.start.get("skip", 0) + row}
+        return msgspec.structs.replace(self.start, skip=self.start.skip + row)
 
     def tail(self, row: int, names: Sequence[str] = ()) -> FileBlock:
         """The block without its first `row` rows, with these names before its own new ones."""

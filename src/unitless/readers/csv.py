@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -37,23 +38,22 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
     """The rows of a file from a position on."""
     reader = Reader(source.name, options, place)
     for text, offset in source.chunks(options.block_bytes, reader.cut):
-        data = reader.without_header(text, place["line"])
-        line = place["line"] + text[: len(text) - len(data)].count(b"\n")
+        data = reader.without_header(text, place.line)
+        line = place.line + text[: len(text) - len(data)].count(b"\n")
         if reader.dialect is None or not reader.columns:
-            place = {**place, "offset": offset, "line": line}
+            place = msgspec.structs.replace(place, offset=offset, line=line)
             continue
         table = reader.read(data, line + 1)
-        end = {
-            "offset": offset,
-            "line": line + int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE)),
-            "separator": reader.dialect.separator,
-            "quote": reader.dialect.quote,
-            "columns": reader.columns,
-        }
-        if reader.decimal == ",":
-            end["decimal"] = reader.decimal
-        if reader.renamed:
-            end["renamed"] = reader.renamed
+        end = msgspec.structs.replace(
+            place,
+            offset=offset,
+            line=line + int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE)),
+            separator=reader.dialect.separator,
+            quote=reader.dialect.quote,
+            columns=dict(reader.columns),
+            decimal="," if reader.decimal == "," else place.decimal,
+            renamed=reader.renamed or place.renamed,
+        )
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block
@@ -66,13 +66,13 @@ class Reader:
         self.file = file
         self.options = options
         self.dialect: Dialect | None = None
-        self.columns: Mapping[str, str | None] = start.get("columns", {})
+        self.columns: Mapping[str, str | None] = start.columns or {}
         """Their kinds, None if not yet known."""
-        if "separator" in start:
-            self.dialect = Dialect(start["separator"], start["quote"])
+        if start.separator is not None:
+            self.dialect = Dialect(start.separator, start.quote)
         self.renamed: dict[str, str] = {}
         """The name in the header of columns whose name comes several times."""
-        self.decimal: str | None = start.get("decimal")
+        self.decimal: str | None = start.decimal
         """The usual decimal sign of this file, None if not yet known."""
         self.missing = cells.MissingCells(options.na)
         self.words_are_missing = False

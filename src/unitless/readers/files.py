@@ -13,10 +13,9 @@ from dataclasses import replace
 from glob import glob, has_magic
 from typing import Any
 
-from unitless.readers.blocks import FileBlock, Position, ReadError
+import msgspec
 
-OF_ONE_FILE = ("offset", "line", "skip", "columns", "encoding")
-"""Entries of a position that say nothing about the next file."""
+from unitless.readers.blocks import FileBlock, Position, ReadError
 
 HIDDEN = (".", "_")
 """Beginnings of the names of files that are not meant when a folder is."""
@@ -66,7 +65,7 @@ def common_format(files: Sequence[Any], format_of: Callable[[Any], str]) -> str:
 
 def is_continued(position: Position, source: str | None, files: Sequence[str]) -> bool:
     """Whether these files begin with those that were read up to the position."""
-    known = position.get("files", [source or "-"])
+    known = position.files or (source or "-",)
     begin = files[: len(known)]
     return "-" not in begin and [*map(os.path.abspath, begin)] == [*map(os.path.abspath, known)]
 
@@ -87,8 +86,8 @@ def in_turn(
     A block without rows (bad lines, comments) is left out, unless it is the last one and has a new
     count of bad lines, or `tell_bad` and has any; the next block has its new names.
     """
-    begun = start.get("rows", 0) > 0
-    skipped = start.get("skipped", 0)
+    begun = start.rows > 0
+    skipped = start.skipped
     empty = None
     new_names: list[str] = []
     for block in _blocks(files, start, list(names), opened):
@@ -97,18 +96,18 @@ def in_turn(
             new_names += block.new_names
             if tell_bad and block.bad:
                 yield block
-                skipped = block.position["skipped"]
+                skipped = block.position.skipped
             continue
         yield block.tail(0, new_names) if new_names else block
         begun = True
-        skipped = block.position["skipped"]
+        skipped = block.position.skipped
         empty = None
         new_names = []
     if not begun:
         kind = "this file" if len(files) == 1 else "these files"
         file = files[0] if isinstance(files[0], str) else "the stream"
         raise ReadError(f"there are no rows in {kind}", file=file)
-    if empty is not None and empty.position["skipped"] > skipped:
+    if empty is not None and empty.position.skipped > skipped:
         yield empty
 
 
@@ -120,10 +119,10 @@ def _blocks(
         return
     sizes = list(map(os.path.getsize, files))
     place = start
-    first = len(start.get("files", [""])) - 1
+    first = max(len(start.files), 1) - 1
     for k in range(first, len(files)):
         place = place if k == first else _at_next_file(place)
-        place["files"] = files[: k + 1]
+        place = msgspec.structs.replace(place, files=tuple(files[: k + 1]))
         before = sum(sizes[:k])
         for block in opened(k, names, place):
             names += block.new_names
@@ -136,12 +135,9 @@ def _blocks(
 
 def _at_next_file(place: Position) -> Position:
     """The position at the beginning of the next file."""
-    kept = {key: value for key, value in place.items() if key not in OF_ONE_FILE}
-    columns = place.get("columns")
-    if not columns:
-        return kept
-    if place["format"] not in ("csv", "tsv"):
-        return {**kept, "columns": columns}
+    begin = msgspec.structs.replace(place, offset=0, line=0, skip=0, encoding=None)
+    if not place.columns or place.format not in ("csv", "tsv"):
+        return begin
     # Each file has a header of its own.
-    known = {name: kind for name, kind in columns.items() if kind is not None}
-    return {**kept, "types": {**place.get("types", {}), **known}}
+    known = {name: kind for name, kind in place.columns.items() if kind is not None}
+    return msgspec.structs.replace(begin, columns=None, types={**place.types, **known})

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator
 from types import NoneType
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -73,11 +74,12 @@ class _Problem(ValueError):
 def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
     for data, offset in source.chunks(options.block_bytes):
-        before = place.get("columns", {})
+        before = place.columns or {}
         kinds = {**tables.settled_types(options), **before}
         texts = data.split(b"\n")[:-1]
-        table = _table(texts, place["line"] + 1, kinds, {*options.types} - {*before}, options)
-        end = {"offset": offset, "line": place["line"] + len(texts), "columns": kinds}
+        table = _table(texts, place.line + 1, kinds, {*options.types} - {*before}, options)
+        line = place.line + len(texts)
+        end = msgspec.structs.replace(place, offset=offset, line=line, columns=kinds)
         block = tables.block(table, place, end, source, options)
         place = block.position
         yield block

@@ -21,6 +21,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -45,22 +46,24 @@ DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBlock]:
     """The rows of a file from a position on."""
     with _on_disk(source) as path:
-        until = place.pop("until", None)
-        total, batches = _scanned(source.name, path, place["line"], until, options)
+        until = place.until
+        place = msgspec.structs.replace(place, until=None)
+        total, batches = _scanned(source.name, path, place.line, until, options)
         missing = cells.MissingCells(options.na, usual=())
         for batch in batches:
             text = plain_frame(batch, source.name, options)
-            lines = place["line"] + 1 + np.arange(text.height)
+            lines = place.line + 1 + np.arange(text.height)
             kinds = _kinds(text, batch, source.name, options, place)
             frame, odd = tables.typed(_without_gaps(missing.without_tokens(text), kinds), kinds)
             frame = missing.without_values(frame)
-            end = {"line": place["line"] + frame.height, "columns": kinds}
+            line = place.line + frame.height
+            end = msgspec.structs.replace(place, line=line, columns=kinds)
             table = FileTable(frame, lines, [], odd)
             block = tables.block(table, place, end, source, options)
             place = block.position
-            yield replace(block, done=place["line"] / total)
-        if place["line"] != total:  # polars may end a damaged file without an error
-            why = f"the file is damaged: {total} rows are promised, {place['line']} can be read"
+            yield replace(block, done=place.line / total)
+        if place.line != total:  # polars may end a damaged file without an error
+            why = f"the file is damaged: {total} rows are promised, {place.line} can be read"
             raise ReadError(why, file=source.name)
 
 
@@ -68,8 +71,8 @@ def _kinds(
     text: pl.DataFrame, batch: pl.DataFrame, file: str, options: Options, place: Position
 ) -> dict[str, str]:
     """The kinds of columns that are not those of the file; the first batch shows them."""
-    if "columns" in place:
-        return place["columns"]
+    if place.columns is not None:
+        return {name: kind for name, kind in place.columns.items() if kind is not None}
     stored = flat(batch, file).schema
     strings = [name for name, dtype in stored.items() if dtype == pl.String]
     types = tables.settled_types(options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,7 +75,7 @@ def blocks(
 ) -> Iterator[FileBlock]:
     """The rows of the file from a position on."""
     for text, offset in source.chunks(options.block_bytes):
-        line = place["line"] + 1
+        line = place.line + 1
         data, bad = _decodable(text, line) if parser.named else (text, [])
         arrays = _room(len(data) // 2 + 1)
         state = np.array([0, line, 0, 0])
@@ -92,14 +93,14 @@ def blocks(
             labels,
             weights if (weights != 1).any() else None,
         )
-        end = {
-            **place,
-            "offset": offset,
-            "line": int(state[LINE]) - 1,
-            "rows": place["rows"] + count,
-            "skipped": allowed(bad, place["skipped"], options.skip_bad, source.name),
-            "columns": columns,
-        }
+        end = msgspec.structs.replace(
+            place,
+            offset=offset,
+            line=int(state[LINE]) - 1,
+            rows=place.rows + count,
+            skipped=allowed(bad, place.skipped, options.skip_bad, source.name),
+            features=columns,
+        )
         yield FileBlock(
             frame=None,
             rows=rows,

@@ -41,7 +41,7 @@ cdef struct Line:
 
 def blocks(source, options, start):
     """The rows of a file from a position on."""
-    columns = start.get("columns", 0)
+    columns = start.features
 
     def known(_, indices):
         nonlocal columns

@@ -6,9 +6,11 @@ Frames have columns of Float64, String, Boolean, Date, Datetime and List(String)
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from unitless.readers.blocks import (
     LONGEST_TEXT,
     Bad,
     FileBlock,
+    OddCells,
     Options,
     Position,
     ReadError,
@@ -164,11 +167,11 @@ def block(
 ) -> FileBlock:
     """The table as a block, target and weight apart from the features.
 
-    `begin` is the position before the block; `end` has what is different after it, except counts.
+    `begin` is the position before the block, `end` that after it, except counts.
     With `strict` a row with an odd cell is a bad line, and so is always one with a bad weight.
     """
     frame, lines, bad, odd, new = table
-    allowed(bad, begin["skipped"], options.skip_bad, source.name)  # before what follows of it
+    allowed(bad, begin.skipped, options.skip_bad, source.name)  # before what follows of it
     given = [name for name in (options.target, options.weight) if name is not None]
     for name in given:
         if name not in frame.columns:
@@ -184,10 +187,11 @@ def block(
             why = "the weight is missing; use 0 to leave a row out" if cell is None else Why.WEIGHT
             shown = None if cell is None else str(cell)
             refused.setdefault(row, Bad(int(lines[row]), options.weight, shown, why))
-    place = {**begin, **end}
+    coerced = end.coerced
+    odd_cells = end.odd_cells
     if odd and not options.strict:
-        place["coerced"] += len(odd)
-        place["odd_cells"] = _added(begin, odd, lines)
+        coerced += len(odd)
+        odd_cells = _added(begin, odd, lines)
     if refused:
         kept = np.ones(len(lines), dtype=bool)
         kept[[*refused]] = False
@@ -195,10 +199,14 @@ def block(
         lines = lines[kept]
         weights = None if weights is None else weights[kept]
     bad = [*bad, *refused.values()]
-    place["skipped"] = allowed(bad, begin["skipped"], options.skip_bad, source.name)
-    place["rows"] += frame.height
-    if source.encoding not in (None, UTF8):
-        place["encoding"] = source.encoding
+    place = msgspec.structs.replace(
+        end,
+        rows=begin.rows + frame.height,
+        skipped=allowed(bad, begin.skipped, options.skip_bad, source.name),
+        coerced=coerced,
+        odd_cells=odd_cells,
+        encoding=end.encoding if source.encoding in (None, UTF8) else source.encoding,
+    )
     return FileBlock(
         frame=frame.drop(given),
         rows=None,
@@ -219,13 +227,17 @@ def _first_value(column: pl.Series) -> int:
     return len(column) if row is None or column[row] is None else row
 
 
-def _added(begin: Position, odd: Sequence[OddCell], lines: Int) -> dict[str, Any]:
-    """The odd cells so far, as JSON: [count, line of the first, its text, its file if several]."""
-    files = begin.get("files", [])[-1:]
-    found = {name: [*entry] for name, entry in begin.get("odd_cells", {}).items()}
-    for row, name, text, _ in odd:
-        first = [0, int(lines[row]), text[: LONGEST_TEXT + 1], *files]
-        found.setdefault(name, first)[0] += 1
+def _added(begin: Position, odd: Sequence[OddCell], lines: Int) -> dict[str, OddCells]:
+    """The odd cells so far."""
+    file = begin.files[-1] if begin.files else None
+    found = dict(begin.odd_cells)
+    for name, count in Counter(cell.column for cell in odd).items():
+        before = found.get(name)
+        if before is None:
+            first = next(cell for cell in odd if cell.column == name)
+            text = first.text[: LONGEST_TEXT + 1]
+            before = OddCells(0, int(lines[first.row]), text, file)
+        found[name] = msgspec.structs.replace(before, count=before.count + count)
     return found
 
 
