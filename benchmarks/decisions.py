@@ -153,7 +153,7 @@ def write_text(path: Path, X: np.ndarray, data: Decisions) -> None:
 
 
 def vw(path: Path, data: Decisions, setting: str, seed: int) -> float:
-    """The mean cost of Vowpal Wabbit's choices."""
+    """The mean regret of Vowpal Wabbit's choices, in the unit of the rewards."""
     from vowpalwabbit import Workspace
 
     actions = data.rewards.shape[1]
@@ -175,18 +175,17 @@ def run_vw(kept: dict[str, Any]) -> Iterator[str]:
             standard = (data.X - data.X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
             found = {}
             for kind, X in (("raw", data.X), ("standardised", standard)):
-                given, unit, origin = data, 1.0, 0.0
+                given, unit = data, 1.0
                 if kind == "standardised" and data.name in (*PRICES, *GUESSES):
-                    unit, origin = np.ptp(data.rewards), data.rewards.max()
-                    given = data._replace(rewards=(data.rewards - origin) / unit)
+                    unit = float(np.ptp(data.rewards))
+                    given = data._replace(rewards=(data.rewards - data.rewards.max()) / unit)
                 write_text(path, X, given)
                 for setting in [DEFAULT, *SETTINGS]:
                     if PAIRS in setting and X.shape[1] > MOST_FOR_PAIRS:
                         continue
-                    cost = vw(path, given, setting, seed)
-                    if data.name in (*PRICES, *GUESSES):
-                        cost = loss(data, origin - unit * cost)
-                    found[f"{kind} {setting}"] = cost
+                    regret = unit * vw(path, given, setting, seed)
+                    best = data.rewards.max(axis=1).mean()
+                    found[f"{kind} {setting}"] = loss(data, best - regret)
             kept[key] = found
             yield key
 
