@@ -19,6 +19,6 @@ def decide(options: CommandOptions) -> None:
         unitless decide offers.unitless visitors.csv
         unitless decide offers.unitless visitors.csv -o decisions.csv
     """
-    from unitless.cli.decisions import write_decisions
+    from unitless.cli.decision_runs import write_decisions
 
     write_decisions(options)

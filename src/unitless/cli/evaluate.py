@@ -22,11 +22,11 @@ def evaluate(options: CommandOptions) -> None:
         head mail.tsv | unitless evaluate - --format tsv -t spam --text message
         unitless evaluate long.csv -t y --save m --checkpoint 100000
         unitless evaluate long.csv --resume m --save m
-        unitless evaluate log.csv --action shown --reward clicked --probability p --save offers
+        unitless evaluate log.csv --action shown --reward clicked --save offers
         unitless evaluate digits.csv -t digit --bandit --report digits.html
     """
     if options.action or options.reward or options.bandit:
-        from unitless.cli.decisions import run_decisions
+        from unitless.cli.decision_runs import run_decisions
 
         run_decisions(options)
         return

@@ -131,7 +131,7 @@ def as_bytes(
     """
     arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
     if is_bandit(model):
-        from unitless.decisions.files import parts_of  # a layer above, not needed for models
+        from unitless.decisions.bandit_files import parts_of  # a layer above, not needed for models
 
         own, more = parts_of(model)
         header = {"format": FORMAT, "package": __version__, **own, "notes": notes or {}}
@@ -194,7 +194,7 @@ def _check(path: Pathlike, header: dict[str, Any]) -> None:
     """Refuse a header with an entry that is unknown, is missing or has another type."""
     kind: type[msgspec.Struct] = Header
     if header.get("kind") == "bandit":
-        from unitless.decisions.files import BanditHeader
+        from unitless.decisions.bandit_files import BanditHeader
 
         kind = BanditHeader
     try:
@@ -233,7 +233,7 @@ def from_bytes(path: Pathlike, data: bytes) -> Any:
 
 def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     if written["kind"] == "bandit":
-        from unitless.decisions.files import bandit_of
+        from unitless.decisions.bandit_files import bandit_of
 
         return bandit_of(written["bandit"], arrays)
     learner = _unpacked(written, "learner", arrays, size)

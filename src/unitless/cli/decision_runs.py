@@ -60,7 +60,7 @@ def run_decisions(options: CommandOptions) -> None:
     if options.results:
         replace(options.results, json.dumps(found, indent=1).encode())
     if options.report:
-        from unitless.report.decisions import write_decisions_page
+        from unitless.report.decisions_page import write_decisions_page
 
         write_decisions_page(options.report, found)
     if options.json:
