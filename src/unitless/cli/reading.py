@@ -278,7 +278,10 @@ def shuffled(blocks: Iterable[FileBlock]) -> Iterator[FileBlock]:
 def load_model(path: str, data: str = "-") -> Model:
     """Load a model file; if `data` is the model file, say that the arguments were swapped."""
     try:
-        return Model.of(persistence.load(path))
+        found = persistence.load(path)
+        if persistence.is_bandit(found):
+            raise ValueError(f"{path} is a bandit, which chooses actions: use `unitless decide`")
+        return Model.of(found)
     except (persistence.ModelFileError, OSError):
         if data != "-" and _succeeds(persistence.header, data):
             raise ValueError(

@@ -20,8 +20,10 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str]) -> Any:
     """Load a model file, whether a learner, an estimator or the command line saved it.
+
+    An `OnlineBandit` is loaded as one; everything else as a `Model`.
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate
@@ -35,10 +37,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     """
     from unitless import persistence
 
-    return Model.of(persistence.load(path))
+    found = persistence.load(path)
+    return found if persistence.is_bandit(found) else Model.of(found)
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: object, path: str | os.PathLike[str]) -> None:
     """Save a model, an estimator, a River model or a learner; `load` gives a `Model` back."""
     from unitless import persistence
 

@@ -6,9 +6,9 @@ file. It may import models and everything below them; nothing in a file is execu
 
 from unitless.persistence.archive import Many
 from unitless.persistence.container import FORMAT, ModelFileError
-from unitless.persistence.saving import header, load, save
+from unitless.persistence.saving import header, is_bandit, load, save
 
-__all__ = ["FORMAT", "Many", "ModelFileError", "header", "load", "save"]
+__all__ = ["FORMAT", "Many", "ModelFileError", "header", "is_bandit", "load", "save"]
 
 
 def __dir__() -> list[str]:
