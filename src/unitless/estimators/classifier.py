@@ -94,9 +94,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         interactions: Sequence[str] = (),
         passes: int = 1,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: object = 0,
         identifier_as_feature: bool = False,
-        class_weight: Any = None,
+        class_weight: object = None,
         reservoir: int = SIZE,
         delay: int | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
     def partial_fit(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -137,7 +137,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
                 self._order_ = LabelOrder(len(self.classes_))
             self._order_.add(y)
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
+    def _new_model(self, y: NDArray[Any], classes: object, fit: bool) -> Attributes:
         if y.ndim == 2:
             if self.class_weight is not None:
                 raise ValueError("class_weight is for one column of labels, not for several")
@@ -146,7 +146,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             return {"model_": model, "classes_": np.arange(y.shape[1])}
         check_classification_targets(y)
         known = np.unique(column_or_1d(y if classes is None else classes))
-        labels: list[Any] = known.tolist()
+        labels: list[object] = known.tolist()
         if not labels:
             raise ValueError("Found array with 0 sample(s), so there are no classes to learn")
         if len(labels) == 1:
@@ -171,7 +171,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         return {"model_": model, "classes_": known}
 
     def _prepared(
-        self, model: Model, X: Any, y: Any = None, weights: Any = None, *, grow: bool = False
+        self, model: Model, X: object, y: Any = None, weights: object = None, *, grow: bool = False
     ) -> Prepared:
         new: New
         try:
@@ -186,11 +186,11 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             )
         return found
 
-    def decision_function(self, X: Any, *, fresh: bool = False) -> Float:
+    def decision_function(self, X: object, *, fresh: bool = False) -> Float:
         """The score of each row: positive for the second class, or one column per class."""
         return self._scores(X, fresh)
 
-    def predict(self, X: Any, *, fresh: bool = False) -> NDArray[Any]:
+    def predict(self, X: object, *, fresh: bool = False) -> NDArray[Any]:
         """The most probable class of each row (multilabel: 1 or 0 for each label)."""
         scores = self._scores(X, fresh)
         if self.model_.task == "multilabel":
@@ -198,14 +198,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         return as_labels(scores, self.classes_)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, *, fresh: bool = False) -> Float:
+    def predict_proba(self, X: object, *, fresh: bool = False) -> Float:
         """Probabilities, one column per class or label; not available with the hinge loss."""
         scores = self._scores(X, fresh)
         p: Any = self.model_.probabilities(scores)
         return p
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any, *, fresh: bool = False) -> Float:
+    def predict_log_proba(self, X: object, *, fresh: bool = False) -> Float:
         """Logarithms of the probabilities; they are finite where a probability rounds to 0."""
         scores = self._scores(X, fresh)
         logarithms: Any = self.model_.log_probabilities(scores)

@@ -108,7 +108,7 @@ def is_held_out(rows: NDArray[np.int64], holdout: float) -> Bool:
     return mixed(rows) < np.uint64(holdout * 2**64)
 
 
-def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: Any) -> tuple[Float, Float]:
+def _predict_and_learn(model: Model, rows: Rows, learns: Bool, *_: object) -> tuple[Float, Float]:
     """Predict every row and learn those of `learns`, in runs of consecutive rows."""
     changes = np.flatnonzero(np.diff(learns)) + 1
     parts = []

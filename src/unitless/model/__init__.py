@@ -6,7 +6,6 @@ and certificates, and nothing that uses a model: estimators, evaluation, the com
 """
 
 import os
-from typing import Any
 
 from unitless.model.file_settings import FileSettings
 from unitless.model.intake import Prepared
@@ -38,7 +37,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     return Model.of(persistence.load(path))
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: object, path: str | os.PathLike[str]) -> None:
     """Save a model, an estimator, a River model or a learner; `load` gives a `Model` back."""
     from unitless import persistence
 

@@ -78,10 +78,10 @@ class Model:
         if self.class_weights is not None:
             self.learner.weigh_gradients()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return vars(self) | {"lock": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state, lock=RLock())  # a copy has its own
 
     def __repr__(self) -> str:
@@ -125,7 +125,7 @@ class Model:
         return model
 
     @classmethod
-    def of(cls, thing: Any) -> "Model":
+    def of(cls, thing: object) -> "Model":
         """The model of anything that can be saved: a model, a learner, an estimator.
 
         >>> from unitless.learners import Coordinate
@@ -163,7 +163,7 @@ class Model:
 
     def prepared(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -211,7 +211,7 @@ class Model:
 
     def learn(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -253,7 +253,7 @@ class Model:
             return np.concatenate(parts)
 
     def learn_one(
-        self, x: Mapping[Any, Any], y: Any, weight: float = 1.0, *, unknown: Unknown = "error"
+        self, x: Mapping[object, object], y: Any, weight: float = 1.0, *, unknown: Unknown = "error"
     ) -> Any:
         """Learn one dict row; returns the score made before its target was used."""
         with self.lock:
@@ -289,7 +289,7 @@ class Model:
         with self.lock:
             return self.learner.predict(rows, fresh)
 
-    def score_one(self, x: Mapping[Hashable, Any], *, fresh: bool = False) -> Any:
+    def score_one(self, x: Mapping[Hashable, object], *, fresh: bool = False) -> Any:
         """The score of one dict row of features by name, as if it were the next one."""
         with self.lock:  # the learner has one buffer for the row at hand
             return self.learner.predict_one(plain(x), fresh=fresh)
@@ -309,7 +309,7 @@ class Model:
         """Whether the learner itself takes X: a dict of its features."""
         return type(X) is dict and self.class_weights is None and self.by_name
 
-    def predict(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
+    def predict(self, X: object, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """The class or the number of each row; a dict is one row and gives one value.
 
         Columns of a frame are found by name, in any order. `unknown` says what happens with names
@@ -319,7 +319,7 @@ class Model:
         found = self.answers(self.scores(X, unknown=unknown, fresh=fresh))
         return found.tolist()[0] if isinstance(X, Mapping) else found
 
-    def predict_proba(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
+    def predict_proba(self, X: object, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """Probabilities, one column per class (or label); for a dict, a dict by class."""
         found = self.probabilities(self.scores(X, unknown=unknown, fresh=fresh))
         if found is None:
@@ -385,7 +385,7 @@ class Model:
             return NumberedNames(self.inputs, "x")
         return NumberedNames(self.file.position.features if count is None else count)
 
-    def explain(self, x: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Explanation:
+    def explain(self, x: object, *, unknown: Unknown = "error", fresh: bool = False) -> Explanation:
         """What each input column adds to the score of one row; with `(base)` they add up to it.
 
         The base is the mean score of the rows in the reservoir, a sample of those learned, and the

@@ -106,7 +106,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     model: SavedModel | None
 
 
-def save(model: Any, path: Pathlike, **more: Any) -> None:
+def save(model: object, path: Pathlike, **more: Any) -> None:
     """Save a learner, an estimator, a River model or a `Model`; `more` is that of `as_bytes`.
 
     The file is written beside the target, flushed to disk and renamed: at every moment the
@@ -116,10 +116,10 @@ def save(model: Any, path: Pathlike, **more: Any) -> None:
 
 
 def as_bytes(
-    model: Any,
+    model: object,
     *,
     extra: Arrays | None = None,
-    notes: dict[str, Any] | None = None,
+    notes: dict[str, object] | None = None,
 ) -> bytes:
     """What `save` writes.
 
@@ -142,7 +142,7 @@ def as_bytes(
     return container.packed(header, arrays)
 
 
-def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
+def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, object]:
     """What the header says of a learner; its arrays are added to `arrays`."""
     found, facts = remembered(learner)
     arrays |= {f"{key}.{name}": array for name, array in found.items()}
@@ -150,7 +150,7 @@ def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
     return {key: spec_of(learner), "facts": facts, "names": names}
 
 
-def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
+def _fields(model: Model, arrays: Arrays) -> dict[str, object]:
     """The fields of a model as JSON, without what the header has elsewhere."""
     own = {name: value for name, value in vars(model).items() if name not in APART}
     for name, (to_json, _) in CONVERTED.items():
@@ -177,7 +177,7 @@ def header(path: Pathlike) -> dict[str, Any]:
     return found
 
 
-def _check(path: Pathlike, header: dict[str, Any]) -> None:
+def _check(path: Pathlike, header: dict[str, object]) -> None:
     """Refuse a header with an entry that is unknown, is missing or has another type."""
     try:
         msgspec.convert(header, Header)

@@ -3,7 +3,6 @@
 import math
 import statistics
 from collections.abc import Sequence
-from typing import Any
 
 from unitless.evaluation import LABELS
 from unitless.report.charts import Figure, Results, loss_axis, over_rows, shown, wider
@@ -31,7 +30,7 @@ def unlike(runs: Sequence[Results]) -> str | None:
     return None
 
 
-def _known(run: Results, key: str) -> Any:
+def _known(run: Results, key: str) -> object:
     return sorted(run[key]) if key == "labels" else run[key]
 
 
