@@ -116,7 +116,7 @@ def save(model: object, path: Pathlike, **more: Any) -> None:
 
 
 def as_bytes(
-    model: object,
+    model: Any,
     *,
     extra: Arrays | None = None,
     notes: dict[str, object] | None = None,
