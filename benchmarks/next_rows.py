@@ -57,7 +57,7 @@ def natural() -> Iterator[Stream]:
             yield Stream(name, "natural", task, data.X, data.y)
     beijing = SHARED / "data/raw/beijing_pm25.csv"
     if beijing.exists():
-        frame = pl.read_csv(beijing, null_values="NA").drop_nulls("pm2.5")
+        frame = pl.read_csv(beijing, null_values="NA", infer_schema_length=None).drop_nulls("pm2.5")
         yield of_frame("Beijing", frame.drop("No", "pm2.5"), frame["pm2.5"])
     for name in SERIES:
         features, targets = zip(*getattr(datasets, name)(), strict=True)

@@ -1,8 +1,8 @@
-"""River models: `UnitlessClassifier` and `UnitlessRegressor` (pip install "unitless[river]")."""
+"""River models and a drift detector (pip install "unitless[river]")."""
 
-from unitless.estimators.river import UnitlessClassifier, UnitlessRegressor
+from unitless.estimators.river import LossDriftDetector, UnitlessClassifier, UnitlessRegressor
 
-__all__ = ["UnitlessClassifier", "UnitlessRegressor"]
+__all__ = ["LossDriftDetector", "UnitlessClassifier", "UnitlessRegressor"]
 
 
 def __dir__() -> list[str]:

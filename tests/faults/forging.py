@@ -31,7 +31,10 @@ CLASSES = 3
 COLUMNS = 6
 ROWS = 300
 NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.5, 2.0**31, 2.0**53, 2.0**63)
-PARTS = ("experts.", "learners.")
+PARTS = ("experts.", "learners.", "followers.")
+"""Learners inside others, whose indices and counts are tried with the learner alone."""
+OF_EVERY_LOSS = ("features.", "shown.", "pairs.")
+"""Parts of a Blend that know no loss: their indices are tried with the logistic loss."""
 ALL = 1000
 """Where only every so many forgeries are tried, indices and counts are no exception."""
 WHOLES = (-(2**63), -(2**31), -2, 2**31 - 1, 2**31, 2**40, 2**53)
@@ -155,12 +158,13 @@ def forged_facts(facts):
             yield f"{path} = {value!r}", {**facts, path: value}
 
 
-def is_index_or_count(path, array):
+def is_index_or_count(path, array, loss):
     """Whether compiled code may look somewhere, or often, because of it.
 
-    Those of an expert, and of a class, are tried with the learner alone.
+    Those that are tried elsewhere are left out here.
     """
-    return (array.dtype.kind != "f" or array.ndim == 0) and not path.startswith(PARTS)
+    elsewhere = PARTS if loss == "logistic" else (*PARTS, *OF_EVERY_LOSS)
+    return (array.dtype.kind != "f" or array.ndim == 0) and not path.startswith(elsewhere)
 
 
 # What must come of it
@@ -240,7 +244,7 @@ class Trial:
         self.run("as it was")
         assert self.counts["loaded"] == 1, f"{self.name} {self.loss} is refused as it was"
         for k, (label, path, array) in enumerate(forgeries(self.arrays)):
-            if k % every == 0 or (every < ALL and is_index_or_count(path, array)):
+            if k % every == 0 or (every < ALL and is_index_or_count(path, array, self.loss)):
                 self.run(label, arrays={**self.arrays, path: array})
         for k, (label, facts) in enumerate(forged_facts(self.facts)):
             if k % every == 0:

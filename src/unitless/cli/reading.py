@@ -41,7 +41,7 @@ def open_new(
     blocks = waiting(_blocks(options, reading | settings))
     first = next(blocks)
     meaning = options.meaning() | {"learner": options.learner, "source": options.source}
-    meaning["delay"] = options.delay
+    meaning |= {"delay": options.delay, "intervals": options.interval}
     model = Model.from_first_block(first, **meaning)
     model.file.reading = reading
     model.reservoir = Reservoir(options.reservoir)

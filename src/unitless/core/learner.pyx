@@ -303,6 +303,7 @@ cdef class Learner(Stateful):
         weights, in_range = self.check(rows)
         scores = self._room(len(rows))
         before = remembered(self) if self.guarded else None
+        self.fresh = True  # rows of weight 0 are only scored
         self._reserve(rows.columns)
         try:
             self._run(rows.block, rows.targets, weights, scores, in_range, not_fresh)

@@ -26,6 +26,7 @@ from unitless.model.learner_choice import check_loss, make_learner
 from unitless.model.reservoir import SIZE, Reservoir
 from unitless.rows import Rows, as_rows
 from unitless.suggestions import no_such_column
+from unitless.uncertainty import Coverage, intervals_for
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 Attributes = dict[str, Any]
 """Attributes of an estimator that `fit` sets."""
+Bool = NDArray[np.bool_]
 
 
 class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
@@ -52,6 +54,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         identifier_as_feature: bool = False,
         reservoir: int = SIZE,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -62,6 +65,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self.identifier_as_feature = identifier_as_feature
         self.reservoir = reservoir
         self.delay = delay
+        self.intervals = intervals
 
     # Learning
 
@@ -89,6 +93,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with model.lock:
             if first:
                 model.reservoir = Reservoir(self.reservoir)
+                model.intervals = intervals_for(self.intervals, model.task, model.learner)
                 model.encoder = self._new_encoder(X)
                 if model.encoder is not None:
                     table = opened(frame_of_array(model, X) if holds_strings(X) else X)
@@ -101,15 +106,20 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
                 model.inputs = learned["n_features_in_"]
                 # tables may have more columns than the estimator was fitted on
                 model.file.keep = list(map(str, learned.get("feature_names_in_", ())))
-            for order in self._orders(len(rows)) if fit else [None]:
+            for turn, order in enumerate(self._orders(len(rows)) if fit else [None]):
+                taken = rows if order is None else rows.take(order)
                 try:
-                    both = model.learn_rows(rows if order is None else rows.take(order))
+                    both = model.learn_rows(taken, calibrate=turn == 0)
                 except ValueError:
                     model.learner.check(rows)  # an error names rows as they were given
                     raise
                 place = slice(None) if order is None else np.argsort(order)
                 learned["progressive_"] = both[0][place]
                 learned["progressive_not_fresh_"] = both[1][place]
+                if model.intervals is not None and turn == 0:
+                    last = [model.of_known_classes(each)[place] for each in model.intervals.last]
+                    learned["progressive_interval_"] = last[0]
+                    learned["progressive_interval_not_fresh_"] = last[1]
             prepared.commit()
         stale = [name for name in vars(self) if name.endswith("_") and name not in learned]
         self.__dict__ |= learned
@@ -190,7 +200,27 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         if named or type(X) is not np.ndarray or X.shape[1] != self.n_features_in_:
             validate_data(self, X, reset=False, skip_check_array=True)
 
-    def _scores(self, X: object, fresh: bool = False) -> Float:
+    def _interval(self, X: object, coverage: float | None, fresh: bool) -> Float | Bool:
+        model = self._fitted()
+        with model.lock:
+            if model.intervals is None:
+                raise ValueError(
+                    f"no coverage was declared: {type(self).__name__}(intervals=(0.9,)), then fit"
+                )
+            model.intervals.refuse_undeclared(coverage)
+            rows = self._prepared(model, X).rows
+            found = model.interval_rows(rows, model.predict_rows(rows, fresh=fresh), fresh=fresh)
+            return model.intervals.chosen(found, coverage)
+
+    def interval_coverage(self, *, fresh: bool = True) -> list[Coverage]:
+        """The coverage of `progressive_interval_` over all rows so far, by declared coverage.
+
+        Each entry has the share of rows `asked` for, the `share` covered, and its certified limits
+        `low` and `high`; see `Model.interval_coverage`.
+        """
+        return self._fitted().interval_coverage(fresh=fresh)
+
+    def _scores(self, X: Any, fresh: bool = False) -> Float:
         model = self._fitted()
         with model.lock:
             rows = self._prepared(model, X).rows
@@ -288,6 +318,7 @@ def from_model(model: Model) -> Any:
         "loss": loss,
         "interactions": columns.interactions,
         "reservoir": model.reservoir.size,
+        "intervals": () if model.intervals is None else model.intervals.coverages,
     }
     made = kind(**(default if model.parameters is None else model.parameters))
     names = model.file.keep or (list(columns.kinds) if model.inputs is None else [])

@@ -57,6 +57,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     delay : int, optional
         How many rows later than the next row labels arrive. Predictions with `fresh=True` and
         progressive scores then use a past that is that much older.
+    intervals : sequence of float, default ()
+        Coverages that `predict_set` may be asked for, such as (0.5, 0.9).
     class_weight : dict, "balanced" or None, default None
         {class: weight}, 1 for classes left out; a class that does not exist is an error.
         "balanced" is n / n_c, for the n rows so far, n_c of them of the class. The weight
@@ -70,6 +72,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         order of the rows given; `fit` shuffles, so later rows may have been learned first.
     progressive_not_fresh_ : array
         The same without recent labels, as `predict` answers.
+    progressive_interval_, progressive_interval_not_fresh_ : arrays
+        The sets of classes of these rows, made before each label was used, if `intervals` are
+        declared; in the shape of `predict_set`.
     model_ : Model
         The model, which `unitless.save` saves.
     coef_, intercept_ : arrays
@@ -99,6 +104,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         class_weight: object = None,
         reservoir: int = SIZE,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
     ) -> None:
         super().__init__(
             learner,
@@ -110,6 +116,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             identifier_as_feature=identifier_as_feature,
             reservoir=reservoir,
             delay=delay,
+            intervals=intervals,
         )
         self.class_weight = class_weight
 
@@ -210,6 +217,23 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         scores = self._scores(X, fresh)
         logarithms: Any = self.model_.log_probabilities(scores)
         return logarithms
+
+    def predict_set(
+        self, X: object, coverage: float | None = None, *, fresh: bool = False
+    ) -> NDArray[np.bool_]:
+        """Which classes are in the set of each row: a boolean array (rows, classes).
+
+        No set is empty: it always contains the predicted class. With several declared coverages
+        the shape is (rows, classes, coverages), unless one of them is chosen; sets of larger
+        coverages contain those of smaller ones.
+
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = OnlineClassifier(intervals=(0.99,)).fit(X, y)
+        >>> print(model.predict_set(X).sum(axis=1).mean().round(2))
+        1.01
+        """
+        return self._interval(X, coverage, fresh).astype(np.bool_, copy=False)
 
     @property
     def coef_(self) -> Float:

@@ -137,6 +137,43 @@ class LastLabel(ResultsEntry):
     correlation: Number = None
 
 
+class IntervalsOfRun(ResultsEntry):
+    """Prediction intervals or sets of one declared coverage."""
+
+    asked: float
+    share: float
+    width: Number
+    low: Number
+    high: Number
+
+
+class VerdictOfRun(ResultsEntry):
+    """Whether predictions are better than a baseline, see `LossDifference`."""
+
+    mean: Number
+    low: Number
+    high: Number
+    row: int | None
+    level: float
+
+
+class Verdicts(ResultsEntry):
+    """See `BaselineTests`."""
+
+    constant: VerdictOfRun | UnsetType = UNSET
+    last: VerdictOfRun | UnsetType = UNSET
+    constant_not_fresh: VerdictOfRun | UnsetType = UNSET
+
+
+class DriftOfRun(ResultsEntry):
+    """A change of the loss, see `unitless.uncertainty.Drift`."""
+
+    row: int
+    start: int
+    before: float
+    now: float
+
+
 class AlarmOfRun(ResultsEntry):
     """A feature that may have changed its unit."""
 
@@ -230,6 +267,12 @@ class Results(ResultsEntry):
     not_fresh: Metrics | None = None
     delay: int | None = None
     last: LastLabel | None = None
+    verdicts: Verdicts | UnsetType = UNSET
+    intervals: list[IntervalsOfRun] | UnsetType = UNSET
+    intervals_not_fresh: list[IntervalsOfRun] | UnsetType = UNSET
+    interval_curve: list[list[float]] | UnsetType = UNSET
+    band: list[list[Number]] | UnsetType = UNSET
+    drifts: list[DriftOfRun] | UnsetType = UNSET
     test: RowsOfTest | None = None
     effects: list[Effect] | UnsetType = UNSET
     classes: list[float] | UnsetType = UNSET
@@ -282,6 +325,11 @@ def results_of(run: Evaluation, **more: object) -> Facts:
         "metrics": run.tally.metrics(),
         "not_fresh": run.metrics_not_fresh(),
         "delay": run.delay,
+        "verdicts": run.tests.facts(),
+        "intervals": run.interval_scores.facts(model.intervals, fresh=True),
+        "intervals_not_fresh": run.interval_scores.facts(model.intervals, fresh=False),
+        "interval_curve": run.interval_scores.curve.points() if model.intervals else [],
+        "band": run.interval_scores.band.kept.tolist(),
         "baseline": None if constant is None else constant._asdict(),
         "last": run.last(),
         "certificate": certified(learner, constant),
@@ -294,6 +342,7 @@ def results_of(run: Evaluation, **more: object) -> Facts:
         "effects": effects(model, TOP),
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
+        "drifts": run.drifts,
         "decisions": model.file.decisions,
         **more,
     }

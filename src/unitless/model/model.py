@@ -38,11 +38,13 @@ from unitless.model.learner_choice import learner_for_task
 from unitless.model.reservoir import Reservoir, row_of_dict
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
+from unitless.uncertainty import Coverage, Intervals, intervals_for
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
 
 Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
 Task = Literal["binary", "multiclass", "regression", "multilabel", "multioutput"]
 
 
@@ -72,6 +74,7 @@ class Model:
     class_weights: ClassWeights | None = None
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
     reservoir: Reservoir = field(default_factory=Reservoir)  # a sample of the rows learned
+    intervals: Intervals | None = None  # of declared coverages
     lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
 
     def __post_init__(self) -> None:
@@ -106,16 +109,18 @@ class Model:
         source: str = "",
         identifier_as_feature: bool = False,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
     ) -> Self:
         """A fresh model for a stream that begins with this block, which shows task and classes.
 
         `target`, `weight`, `ignore`, `keep` and `source` are those of its `FileSettings`. Columns
         that look like identifiers are ignored, unless `identifier_as_feature`. Labels arrive
-        `delay` rows late, if that is known.
+        `delay` rows late, if that is known. `intervals` are coverages.
         """
         kind, labels = file_blocks.task_and_labels(block, target, task)
         made = learner_for_task(learner, kind, loss, len(labels), delay)
         model = cls(kind, made, labels)
+        model.intervals = intervals_for(intervals, kind, made)
         model.file = FileSettings(
             target=target, weight=weight, ignore=[*ignore], keep=[*keep], source=source
         )
@@ -236,14 +241,15 @@ class Model:
         with self.lock:
             prepared = self.prepared(X, y, sample_weight, grow=True, unknown=unknown)
             before = self.learner, self.learner.names, [*self.labels]
-            counts = self.rows, self.class_weights, self.reservoir.copy()
+            counts = self.rows, self.class_weights, self.reservoir.copy(), self.intervals
             try:
                 if prepared.new:  # classes are added on the way, and a later row may be refused
                     self.learner = deepcopy(self.learner)
+                    self.intervals = deepcopy(self.intervals)
                 parts = [self.learn_rows(piece)[0] for piece in self.pieces(prepared)]
             except BaseException:
                 self.learner, self.learner.names, self.labels = before
-                self.rows, self.class_weights, self.reservoir = counts
+                self.rows, self.class_weights, self.reservoir, self.intervals = counts
                 raise
             prepared.commit()
             if prepared.new and parts[0].ndim == 2:  # a class has the score 0 before it appears
@@ -268,10 +274,11 @@ class Model:
                 self.reservoir.keep(place, row_of_dict(row, self.learner.names.columns))
             return score
 
-    def learn_rows(self, rows: Rows) -> tuple[Float, Float]:
+    def learn_rows(self, rows: Rows, *, calibrate: bool = True) -> tuple[Float, Float]:
         """Learn rows with coded targets; returns the scores made before each was used.
 
-        They are those with the last label known, and those without recent labels.
+        They are those with the last label known, and those without recent labels. With `calibrate`,
+        declared intervals learn, too: rows that were learned before would make them too narrow.
         """
         with self.lock:
             given = rows
@@ -279,6 +286,8 @@ class Model:
             if self.class_weights is not None:
                 rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
             scores = self.learner.learn_both(rows)
+            if self.intervals is not None and calibrate:
+                self.intervals.learn(given, *scores)
             self.reservoir.add(given)
             self.class_weights = after
             self.rows += len(rows)
@@ -307,7 +316,9 @@ class Model:
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
-        return type(X) is dict and self.class_weights is None and self.by_name
+        if self.class_weights is not None or self.intervals is not None:
+            return False
+        return type(X) is dict and self.by_name
 
     def predict(self, X: object, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """The class or the number of each row; a dict is one row and gives one value.
@@ -329,6 +340,80 @@ class Model:
         if self.task == "multilabel":
             return found[0].tolist()
         return dict(zip(self.classes, found[0].tolist(), strict=True))
+
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float | None = None,
+        *,
+        unknown: Unknown = "error",
+        fresh: bool = False,
+    ) -> Float:
+        """The interval of each row: (rows, 2) with lower and upper ends; for a dict, (2,).
+
+        Several declared coverages are one more axis, unless one is chosen. They never cross.
+        Until two targets are known, intervals are all real numbers. `unknown` and `fresh` are
+        those of `predict`.
+        """
+        if self.task != "regression":
+            raise ValueError("intervals are of numbers; for classes, use predict_set")
+        return self._interval(X, coverage, unknown, fresh).astype(np.float64, copy=False)
+
+    def predict_set(
+        self,
+        X: Any,
+        coverage: float | None = None,
+        *,
+        unknown: Unknown = "error",
+        fresh: bool = False,
+    ) -> Bool:
+        """Which classes are in the set of each row: (rows, classes), never none of them.
+
+        For a dict, (classes,). Several declared coverages are one more axis, unless one is chosen.
+        The set always contains the class that `predict` answers.
+        """
+        if self.task == "regression":
+            raise ValueError("sets are of classes; for numbers, use predict_interval")
+        return self._interval(X, coverage, unknown, fresh).astype(np.bool_, copy=False)
+
+    def _interval(
+        self, X: object, coverage: float | None, unknown: Unknown, fresh: bool
+    ) -> Float | Bool:
+        with self.lock:
+            self._declared().refuse_undeclared(coverage)
+            rows = self.prepared(X, unknown=unknown).rows
+            found = self.interval_rows(rows, self.predict_rows(rows, fresh=fresh), fresh=fresh)
+            found = self._declared().chosen(found, coverage)
+        return found[0] if isinstance(X, Mapping) else found
+
+    def interval_rows(self, rows: Rows, scores: Float, *, fresh: bool = False) -> Float | Bool:
+        """The intervals or sets of all declared coverages around the scores of prepared rows."""
+        with self.lock:
+            return self.of_known_classes(self._declared().predict(rows, scores, fresh))
+
+    def of_known_classes(self, found: Float | Bool) -> Float | Bool:
+        """Sets without the classes for which the learner only has room; intervals as they are."""
+        if self.task == "regression":
+            return found
+        if len(self.classes) == 1:
+            return np.ones_like(found[:, :1])
+        return found[:, : len(self.labels)]
+
+    def _declared(self) -> Intervals:
+        if self.intervals is None:
+            raise ValueError(
+                "no coverage was declared when the model was made: make it with intervals=(0.9,)"
+            )
+        return self.intervals
+
+    def interval_coverage(self, *, fresh: bool = True) -> list[Coverage]:
+        """The coverage of progressive intervals or sets so far, with its certified limits.
+
+        There is one entry per declared coverage. With `fresh`, it is about the answer with the
+        last label known, otherwise about the one without recent labels.
+        """
+        with self.lock:
+            return self._declared().coverage(fresh=fresh)
 
     def answers(self, scores: Float) -> NDArray[Any]:
         """The class of each row, or the number; classes have the type of the labels."""
@@ -445,6 +530,8 @@ class Model:
         with self.lock:
             by_column = factors_by_column(self, factors)
             self.learner.rescale(by_column)
+            if self.intervals is not None:
+                self.intervals.rescale(by_column)
             self.reservoir.rescale(by_column)
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
