@@ -220,7 +220,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return self._fitted().interval_coverage(fresh=fresh)
 
-    def _scores(self, X: Any, fresh: bool = False) -> Float:
+    def _scores(self, X: object, fresh: bool = False) -> Float:
         model = self._fitted()
         with model.lock:
             rows = self._prepared(model, X).rows

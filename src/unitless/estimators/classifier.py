@@ -17,6 +17,7 @@ from unitless.labels import ClassWeights, New, WrongLabel, as_labels
 from unitless.model import Model
 from unitless.model.intake import Prepared
 from unitless.model.learner_choice import make_learner
+from unitless.model.model import Task
 from unitless.model.reservoir import SIZE
 
 
@@ -169,7 +170,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         weights = None if self.class_weight is None else ClassWeights(self.class_weight)
         if weights is not None:
             weights.refuse_others(known.tolist())
-        task: Any = "multiclass" if several else "binary"
+        task: Task = "multiclass" if several else "binary"
         if several:
             learner = make_learner(self.learner, self.loss, several, delay=self.delay)
         else:
@@ -208,15 +209,17 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     def predict_proba(self, X: object, *, fresh: bool = False) -> Float:
         """Probabilities, one column per class or label; not available with the hinge loss."""
         scores = self._scores(X, fresh)
-        p: Any = self.model_.probabilities(scores)
-        return p
+        found = self.model_.probabilities(scores)
+        assert found is not None  # `available_if` saw to it
+        return found
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: object, *, fresh: bool = False) -> Float:
         """Logarithms of the probabilities; they are finite where a probability rounds to 0."""
         scores = self._scores(X, fresh)
-        logarithms: Any = self.model_.log_probabilities(scores)
-        return logarithms
+        found = self.model_.log_probabilities(scores)
+        assert found is not None  # `available_if` saw to it
+        return found
 
     def predict_set(
         self, X: object, coverage: float | None = None, *, fresh: bool = False

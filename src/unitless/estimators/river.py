@@ -32,7 +32,7 @@ from unitless.model.model import Task
 from unitless.uncertainty import Drift, DriftDetector, intervals_for
 from unitless.uncertainty.drift import FALSE_ALARMS
 
-Row = dict[Hashable, Any]
+Row = dict[Hashable, object]
 Ends = tuple[float, float]
 _MAKING = Lock()
 """Held while a River model makes its `Model`, with its first row."""

@@ -6,6 +6,7 @@ classes exist, and adds new features and classes as they appear.
 
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -75,7 +76,7 @@ class Model:
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
     reservoir: Reservoir = field(default_factory=Reservoir)  # a sample of the rows learned
     intervals: Intervals | None = None  # of declared coverages
-    lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
+    lock: AbstractContextManager[bool] = field(default_factory=RLock)  # held during each call
 
     def __post_init__(self) -> None:
         if self.class_weights is not None:
@@ -343,7 +344,7 @@ class Model:
 
     def predict_interval(
         self,
-        X: Any,
+        X: object,
         coverage: float | None = None,
         *,
         unknown: Unknown = "error",
@@ -361,7 +362,7 @@ class Model:
 
     def predict_set(
         self,
-        X: Any,
+        X: object,
         coverage: float | None = None,
         *,
         unknown: Unknown = "error",
