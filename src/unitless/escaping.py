@@ -30,7 +30,7 @@ def escaped(text: str, keep: str = "") -> str:
     )
 
 
-def json_line(value: Any) -> str:
+def json_line(value: object) -> str:
     r"""Return JSON in one line; characters that cannot be seen are escaped.
 
     >>> print(json_line({"a": "é\x9b"}))

@@ -15,7 +15,7 @@ from unitless.rows import Rows
 
 Float = NDArray[np.float64]
 Label = str | float | bool
-New = Sequence[tuple[int, Any]]
+New = Sequence[tuple[int, object]]
 """Labels that appear for the first time, each with its row."""
 
 
@@ -27,7 +27,9 @@ class WrongLabel(ValueError):
         self.row, self.why, self.advice = row, why, advice
 
 
-def codes_of(y: Any, task: str, labels: Sequence[Any], missing: bool = False) -> tuple[Float, New]:
+def codes_of(
+    y: Any, task: str, labels: Sequence[object], missing: bool = False
+) -> tuple[Float, New]:
     """The codes of labels, or numbers; and the labels that are new.
 
     With `missing`, rows may have no label (None or NaN): their code is NaN.
@@ -57,7 +59,7 @@ def codes_of(y: Any, task: str, labels: Sequence[Any], missing: bool = False) ->
     return codes, new
 
 
-def code_of(label: Any, task: str, labels: Sequence[Any]) -> Any:
+def code_of(label: object, task: str, labels: Sequence[object]) -> object:
     """The code of one label, quickly; None if it is new, or no label of one target."""
     if task == "regression":
         return label
@@ -67,7 +69,7 @@ def code_of(label: Any, task: str, labels: Sequence[Any]) -> Any:
     return 2.0 * place - 1 if task == "binary" else float(place)
 
 
-def _listed(y: Any) -> Any:
+def _listed(y: object) -> Any:
     """Labels or numbers as an array of one simple type, or as a list."""
     if isinstance(y, np.ndarray):
         return y.tolist() if y.dtype.kind == "O" else y
@@ -106,12 +108,12 @@ def _signs_by_column(labels: NDArray[Any]) -> Float:
     return 2 * numbers - 1
 
 
-def classes(labels: Sequence[Any]) -> list[Any]:
+def classes(labels: Sequence[object]) -> list[Any]:
     """The labels that have been seen, by code."""
     return [label for label in labels if label is not None]
 
 
-def add_label(labels: list[Any], label: Any, binary: bool) -> None:
+def add_label(labels: list[object], label: object, binary: bool) -> None:
     """Give a new label its code: a place that was left, or the next one."""
     if None in labels:
         labels[labels.index(None)] = label
@@ -119,7 +121,7 @@ def add_label(labels: list[Any], label: Any, binary: bool) -> None:
         labels += [None, label] if binary and not labels and label == 1 else [label]
 
 
-def label_array(labels: Sequence[Any]) -> NDArray[Any]:
+def label_array(labels: Sequence[object]) -> NDArray[Any]:
     """Labels as an array of their type; of objects, if they have several or are no scalars.
 
     >>> label_array([0, 1]).dtype, label_array([True, False]).dtype, label_array([1, "a"]).dtype
@@ -167,7 +169,7 @@ def distinct_labels(given: Any) -> tuple[NDArray[np.int64], dict[int, Label]]:
     return np.array(codes, dtype=np.int64), first
 
 
-def coded(given: Any, known: Sequence[Any], binary: bool) -> tuple[Float, New]:
+def coded(given: Any, known: Sequence[object], binary: bool) -> tuple[Float, New]:
     """The code of each row, NaN where it has no label; and the labels that are new."""
     if binary and len(known) == 2 and isinstance(given, np.ndarray):
         signs = (given == known[1]) * 2.0 - 1
@@ -221,7 +223,7 @@ class ClassWeights:
             )
 
     def weighed(
-        self, rows: Rows, labels: Sequence[Any], binary: bool
+        self, rows: Rows, labels: Sequence[object], binary: bool
     ) -> tuple[Rows, "ClassWeights"]:
         """The rows with their factors as weights, and the class weights after these rows."""
         if rows.weights is not None:
@@ -232,7 +234,7 @@ class ClassWeights:
         return Rows(*rows.parts, rows.targets, factors), after
 
     def factors(
-        self, codes: NDArray[np.int64], labels: Sequence[Any]
+        self, codes: NDArray[np.int64], labels: Sequence[object]
     ) -> tuple[Float, "ClassWeights"]:
         """The factor of each row, and the class weights after these rows."""
         counts = self.counts + [0] * (len(labels) - len(self.counts))
@@ -253,7 +255,7 @@ class ClassWeights:
 # Labels in text
 
 
-def alike(labels: Iterable[Any]) -> list[list[str]]:
+def alike(labels: Iterable[object]) -> list[list[str]]:
     """Groups of labels that differ only in case or blanks.
 
     >>> alike(["Yes", "no", "yes "])

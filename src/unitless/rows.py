@@ -148,7 +148,7 @@ class Rows:
         return Rows(*self.block.cut(cut.start, cut.stop), targets, weights)
 
 
-def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
+def as_rows(X: object, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
     """Rows from a 2-d array or a SciPy sparse matrix, without copying where types allow.
 
     Repeated indices of a sparse row are added up; unsorted ones are sorted (in a copy).
@@ -173,7 +173,7 @@ def as_rows(X: Any, targets: ArrayLike | None = None, weights: ArrayLike | None 
     return rows
 
 
-def _dense(X: Any) -> tuple[Float, None, None, int]:
+def _dense(X: object) -> tuple[Float, None, None, int]:
     values = _as_float(X)
     if values.ndim != 2:
         raise ValueError(
@@ -209,7 +209,7 @@ def _sparse(X: Any) -> tuple[Float, NDArray[np.int32], NDArray[np.int64], int]:
     return values, indices, starts, columns
 
 
-def _as_float(X: Any) -> Float:
+def _as_float(X: object) -> Float:
     array = np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError("complex numbers are not supported; give their parts as two columns")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Float = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
-Facts = dict[str, Any]
+Facts = dict[str, object]
 LARGEST = float(np.finfo(np.float64).max)
 SMALLEST = float(np.finfo(np.float64).smallest_normal)
 MOST_ROWS = 2.0**53
@@ -96,8 +96,8 @@ class Fact(NamedTuple):
 
     name: str
     meaning: str
-    to_json: Callable[[Any], Any]
-    from_json: Callable[[Any], Any]
+    to_json: Callable[[object], object]
+    from_json: Callable[[object], object]
 
 
 class Component(NamedTuple):
@@ -113,7 +113,7 @@ def count_from_json(found: Any) -> int:
     return int(found)
 
 
-def switch_from_json(found: Any) -> bool:
+def switch_from_json(found: object) -> bool:
     """True or False, as a file has it."""
     need(isinstance(found, bool), f"{found!r} is neither true nor false")
     return bool(found)
@@ -146,7 +146,7 @@ def _by_field(at: str, array: NDArray[Any]) -> Arrays:
     return {f"{at}.{name}": np.ascontiguousarray(array[name]) for name in array.dtype.names}
 
 
-def _parts(thing: Any, path: str) -> Iterator[tuple[str, Any, list[Any], int]]:
+def _parts(thing: Any, path: str) -> Iterator[tuple[str, object, list[object], int]]:
     """(path, object or None, list it is in, its place there) of each component."""
     for entry in thing.saved:
         if isinstance(entry, Component):
@@ -158,7 +158,7 @@ def _parts(thing: Any, path: str) -> Iterator[tuple[str, Any, list[Any], int]]:
                 yield path + entry.name, value, [], 0
 
 
-def restore(thing: Any, arrays: Arrays, facts: Facts) -> None:
+def restore(thing: object, arrays: Arrays, facts: Facts) -> None:
     """Fill a fresh object; `Damaged` if these are not the arrays of one like it."""
     arrays = dict(arrays)
     facts = dict(facts)

@@ -43,7 +43,7 @@ class Case(NamedTuple):
         return as_rows((self.X if X is None else X)[start:stop], self.y[start:stop])
 
 
-def check_learner(kind: type[Learner], **parameters: Any) -> None:
+def check_learner(kind: type[Learner], **parameters: object) -> None:
     """Run the laws on a learner, with every loss that it accepts.
 
     Parameters
@@ -88,7 +88,7 @@ def example_loss(learner: Learner) -> str:
     return f"{learner.loss.value(targets, scores).mean():.4f}"
 
 
-def _cases(kind: type[Learner], parameters: dict[str, Any]) -> Iterator[Case]:
+def _cases(kind: type[Learner], parameters: dict[str, object]) -> Iterator[Case]:
     for name in losses.NAMES:
         loss = losses.get(name.partition("(")[0])
         make = partial(kind, loss, **parameters)
@@ -107,13 +107,13 @@ def _cases(kind: type[Learner], parameters: dict[str, Any]) -> Iterator[Case]:
         yield Case(make, np.clip(X, -1, 1), y)
 
 
-def _close(a: Any, b: Any) -> None:
+def _close(a: object, b: object) -> None:
     a = np.asarray(a)
     size = np.maximum(np.abs(a), 0.01 * np.abs(a).max(initial=0))
     assert (np.abs(a - b) <= 1e-9 * size).all(), f"scores differ by up to {np.abs(a - b).max()}"
 
 
-def _same_state(one: tuple[Any, Any], other: tuple[Any, Any]) -> None:
+def _same_state(one: tuple[Any, object], other: tuple[Any, object]) -> None:
     assert one[1] == other[1], f"{one[1]} instead of {other[1]}"
     assert one[0].keys() == other[0].keys()
     for path, array in one[0].items():
@@ -146,7 +146,7 @@ def storage_does_not_matter(case: Case) -> None:
     scores = case.make().learn(case.rows())
     _close(case.make().learn(as_rows(csr_array(case.X), case.y)), scores)
     named = case.make()
-    rows: list[dict[Hashable, Any]]
+    rows: list[dict[Hashable, object]]
     rows = [{f"x{j}": x for j, x in enumerate(row) if x != 0} for row in case.X.tolist()]
     _close([named.learn_one(x, y) for x, y in zip(rows, case.y, strict=True)], scores)
 
@@ -193,7 +193,7 @@ def missing_values_are_alike_everywhere(case: Case) -> None:
     assert np.isfinite(scores).all()
     _close(case.make().learn(as_rows(csr_array(X), case.y)), scores)
     named = case.make()
-    rows: list[dict[Hashable, Any]]
+    rows: list[dict[Hashable, object]]
     rows = [{j: None if x != x else x for j, x in enumerate(row)} for row in X.tolist()]
     _close([named.learn_one(x, y) for x, y in zip(rows, case.y, strict=True)], scores)
 

@@ -144,7 +144,7 @@ def _with_json(frame: polars.DataFrame) -> polars.DataFrame:
     return frame
 
 
-def _as_json(cell: Any) -> str:
+def _as_json(cell: object) -> str:
     """JSON text: numbers that are not finite are null, dates and times are text."""
     text = json.dumps(cell, ensure_ascii=False, default=str)
     if any(word in text for word in ("NaN", "Infinity")):  # perhaps within text
@@ -162,7 +162,7 @@ def _store(frames: Iterator[polars.DataFrame], file: IO[bytes], format: str) -> 
     kept = _Kept(file)
     out = cast("IO[bytes]", kept)
 
-    def source(*_: Any) -> Iterator[polars.DataFrame]:
+    def source(*_: object) -> Iterator[polars.DataFrame]:
         yield first
         yield from frames
 
@@ -195,7 +195,7 @@ def write_objects(blocks: Iterable[Sparse], file: IO[bytes], label: str, weight:
     """Sparse rows as JSON lines: names that a row does not have are absent."""
     for block in blocks:
         for number, (features, target, importance, tag) in enumerate(_rows(block)):
-            row: dict[str, Any] = {label: _json(target)}
+            row: dict[str, object] = {label: _json(target)}
             if importance != 1:
                 row[weight] = importance
             if tag:

@@ -339,3 +339,21 @@ def test_the_header_is_as_documented(tmp_path):
     persistence.save(learner, tmp_path / "model")
     keys = persistence.header(tmp_path / "model")
     assert [key for key in keys if f"| `{key}` |" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"more": 1}, "unknown field `more`"),
+        ({"kind": "thing"}, r"`\$.kind`"),
+        ({"facts": 3}, r"`\$.facts`"),
+        ({"model": {"task": "binary"}}, r"`\$.model`"),
+    ],
+)
+def test_a_header_with_another_entry_is_refused_by_name(tmp_path, change, named):
+    persistence.save(Coordinate(), tmp_path / "m")
+    header, arrays = container.read(tmp_path / "m")
+    container.replace(tmp_path / "m", container.packed(header | change, arrays))
+    for read in (persistence.load, persistence.header):
+        with pytest.raises(persistence.ModelFileError, match=named):
+            read(tmp_path / "m")

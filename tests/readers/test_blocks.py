@@ -302,3 +302,12 @@ def test_prefetch_keeps_two_at_most():
     time.sleep(0.2)
     assert len(made) <= 3
     stream.close()
+
+
+@pytest.mark.parametrize(
+    ("found", "named"),
+    [({"rows": "2"}, r"\$.rows"), ({"line": 1, "place": 2}, "place"), ([], "array")],
+)
+def test_a_position_with_another_entry_is_refused_by_name(found, named):
+    with pytest.raises(ValueError, match=f"not a position in a file: .*{named}"):
+        opened("csv", resume=found)

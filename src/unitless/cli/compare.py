@@ -106,7 +106,7 @@ def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     return model, rows, odd_cell_notes(position, model.file.target)
 
 
-def _json(made: Any, more: dict[str, Any]) -> str:
+def _json(made: Any, more: dict[str, object]) -> str:
     import json
 
     found = made._asdict() | {"best": made.best and made.best.infimum, "entries": []} | more

@@ -57,7 +57,7 @@ def explain(options: CommandOptions) -> None:
     show_audit(console, parts)
 
 
-def _row_of_file(model: Any, files: list[str], number: int) -> Any:
+def _row_of_file(model: Any, files: list[str], number: int) -> object:
     """Return one row of a file, as `predict` would read it."""
     from unitless.cli.reading import open_for_prediction
 
@@ -96,7 +96,7 @@ def _parsed(words: list[str]) -> dict[str, Any]:
     return row
 
 
-def _rows(model: Any, given: dict[str, Any]) -> Any:
+def _rows(model: Any, given: dict[str, object]) -> Any:
     """Return a row of named values for the learner; what is not given is missing."""
     from unitless.model.input_names import no_such_feature, unknown_names
 
@@ -119,7 +119,7 @@ def _rows(model: Any, given: dict[str, Any]) -> Any:
     return model.prepared(row).rows
 
 
-def _fitted(name: str, value: Any, kind: str, written: str) -> Any:
+def _fitted(name: str, value: Any, kind: str, written: str) -> object:
     """Return a value as the type of its column; `written` is how the model's file wrote it."""
     if written.startswith("date ") and isinstance(value, str):
         found = _date_as_written(value, written)
@@ -138,7 +138,7 @@ def _fitted(name: str, value: Any, kind: str, written: str) -> Any:
     return str(value) if kind == "category" and value is not None else value
 
 
-def _date_as_written(value: str, kind: str) -> Any:
+def _date_as_written(value: str, kind: str) -> object:
     """Return a date in the format of the model's file, None if it is none."""
     import polars
 

@@ -69,7 +69,7 @@ def inspect(options: CommandOptions) -> None:
         console.print(f"{' '.join(map(number, numbers)):>16}  {escaped(name)}")
 
 
-def _coefficients(model: Any) -> dict[str, Any]:
+def _coefficients(model: Any) -> dict[str, object]:
     """Return the weight of each feature, the intercept first, if scores are linear in x."""
     if not getattr(model.learner, "linear", False):
         return {}

@@ -122,7 +122,7 @@ Output
 
 An option without METAVAR is a flag.
 """
-TYPES: dict[str, Any] = {
+TYPES: dict[str, object] = {
     "": bool,
     **dict.fromkeys(("N", "BITS"), int),
     **dict.fromkeys(("SHARE", "TAU", "COVERAGE"), float),
@@ -171,7 +171,7 @@ def _parsed(table: str) -> dict[str, Option]:
             continue
         name, flags, metavar, several, default, help = match.groups()
         kind = TYPES.get(metavar or "", str)
-        value: Any = () if several else default
+        value: object = () if several else default
         if default and kind in (int, float):
             value = kind(default)
         elif kind is bool and "/" not in flags:
@@ -188,9 +188,9 @@ class CommandOptions(SimpleNamespace):
     """What a command was given, and the defaults of all other options."""
 
     data: Any
-    loss: Any
+    loss: object
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **given: object) -> None:
         from unitless.readers.files import expanded  # not needed to show help
 
         known = {name: value for name, value in given.items() if value is not None}
@@ -234,7 +234,7 @@ class CommandOptions(SimpleNamespace):
         >>> CommandOptions(data=["-"], no_header=True, quote="none").reading()
         {'header': False, 'quote': None}
         """
-        given: dict[str, Any] = {}
+        given: dict[str, object] = {}
         if self.no_header:
             given["header"] = False
         for name in ("format", "na", "separator", "quote", "encoding", "decimal", "thousands"):
@@ -298,7 +298,7 @@ def spelt(name: str) -> str:
 
 
 def takes(
-    names: str, changed: str = "", **defaults: Any
+    names: str, changed: str = "", **defaults: object
 ) -> Callable[[Callable[[CommandOptions], None]], Callable[..., None]]:
     """Make a command of a function of `CommandOptions`.
 
@@ -311,7 +311,7 @@ def takes(
     parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)
 
     def decorate(function: Callable[[CommandOptions], None]) -> Callable[..., None]:
-        def command(**values: Any) -> None:
+        def command(**values: object) -> None:
             function(CommandOptions(**values))
 
         command.__name__ = function.__name__
@@ -324,7 +324,7 @@ def takes(
 
 
 def _parameter(name: str, option: Option) -> inspect.Parameter:
-    info: Any
+    info: object
     default = None if option.default == () else option.default
     hint = option.type if default is not None else option.type | None
     if option.panel == "Arguments":

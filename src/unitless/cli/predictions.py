@@ -152,7 +152,7 @@ class Predictions:
         not_fresh: NDArray[Any] | None,
         intervals: Pair | None,
     ) -> str:
-        columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
+        columns: dict[str, object] = {"row": range(start + 1, self.rows + 1)}
         columns["prediction"] = _answers(model, scores)
         probabilities = model.probabilities(scores)
         if probabilities is not None:
@@ -231,7 +231,7 @@ class Predictions:
             self._file.flush()
 
 
-def _answers(model: Model, scores: NDArray[Any]) -> Any:
+def _answers(model: Model, scores: NDArray[Any]) -> object:
     """The numbers, or the classes as text."""
     answers = model.answers(scores)
     if model.task == "regression":

@@ -54,7 +54,7 @@ def open_known(
     *,
     resume: bool = False,
     labelled: bool = True,
-    **more: Any,
+    **more: object,
 ) -> Iterator[FileBlock]:
     """Open a file for a model that knows names and columns.
 
@@ -107,7 +107,7 @@ def noting_columns(
         yield block
 
 
-def _blocks(options: CommandOptions, settings: dict[str, Any]) -> Iterator[FileBlock]:
+def _blocks(options: CommandOptions, settings: dict[str, object]) -> Iterator[FileBlock]:
     blocks = readers.open_blocks(options.data, **options.strictness() | settings)
     return shuffled(blocks) if options.shuffle else blocks
 
@@ -232,7 +232,7 @@ def joined(parts: list[Rows]) -> Rows:
     targets = [part.targets for part in parts if part.targets is not None]
     weights = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
     if all(part.starts is None and part.columns == width for part in parts):
-        X: Any = np.concatenate([part.values for part in parts])
+        X: object = np.concatenate([part.values for part in parts])
     else:
         X = vstack([_matrix(part, width) for part in parts], format="csr")
     is_weighted = any(part.weights is not None for part in parts)
@@ -243,7 +243,7 @@ def joined(parts: list[Rows]) -> Rows:
     )
 
 
-def _matrix(rows: Rows, width: int) -> Any:
+def _matrix(rows: Rows, width: int) -> object:
     if rows.starts is None:
         missing = width - rows.columns
         return csr_array(np.pad(rows.values, ((0, 0), (0, missing))))
@@ -293,7 +293,7 @@ def load_model(path: str, data: str = "-") -> Model:
         raise
 
 
-def _succeeds(function: Callable[[str], Any], path: str) -> bool:
+def _succeeds(function: Callable[[str], object], path: str) -> bool:
     try:
         function(path)
     except (ValueError, OSError):

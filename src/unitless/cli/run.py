@@ -200,7 +200,7 @@ class EvaluationRun:
                 error.args = (f"{error}; {advice}",)
             raise
 
-    def _tested(self) -> dict[str, Any] | None:
+    def _tested(self) -> dict[str, object] | None:
         """Score the rows of --test, or those of --test-share."""
         options = self.options
         if options.test_share:
@@ -217,7 +217,7 @@ class EvaluationRun:
         options.shuffle = False
         return iter(open_known(options, self.evaluation.model) if options.test else ())
 
-    def _finish(self, seconds: float, test: dict[str, Any] | None) -> None:
+    def _finish(self, seconds: float, test: dict[str, object] | None) -> None:
         """Write the results and the report, and show the summary."""
         options = self.options
         if options.quiet and not (options.results or options.json):

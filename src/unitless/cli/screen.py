@@ -24,7 +24,7 @@ WIDTHS = (9, 13, 11, 11, 11, 11, 14)
 class SafeConsole(Console):
     """A console on which text from files cannot send commands to the terminal."""
 
-    def print(self, *objects: Any, **settings: Any) -> None:
+    def print(self, *objects: object, **settings: Any) -> None:
         """Print; characters that cannot be seen are escaped, except ends of lines."""
         texts = [escaped(each, keep="\n") if isinstance(each, str) else each for each in objects]
         super().print(*texts, **settings)
@@ -45,7 +45,7 @@ def console_of(no_color: bool = False, quiet: bool = False, error: bool = False)
 def warnings_as_notes(quiet: bool) -> Iterator[None]:
     """Print warnings of the library as notes on the error stream."""
 
-    def show(message: Any, *_: Any, **__: Any) -> None:
+    def show(message: object, *_: object, **__: object) -> None:
         if not quiet:
             print(f"note: {escaped(str(message))}", file=sys.stderr, flush=True)
 
@@ -144,7 +144,7 @@ def label_of(model: Model, target: float | None) -> str:
     return plain(model.labels[code], 10)
 
 
-def prediction_of(model: Model, score: Any) -> str:
+def prediction_of(model: Model, score: object) -> str:
     """Return the prediction of a score: the number, or the class and its probability."""
     if model.task == "regression":
         return f"{score:.6g}"

@@ -236,7 +236,7 @@ def _size(entry: Entry) -> float:
     return math.inf if math.isnan(entry.loss) else entry.loss
 
 
-def _factors(units: Any, columns: int, seed: int) -> Float:
+def _factors(units: object, columns: int, seed: int) -> Float:
     if isinstance(units, str):
         if units != "random":
             raise ValueError(f"units = {units!r}: use 'random', or one factor per column")
@@ -295,7 +295,7 @@ def _best_pass(line: Line, stream: Stream) -> Run:
     """Run one pass, or one pass per learning rate, of which the best counts."""
     given = {}
     if isinstance(line.choice, str) and line.choice not in RIVALS:
-        kind: Any = registry.get(line.choice)
+        kind: object = registry.get(line.choice)
         for need in getattr(kind, "needs", ()):
             value = parameter_in_hindsight(need, kind, stream)
             if value is not None:

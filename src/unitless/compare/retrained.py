@@ -78,7 +78,7 @@ def _first_scores(y: Float, weights: Float, classes: int, loss: str) -> Float:
     return means
 
 
-def _trained(kind: str, loss: str, X: Any, y: Float, weights: Float) -> Any:
+def _trained(kind: str, loss: str, X: Any, y: Float, weights: Float) -> object:
     """Return a model of these rows; None if they have too few classes to train one."""
     used = weights > 0
     if not used.any() or (loss in ("logistic", "softmax") and len(np.unique(y[used])) < 2):
@@ -99,7 +99,7 @@ def _boosting(loss: str) -> Any:
     return HistGradientBoostingRegressor(loss=name, random_state=0)
 
 
-def _linear(loss: str, X: Any) -> Any:
+def _linear(loss: str, X: object) -> Any:
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.pipeline import make_pipeline

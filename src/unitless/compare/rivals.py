@@ -118,13 +118,13 @@ def _sklearn(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
     return scores
 
 
-def _sgd_scores(model: Any, X: Any, loss: str) -> Any:
+def _sgd_scores(model: Any, X: object, loss: str) -> Any:
     if loss == "softmax":
         return np.log(np.maximum(model.predict_proba(X), TINY))
     return model.predict(X) if loss == "squared" else model.decision_function(X)
 
 
-def _filled(X: Any) -> Any:
+def _filled(X: Any) -> object:
     """Scaled values; a missing one is the mean, which is 0."""
     return X if issparse(X) else np.nan_to_num(X)
 

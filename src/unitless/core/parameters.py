@@ -49,7 +49,7 @@ class Parameter(NamedTuple):
 class SignatureOfParameters:
     """The `__signature__` of a learner class, from its declared parameters."""
 
-    def __get__(self, learner: Any, kind: Any) -> Signature:
+    def __get__(self, learner: object, kind: Any) -> Signature:
         own = kind.__init__
         if hasattr(own, "__code__"):  # a constructor written in Python
             given = list(signature(own).parameters.values())[1:]

@@ -201,7 +201,7 @@ class Partition:
         with self.path.open("rb") as file:
             return [file.read(size) for size in self.sizes]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return list, (self.contents(),)
 
 

@@ -45,9 +45,9 @@ class TaskProgress(NamedTuple):
 
 
 Progress = Callable[[TaskProgress], None]
-Calls = Mapping[str, tuple[Any, ...]]
+Calls = Mapping[str, tuple[object, ...]]
 """The arguments of each task, by what it works on, for error messages."""
-Executor = Callable[[Callable[..., Any], Calls], Iterator[Any]]
+Executor = Callable[[Callable[..., object], Calls], Iterator[Any]]
 """Calls a function for each task, and yields the results in this order."""
 
 
@@ -68,13 +68,13 @@ def open_executor(address: str | None, workers: int | None, retries: int) -> Ite
 
 
 def _run_here(
-    workers: int | None, retries: int, function: Callable[..., Any], calls: Calls
-) -> Generator[Any, None, None]:
+    workers: int | None, retries: int, function: Callable[..., object], calls: Calls
+) -> Generator[object, None, None]:
     """Run tasks in processes; when one dies, tasks whose results are missing are repeated."""
     from joblib import Parallel, cpu_count, delayed
 
     pending = deque(calls)
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     failures = 0
     while pending:
         # One object per attempt: a late task of the last attempt would disturb this one.
@@ -103,12 +103,14 @@ def _run_here(
                 results.close()
 
 
-def _named(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+def _named(
+    name: str, function: Callable[..., object], arguments: tuple[object, ...]
+) -> tuple[str, object]:
     """The result of a task with its name, so that it cannot be taken for another's."""
     return name, function(*arguments)
 
 
-def _connected(address: str, stack: ExitStack) -> Any:
+def _connected(address: str, stack: ExitStack) -> object:
     """Ray, connected to the cluster until the stack is closed.
 
     The address is `host:port`, `ray://host:10001`, or "auto" on a node of the cluster. If this
@@ -134,14 +136,14 @@ def _connected(address: str, stack: ExitStack) -> Any:
 
 
 def _run_on_ray(
-    ray: Any, retries: int, function: Callable[..., Any], calls: Calls
-) -> Generator[Any, None, None]:
+    ray: Any, retries: int, function: Callable[..., object], calls: Calls
+) -> Generator[object, None, None]:
     """Run tasks, with at most twice as many under way as the cluster has cores."""
     task = ray.remote(function).options(max_retries=retries, name=function.__name__)
     cores = int(ray.cluster_resources().get("CPU", 1))
     limit = 2 * max(1, cores)
     waiting = deque(calls.items())
-    running: deque[tuple[str, Any]] = deque()
+    running: deque[tuple[str, object]] = deque()
     while waiting or running:
         while waiting and len(running) < limit:
             name, arguments = waiting.popleft()

@@ -107,7 +107,7 @@ def _wall_clock(series: Any) -> NDArray[np.datetime64]:
     return local.to_numpy().astype("datetime64[us]")
 
 
-def _factorized(series: Any) -> tuple[NDArray[np.int64], list[Any]]:
+def _factorized(series: Any) -> tuple[NDArray[np.int64], list[object]]:
     """Codes by order of first appearance, -1 if missing, and the levels."""
     native = series.to_native()
     if series.implementation.is_pandas_like():

@@ -6,7 +6,6 @@ block and from its rows one by one.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +16,7 @@ from unitless.rows import Rows, as_rows
 NUMBERS = {float, int, bool, type(None)}
 
 
-def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
+def plain(x: Mapping[Hashable, object]) -> Mapping[Hashable, object]:
     """The row with strings as features: {"colour": "red"} is {"colour=red": 1}.
 
     >>> plain({"height": 1.8, "colour": "red"})
@@ -37,7 +36,7 @@ def plain(x: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
 
 
 def rows_of_dicts(
-    records: Sequence[Mapping[Hashable, Any]],
+    records: Sequence[Mapping[Hashable, object]],
     names: DictEncoder,
     weights: ArrayLike | None = None,
 ) -> tuple[Rows, DictEncoder]:

@@ -33,7 +33,7 @@ VERSION = 1
 class Encoded(NamedTuple):
     """A block that `FrameEncoder.encode` made, for `as_rows(encoded.X, ...)` and `commit`."""
 
-    X: Any
+    X: object
     """float64: an array if all features are numbers, otherwise CSR; NaN is missing."""
     names: list[str]
     """The features new in this block; their columns follow the known ones."""
@@ -145,7 +145,7 @@ class FrameEncoder:
 
     def encode(
         self,
-        frame: Any,
+        frame: object,
         *,
         grow: bool = True,
         rows: int | None = None,
@@ -235,7 +235,7 @@ class FrameEncoder:
             "names": self._names,
             "features": [*self._known],
         }
-        copied: dict[str, Any] = json.loads(json.dumps(state))
+        copied: dict[str, object] = json.loads(json.dumps(state))
         return copied
 
     @classmethod
@@ -358,7 +358,7 @@ class FrameEncoder:
         return column._replace(start=0) if has_number else column
 
 
-def _tuples(nested: Any) -> Any:
+def _tuples(nested: object) -> Any:
     """Nested lists, as JSON returns them, as tuples."""
     return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested
 

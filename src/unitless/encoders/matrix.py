@@ -16,7 +16,7 @@ from unitless.encoders.typed_column import Float
 
 def matrix_of(
     table: Float, columns: Sequence[EncodedColumn], places: Sequence[Ints], width: int
-) -> Any:
+) -> object:
     """The matrix of the entries; keys placed at `width` or beyond are left out.
 
     `table` has the columns that were read together; it is not copied if there are no other numbers.
@@ -40,7 +40,7 @@ def matrix_of(
     return _csr(table, np.array(kept, dtype=np.int32), entries)
 
 
-def _entries(columns: Sequence[tuple[EncodedColumn, Ints]], rows: int, width: int) -> Any:
+def _entries(columns: Sequence[tuple[EncodedColumn, Ints]], rows: int, width: int) -> object:
     """The entries of columns that are not full numbers, as CSR; zeros of levels are left out.
 
     Two words of a row that share a hash bucket are added up.
@@ -64,7 +64,7 @@ def _entries(columns: Sequence[tuple[EncodedColumn, Ints]], rows: int, width: in
     return entries.tocsr()
 
 
-def _csr(table: Float, places: Ints, entries: Any) -> Any:
+def _csr(table: Float, places: Ints, entries: Any) -> object:
     """The entries with the numbers of the table, whose columns are at `places`, among them."""
     from scipy.sparse import csr_array
 

@@ -36,7 +36,7 @@ class ManyLevels(UserWarning):
     """A column has more than `max_levels` levels: new ones are hashed from now on."""
 
 
-def key_of(level: Any) -> Key:
+def key_of(level: object) -> Key:
     """The key of a category's level; it distinguishes 7 from "7" and True from 1."""
     if isinstance(level, str):
         return str(level)

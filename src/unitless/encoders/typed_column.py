@@ -65,7 +65,7 @@ class TypedColumn(NamedTuple):
         raise wrong_kind(row, self.name, shown, str(self.kind), wanted)
 
 
-def spelled_booleans(column: TypedColumn, levels: Iterable[Any]) -> TypedColumn:
+def spelled_booleans(column: TypedColumn, levels: Iterable[object]) -> TypedColumn:
     """Booleans, which are numbers, as the levels of a category that has true or false among them.
 
     They are spelled like that level: true, True or TRUE. Without one the column stays as it is.
@@ -151,5 +151,5 @@ def _as_float(value: Any) -> float:
         return np.inf
 
 
-def wall_clock(value: Any) -> Any:
+def wall_clock(value: object) -> object:
     return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value

@@ -50,7 +50,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         interactions: Sequence[str] = (),
         passes: int = 1,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: object = 0,
         identifier_as_feature: bool = False,
         reservoir: int = SIZE,
         delay: int | None = None,
@@ -69,7 +69,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     # Learning
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Start from scratch and learn the rows, in random order unless `shuffle` is False.
 
         If y has several columns, there is one learner per column; NaN means that a target is not
@@ -78,7 +78,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         return self._learn(X, y, sample_weight, fit=True)
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: Any, fit: bool = False, classes: Any = None
+        self, X: object, y: object, sample_weight: object, fit: bool = False, classes: object = None
     ) -> Self:
         """Learn the rows; all of them are checked before the first is learned.
 
@@ -129,7 +129,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _prepared(
-        self, model: Model, X: Any, y: Any = None, weights: Any = None, *, grow: bool = False
+        self, model: Model, X: object, y: Any = None, weights: Any = None, *, grow: bool = False
     ) -> Prepared:
         """The record of X and y for the model, with the errors that scikit-learn expects."""
         if is_dicts(X):
@@ -150,11 +150,11 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     def _notice_order(self, y: NDArray[Any], fit: bool) -> None:
         """Called after rows were learned in the order in which they were given."""
 
-    def _targets(self, y: Any) -> NDArray[Any]:
+    def _targets(self, y: object) -> NDArray[Any]:
         """The targets as an array."""
         return one_or_more_columns(y)
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
+    def _new_model(self, y: NDArray[Any], classes: object, fit: bool) -> Attributes:
         """The attributes `model_` and, of a classifier, `classes_` for these first targets."""
         raise NotImplementedError
 
@@ -192,7 +192,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         generator = check_random_state(self.random_state)
         return [generator.permutation(rows) if self.shuffle else None for _ in range(self.passes)]
 
-    def _check_columns(self, X: Any) -> None:
+    def _check_columns(self, X: object) -> None:
         """The number and the names of the columns are those of the first block."""
         if self.model_.by_name and is_frame(X):
             return
@@ -220,7 +220,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return self._fitted().interval_coverage(fresh=fresh)
 
-    def _scores(self, X: Any, fresh: bool = False) -> Float:
+    def _scores(self, X: object, fresh: bool = False) -> Float:
         model = self._fitted()
         with model.lock:
             rows = self._prepared(model, X).rows
@@ -248,7 +248,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self._fitted().parameters = self.get_params(deep=False)
         return self.model_
 
-    def explain(self, x: Any, *, fresh: bool = False) -> Explanation:
+    def explain(self, x: object, *, fresh: bool = False) -> Explanation:
         """What each input column adds to the score of one row, a data frame or an array.
 
         See `Model.explain`.
@@ -263,7 +263,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self._fitted().rescale(factors)
         return self
 
-    def certificate(self, **options: Any) -> "Certificate | BlendCertificate":
+    def certificate(self, **options: object) -> "Certificate | BlendCertificate":
         """Upper bounds on the regret so far; see `Model.certificate`."""
         return self._fitted().certificate(**options)
 
@@ -299,7 +299,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)
         if hasattr(self, "model_"):  # joblib gives arrays that cannot be written to
             self.model_ = deepcopy(self.model_)
@@ -313,7 +313,7 @@ def from_model(model: Model) -> Any:
     kind: Any = unitless.OnlineRegressor if is_regressor else unitless.OnlineClassifier
     columns = FrameEncoder() if model.encoder is None else model.encoder
     loss = model.learner.loss.name.replace("softmax", "logistic")
-    default: dict[str, Any] = {
+    default: dict[str, object] = {
         "learner": model.learner.name,
         "loss": loss,
         "interactions": columns.interactions,
@@ -334,7 +334,7 @@ def from_model(model: Model) -> Any:
     return made
 
 
-def one_or_more_columns(y: Any) -> NDArray[Any]:
+def one_or_more_columns(y: object) -> NDArray[Any]:
     """Targets as an array: one per row, or of several columns one line per row."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
@@ -347,7 +347,7 @@ def one_or_more_columns(y: Any) -> NDArray[Any]:
     return y if y.ndim == 2 and y.shape[1] > 1 else column_or_1d(y, warn=True)
 
 
-def _as_table(X: Any) -> NDArray[Any]:
+def _as_table(X: object) -> NDArray[Any]:
     """X as an array of two axes, with scikit-learn's errors where it is none."""
     table = np.asarray(X)
     if table.ndim == 1:
@@ -358,7 +358,7 @@ def _as_table(X: Any) -> NDArray[Any]:
     return as_rows(table).values if holds_strings(table) else table
 
 
-def _columns_of(X: Any) -> Attributes:
+def _columns_of(X: object) -> Attributes:
     """The number of columns and, of a frame, their names, as scikit-learn sees them."""
     seen = BaseEstimator()
     validate_data(seen, X, skip_check_array=True)

@@ -17,6 +17,7 @@ from unitless.labels import ClassWeights, New, WrongLabel, as_labels
 from unitless.model import Model
 from unitless.model.intake import Prepared
 from unitless.model.learner_choice import make_learner
+from unitless.model.model import Task
 from unitless.model.reservoir import SIZE
 
 
@@ -99,9 +100,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         interactions: Sequence[str] = (),
         passes: int = 1,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: object = 0,
         identifier_as_feature: bool = False,
-        class_weight: Any = None,
+        class_weight: object = None,
         reservoir: int = SIZE,
         delay: int | None = None,
         intervals: Sequence[float] = (),
@@ -122,7 +123,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
     def partial_fit(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -144,7 +145,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
                 self._order_ = LabelOrder(len(self.classes_))
             self._order_.add(y)
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
+    def _new_model(self, y: NDArray[Any], classes: object, fit: bool) -> Attributes:
         if y.ndim == 2:
             if self.class_weight is not None:
                 raise ValueError("class_weight is for one column of labels, not for several")
@@ -153,7 +154,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             return {"model_": model, "classes_": np.arange(y.shape[1])}
         check_classification_targets(y)
         known = np.unique(column_or_1d(y if classes is None else classes))
-        labels: list[Any] = known.tolist()
+        labels: list[object] = known.tolist()
         if not labels:
             raise ValueError("Found array with 0 sample(s), so there are no classes to learn")
         if len(labels) == 1:
@@ -169,7 +170,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         weights = None if self.class_weight is None else ClassWeights(self.class_weight)
         if weights is not None:
             weights.refuse_others(known.tolist())
-        task: Any = "multiclass" if several else "binary"
+        task: Task = "multiclass" if several else "binary"
         if several:
             learner = make_learner(self.learner, self.loss, several, delay=self.delay)
         else:
@@ -178,7 +179,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         return {"model_": model, "classes_": known}
 
     def _prepared(
-        self, model: Model, X: Any, y: Any = None, weights: Any = None, *, grow: bool = False
+        self, model: Model, X: object, y: Any = None, weights: object = None, *, grow: bool = False
     ) -> Prepared:
         new: New
         try:
@@ -193,11 +194,11 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             )
         return found
 
-    def decision_function(self, X: Any, *, fresh: bool = False) -> Float:
+    def decision_function(self, X: object, *, fresh: bool = False) -> Float:
         """The score of each row: positive for the second class, or one column per class."""
         return self._scores(X, fresh)
 
-    def predict(self, X: Any, *, fresh: bool = False) -> NDArray[Any]:
+    def predict(self, X: object, *, fresh: bool = False) -> NDArray[Any]:
         """The most probable class of each row (multilabel: 1 or 0 for each label)."""
         scores = self._scores(X, fresh)
         if self.model_.task == "multilabel":
@@ -205,18 +206,20 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         return as_labels(scores, self.classes_)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, *, fresh: bool = False) -> Float:
+    def predict_proba(self, X: object, *, fresh: bool = False) -> Float:
         """Probabilities, one column per class or label; not available with the hinge loss."""
         scores = self._scores(X, fresh)
-        p: Any = self.model_.probabilities(scores)
-        return p
+        found = self.model_.probabilities(scores)
+        assert found is not None  # `available_if` saw to it
+        return found
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any, *, fresh: bool = False) -> Float:
+    def predict_log_proba(self, X: object, *, fresh: bool = False) -> Float:
         """Logarithms of the probabilities; they are finite where a probability rounds to 0."""
         scores = self._scores(X, fresh)
-        logarithms: Any = self.model_.log_probabilities(scores)
-        return logarithms
+        found = self.model_.log_probabilities(scores)
+        assert found is not None  # `available_if` saw to it
+        return found
 
     def predict_set(
         self, X: object, coverage: float | None = None, *, fresh: bool = False

@@ -2,7 +2,6 @@
 
 import warnings
 from itertools import chain
-from typing import Any
 
 from unitless.model import Model
 from unitless.suggestions import listed
@@ -12,7 +11,7 @@ class ColumnsLeftOut(UserWarning):
     """Columns of a data frame are no features: identifiers, and columns without a value."""
 
 
-def leave_out_columns(model: Model, table: Any, identifier_as_feature: bool) -> None:
+def leave_out_columns(model: Model, table: object, identifier_as_feature: bool) -> None:
     """Let a new model leave out identifiers, and empty columns up to their first value."""
     from unitless.model.column_findings import empty_columns, identifier_columns
 

@@ -23,9 +23,9 @@ class LabelOrder:
 
     def __init__(self, classes: int) -> None:
         self.classes = classes
-        self.counts: Counter[Any] = Counter()
+        self.counts: Counter[object] = Counter()
         self.runs = 0
-        self.last: Any = None
+        self.last: object = None
         self.warned = False
 
     def add(self, labels: NDArray[Any]) -> None:

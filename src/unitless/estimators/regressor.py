@@ -67,17 +67,17 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     45.7
     """
 
-    def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn more rows of a stream, in order."""
         return self._learn(X, y, sample_weight)
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
+    def _new_model(self, y: NDArray[Any], classes: object, fit: bool) -> Attributes:
         if y.ndim == 2:
             learners = self._new_learners("multioutput", y.shape[1])
             return {"model_": Model("multioutput", learners)}
         return {"model_": Model("regression", self._new_learner("regression"))}
 
-    def _targets(self, y: Any) -> NDArray[Any]:
+    def _targets(self, y: object) -> NDArray[Any]:
         given = super()._targets(y)
         try:
             return codes_of(given, "regression" if given.ndim == 1 else "multioutput", [])[0]
@@ -87,7 +87,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
                 "OnlineClassifier takes classes"
             ) from None
 
-    def predict(self, X: Any, *, fresh: bool = False) -> Float:
+    def predict(self, X: object, *, fresh: bool = False) -> Float:
         """The prediction for each row, in the unit of the target."""
         return self._scores(X, fresh)
 

@@ -32,7 +32,7 @@ from unitless.model.model import Task
 from unitless.uncertainty import Drift, DriftDetector, intervals_for
 from unitless.uncertainty.drift import FALSE_ALARMS
 
-Row = dict[Hashable, Any]
+Row = dict[Hashable, object]
 Ends = tuple[float, float]
 _MAKING = Lock()
 """Held while a River model makes its `Model`, with its first row."""
@@ -55,14 +55,14 @@ class _Online:
                     self._model = self._new_model()
         return self._model
 
-    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+    def learn_one(self, x: Row, y: object, w: float = 1.0) -> None:
         """Learn one row; w is its sample weight."""
         try:
             self.to_model().learn_one(x, y, w)
         except WrongLabel as error:
             raise _in_words(error) from None
 
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+    def learn_many(self, X: object, y: Any, w: Any = None) -> None:
         """Learn the rows of a frame, in order; w are their sample weights."""
         try:
             self.to_model().learn(X, y, w)
@@ -165,7 +165,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         task: Task = "multiclass" if self.multiclass else "binary"
         return Model(task, learner, intervals=intervals_for(self.intervals, task, learner))
 
-    def _labels(self) -> list[Any]:
+    def _labels(self) -> list[object]:
         """The labels by code; of two classes False and True until another label is seen."""
         labels = self.to_model().labels
         if self.multiclass or (len(labels) == 2 and labels[0] is not None):
@@ -173,7 +173,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         seen = self.to_model().classes
         return [False, True] if {*seen} <= {False, True} else seen
 
-    def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: Row, **kwargs: object) -> dict[Any, float]:
         """The probability of each class seen so far; of False and True before any is seen."""
         with self.to_model().lock:  # a class may be added by another thread
             scores = self._score(x)
@@ -191,7 +191,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
             columns = {label: p[:, c] for c, label in enumerate(self._labels())}
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(X))
 
-    def predict_one(self, x: Row, **kwargs: Any) -> Any:
+    def predict_one(self, x: Row, **kwargs: object) -> Any:
         """The most probable class; None before any is seen."""
         with self.to_model().lock:
             return self._most_probable([self._score(x)])[0]
@@ -217,7 +217,7 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
             best = self._most_probable(self.to_model().scores(X))
         return dataframe.to_native_series(best, name=None, like=dataframe.into_frame(X))
 
-    def _most_probable(self, scores: Any) -> list[Any]:
+    def _most_probable(self, scores: Any) -> list[object]:
         labels = self._labels() or [None]
         if self.multiclass:
             return [labels[score.argmax()] for score in scores]

@@ -1,7 +1,6 @@
 """What a run noticed about the order of its rows and about its target, as sentences."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -121,7 +120,7 @@ def _one_class(run: Evaluation) -> str | None:
     return f"every label is {only!r}: with one class there is nothing to learn; check --target"
 
 
-def _alike(labels: list[Any]) -> list[str]:
+def _alike(labels: list[object]) -> list[str]:
     """Return a note for classes that may be one.
 
     >>> _alike(["Yes", "no", "yes "])

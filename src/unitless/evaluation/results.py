@@ -6,7 +6,7 @@ The records say what a file may hold, and msgspec checks it. In memory results a
 import json
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -292,7 +292,7 @@ class Results(ResultsEntry):
     comparison: list[Compared] | None = None
 
 
-def results_of(run: Evaluation, **more: Any) -> Facts:
+def results_of(run: Evaluation, **more: object) -> Facts:
     """The results of an evaluation; `more` (units, comparison, seconds, ...) is added unchanged."""
     model = run.model
     learner = model.learner

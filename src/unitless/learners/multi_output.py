@@ -38,7 +38,7 @@ class MultiOutput(Learner):
     def _arguments(self) -> dict[str, Any]:
         return {"learners": [type(learner)(**parameters_of(learner)) for learner in self.learners]}
 
-    def _more(self) -> dict[str, Any]:
+    def _more(self) -> dict[str, object]:
         return {"names": self.names}
 
     @property
@@ -101,11 +101,11 @@ class MultiOutput(Learner):
             own = np.where(known, targets[:, k], 1.0)
             learner._check_targets(own, np.where(known, given, 0.0))
 
-    def predict_one(self, x: Any, weight: float = 1.0, fresh: bool = False) -> Float:
+    def predict_one(self, x: object, weight: float = 1.0, fresh: bool = False) -> Float:
         """Score one dict row."""
         return self.predict(self._rows_of(x, weight)[0], fresh)[0]
 
-    def learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Float:
+    def learn_one(self, x: object, y: Any, weight: float = 1.0) -> Float:
         """Score one dict row, then learn from its targets; returns the scores."""
         rows, names = self._rows_of(x, weight)
         scores = self.learn(rows.with_targets([y]))[0]
@@ -137,7 +137,7 @@ class MultiOutput(Learner):
         """See `Learner.deviations`."""
         return self.learners[0].deviations()
 
-    def contributions(self, rows: Rows) -> tuple[Any, Float]:
+    def contributions(self, rows: Rows) -> tuple[object, Float]:
         """See `Learner.contributions`; one column per target."""
         bases, parts = zip(*(each.contributions(rows) for each in self.learners), strict=True)
         return np.array(bases), np.column_stack(parts)

@@ -107,7 +107,7 @@ def empty_columns(table: Any) -> list[str]:
     return [name for name in table.columns if len(table) and _is_empty(table.get_column(name))]
 
 
-def _is_string(dtype: Any) -> bool:
+def _is_string(dtype: object) -> bool:
     return type_name(dtype) in STRINGS
 
 

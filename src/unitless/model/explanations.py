@@ -71,7 +71,7 @@ def contributions(model: "Model", row: Rows, fresh: bool = False) -> list[dict[s
     return found
 
 
-def _contribution(name: str, value: Any, adds: Any, error: Any) -> dict[str, Any]:
+def _contribution(name: str, value: object, adds: object, error: object) -> dict[str, object]:
     plain = {"adds": np.asarray(adds).tolist(), "error": np.asarray(error).tolist()}
     return {"column": name, "value": value, **plain}
 
@@ -152,7 +152,7 @@ def _reference(model: "Model") -> Rows:
     )
 
 
-def _value(model: "Model", columns: InputColumns, column: int, row: Rows) -> Any:
+def _value(model: "Model", columns: InputColumns, column: int, row: Rows) -> object:
     """The value of a column in a row: a number, None if it is missing, or text."""
     features = columns.features(column)
     kind = kind_of(model, columns, column)
@@ -183,7 +183,7 @@ def what_scores_are(facts: dict[str, Any]) -> str:
     return f"the log-odds of {labels[1]}" if known else "the score"
 
 
-def what_predictions_are(facts: dict[str, Any]) -> str:
+def what_predictions_are(facts: dict[str, object]) -> str:
     """What effects change, in words: probabilities, where the loss has them, or the score.
 
     >>> facts = {"task": "binary", "loss": "logistic", "target": "kind", "labels": ["no", "yes"]}

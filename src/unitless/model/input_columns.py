@@ -160,7 +160,7 @@ def _are_alike(base: Rows, other: Rows) -> bool:
     return base.starts is None and other.starts is None and base.columns == other.columns
 
 
-def _matrix(rows: Rows, width: int) -> Any:
+def _matrix(rows: Rows, width: int) -> object:
     if rows.starts is None:
         return csr_array(np.pad(rows.values, [(0, 0), (0, width - rows.columns)]))
     return csr_array((rows.values, rows.indices, rows.starts), shape=(len(rows), width))

@@ -55,7 +55,7 @@ class Prepared(NamedTuple):
 
 def prepared(
     model: "Model",
-    X: Any,
+    X: object,
     y: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     *,
@@ -155,7 +155,7 @@ def _rows_of(
 
 def _rows_of_frame(
     model: "Model",
-    frame: Any,
+    frame: object,
     rows: int,
     first_rows: Mapping[str, int] | None = None,
     *,
@@ -174,7 +174,7 @@ def _rows_of_frame(
     return as_rows(encoded.X, None, weights), lambda: columns.commit(encoded)
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: object) -> bool:
     """Whether X is a data frame: a table whose columns have names.
 
     >>> import pandas
@@ -194,7 +194,7 @@ def holds_strings(X: Any) -> bool:
     return is_objects and any(isinstance(value, str) for value in X.flat)
 
 
-def is_dicts(X: Any) -> bool:
+def is_dicts(X: object) -> bool:
     """Whether X is a dict or a list of dicts; a sparse DOK array does not count."""
     first = X[0] if isinstance(X, list) and X else X
     return isinstance(first, Mapping) and not hasattr(X, "tocsr")
@@ -211,7 +211,7 @@ def _is_of_objects(model: "Model") -> bool:
     return model.encoder is not None and model.inputs is not None and not model.file.keep
 
 
-def frame_of_array(model: "Model", X: Any) -> Any:
+def frame_of_array(model: "Model", X: object) -> Any:
     """An array of objects as a frame: by position, the columns of the model or x0, x1, ..."""
     if model.encoder is None:
         raise ValueError(
@@ -261,7 +261,7 @@ def _frame_of_dicts(model: "Model", records: Sequence[Any], unknown: Unknown) ->
     )
 
 
-def frame_of_objects(columns: Mapping[str, Sequence[Any]]) -> Any:
+def frame_of_objects(columns: Mapping[str, Sequence[object]]) -> Any:
     """A frame of columns of Python objects, which keep their types where these are mixed.
 
     >>> frame_of_objects({"a": [1.5, None], "b": ["x", math.nan]}).schema

@@ -6,6 +6,7 @@ classes exist, and adds new features and classes as they appear.
 
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -75,16 +76,16 @@ class Model:
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
     reservoir: Reservoir = field(default_factory=Reservoir)  # a sample of the rows learned
     intervals: Intervals | None = None  # of declared coverages
-    lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
+    lock: AbstractContextManager[bool] = field(default_factory=RLock)  # held during each call
 
     def __post_init__(self) -> None:
         if self.class_weights is not None:
             self.learner.weigh_gradients()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return vars(self) | {"lock": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state, lock=RLock())  # a copy has its own
 
     def __repr__(self) -> str:
@@ -130,7 +131,7 @@ class Model:
         return model
 
     @classmethod
-    def of(cls, thing: Any) -> "Model":
+    def of(cls, thing: object) -> "Model":
         """The model of anything that can be saved: a model, a learner, an estimator.
 
         >>> from unitless.learners import Coordinate
@@ -168,7 +169,7 @@ class Model:
 
     def prepared(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -216,7 +217,7 @@ class Model:
 
     def learn(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -259,7 +260,7 @@ class Model:
             return np.concatenate(parts)
 
     def learn_one(
-        self, x: Mapping[Any, Any], y: Any, weight: float = 1.0, *, unknown: Unknown = "error"
+        self, x: Mapping[object, object], y: Any, weight: float = 1.0, *, unknown: Unknown = "error"
     ) -> Any:
         """Learn one dict row; returns the score made before its target was used."""
         with self.lock:
@@ -298,7 +299,7 @@ class Model:
         with self.lock:
             return self.learner.predict(rows, fresh)
 
-    def score_one(self, x: Mapping[Hashable, Any], *, fresh: bool = False) -> Any:
+    def score_one(self, x: Mapping[Hashable, object], *, fresh: bool = False) -> Any:
         """The score of one dict row of features by name, as if it were the next one."""
         with self.lock:  # the learner has one buffer for the row at hand
             return self.learner.predict_one(plain(x), fresh=fresh)
@@ -320,7 +321,7 @@ class Model:
             return False
         return type(X) is dict and self.by_name
 
-    def predict(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
+    def predict(self, X: object, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """The class or the number of each row; a dict is one row and gives one value.
 
         Columns of a frame are found by name, in any order. `unknown` says what happens with names
@@ -330,7 +331,7 @@ class Model:
         found = self.answers(self.scores(X, unknown=unknown, fresh=fresh))
         return found.tolist()[0] if isinstance(X, Mapping) else found
 
-    def predict_proba(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
+    def predict_proba(self, X: object, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """Probabilities, one column per class (or label); for a dict, a dict by class."""
         found = self.probabilities(self.scores(X, unknown=unknown, fresh=fresh))
         if found is None:
@@ -343,7 +344,7 @@ class Model:
 
     def predict_interval(
         self,
-        X: Any,
+        X: object,
         coverage: float | None = None,
         *,
         unknown: Unknown = "error",
@@ -361,7 +362,7 @@ class Model:
 
     def predict_set(
         self,
-        X: Any,
+        X: object,
         coverage: float | None = None,
         *,
         unknown: Unknown = "error",
@@ -470,7 +471,7 @@ class Model:
             return NumberedNames(self.inputs, "x")
         return NumberedNames(self.file.position.features if count is None else count)
 
-    def explain(self, x: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Explanation:
+    def explain(self, x: object, *, unknown: Unknown = "error", fresh: bool = False) -> Explanation:
         """What each input column adds to the score of one row; with `(base)` they add up to it.
 
         The base is the mean score of the rows in the reservoir, a sample of those learned, and the

@@ -180,7 +180,7 @@ def row_of(rows: Rows, k: int) -> KeptRow:
     return KeptRow(width, indices, rows.values[own].copy())
 
 
-def row_of_dict(row: Mapping[Hashable, Any], columns: Mapping[Hashable, int]) -> KeptRow:
+def row_of_dict(row: Mapping[Hashable, object], columns: Mapping[Hashable, int]) -> KeptRow:
     """Return a dict of known names as a row; None is missing.
 
     >>> row_of_dict({"b": 2.0, "a": None}, {"a": 0, "b": 1})

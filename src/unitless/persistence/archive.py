@@ -82,7 +82,7 @@ def _digest(database: sqlite3.Connection) -> bytes:
     return made.digest()
 
 
-class Many(Mapping[str, Any]):
+class Many(Mapping[str, object]):
     """The models of a file by name; each is loaded when it is accessed.
 
     Raises

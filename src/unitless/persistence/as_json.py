@@ -22,7 +22,7 @@ INFINITE = {"inf": math.inf, "-inf": -math.inf}
 """Numbers that JSON cannot represent."""
 
 
-def as_json(name: Any) -> Any:
+def as_json(name: object) -> object:
     """A name, or a dict by name, as JSON.
 
     >>> as_json("height"), as_json(7), as_json((1, "a")), as_json(0.5)

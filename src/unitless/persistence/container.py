@@ -68,11 +68,11 @@ class ModelFileError(ValueError):
         super().__init__(f"{os.fspath(path)}: {why}")
         self.path, self.why = os.fspath(path), why
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return ModelFileError, (self.path, self.why)
 
 
-def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
+def packed(header: dict[str, object], arrays: Arrays) -> bytes:
     """The contents of a file with this header and these arrays."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     plain = {name: np.array(array, order="C", copy=None) for name, array in arrays.items()}
@@ -80,7 +80,7 @@ def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
     return zstandard.ZstdCompressor(level=LEVEL).compress(contents)
 
 
-def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
+def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, object], Arrays]:
     """The header and the arrays that were `packed`; errors name the path."""
     if data.startswith(SQLITE):
         raise ModelFileError(path, "it holds many models: open it with unitless.persistence.Many")
@@ -133,7 +133,7 @@ def decompressed(data: bytes) -> bytes:
     )
 
 
-def read(path: Pathlike) -> tuple[dict[str, Any], Arrays]:
+def read(path: Pathlike) -> tuple[dict[str, object], Arrays]:
     """The header and the arrays of a file."""
     return unpacked(path, Path(path).read_bytes())
 

@@ -132,7 +132,7 @@ def as_bytes(
     model: Any,
     *,
     extra: Arrays | None = None,
-    notes: dict[str, Any] | None = None,
+    notes: dict[str, object] | None = None,
 ) -> bytes:
     """What `save` writes.
 
@@ -167,7 +167,7 @@ def is_bandit(thing: object) -> bool:
     return bandit is not None and isinstance(thing, bandit.OnlineBandit)
 
 
-def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
+def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, object]:
     """What the header says of a learner; its arrays are added to `arrays`."""
     found, facts = remembered(learner)
     arrays |= {f"{key}.{name}": array for name, array in found.items()}
@@ -175,7 +175,7 @@ def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
     return {key: spec_of(learner), "facts": facts, "names": names}
 
 
-def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
+def _fields(model: Model, arrays: Arrays) -> dict[str, object]:
     """The fields of a model as JSON, without what the header has elsewhere."""
     own = {name: value for name, value in vars(model).items() if name not in APART}
     for name, (to_json, _) in CONVERTED.items():
@@ -207,7 +207,7 @@ def header(path: Pathlike) -> dict[str, Any]:
     return found
 
 
-def _check(path: Pathlike, header: dict[str, Any]) -> None:
+def _check(path: Pathlike, header: dict[str, object]) -> None:
     """Refuse a header with an entry that is unknown, is missing or has another type."""
     kind: type[msgspec.Struct] = Header
     if header.get("kind") == "bandit":

@@ -100,7 +100,7 @@ def open_blocks(
     file: File | Sequence[str | os.PathLike[str]],
     *,
     format: str | None = None,
-    resume: Position | Mapping[str, Any] | None = None,
+    resume: Position | Mapping[str, object] | None = None,
     settle: int = 100,
     **options: Any,
 ) -> Iterator[FileBlock]:

@@ -73,7 +73,7 @@ class ReadError(ValueError):
         """The same error with the name of another file."""
         return ReadError(**{**vars(self), "file": file})
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return partial(ReadError, **vars(self)), ()
 
 

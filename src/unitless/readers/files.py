@@ -49,9 +49,9 @@ def _files(path: str) -> list[str]:
     return sorted(found)
 
 
-def common_format(files: Sequence[Any], format_of: Callable[[Any], str]) -> str:
+def common_format(files: Sequence[object], format_of: Callable[[Any], str]) -> str:
     """The format of all files; an error if they have several."""
-    formats: dict[str, Any] = {}
+    formats: dict[str, object] = {}
     for file in files:
         formats.setdefault(format_of(file), file)
     if len(formats) > 1:
@@ -75,7 +75,7 @@ Opener = Callable[[int, Sequence[str], Position], Iterator[FileBlock]]
 
 
 def in_turn(
-    files: Sequence[Any],
+    files: Sequence[object],
     start: Position,
     names: Sequence[str],
     opened: Opener,

@@ -64,7 +64,7 @@ TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[][{},]', re.DOTALL)
 """A string, or a character that opens, closes or separates."""
 DEPTH = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
-Row = dict[str, Any]
+Row = dict[str, object]
 
 
 class _Problem(ValueError):
@@ -139,7 +139,7 @@ def _table(
     return FileTable(frame, np.array(lines, dtype=np.int64), bad, [*odd, *odd_dates], new)
 
 
-def _is_in(value: Any, tokens: list[str]) -> bool:
+def _is_in(value: object, tokens: list[str]) -> bool:
     return isinstance(value, str) and value.strip(" ") in tokens
 
 
@@ -189,7 +189,7 @@ def _dots(name: str) -> Iterator[int]:
     return (at for at, char in enumerate(name) if char == ".")
 
 
-def _column(name: str, values: list[Any], kind: str) -> tuple[pl.Series, list[OddCell]]:
+def _column(name: str, values: list[object], kind: str) -> tuple[pl.Series, list[OddCell]]:
     """The values as a column of that kind, and those that do not fit."""
     fitting = []
     odd: list[OddCell] = []
@@ -205,7 +205,7 @@ def _column(name: str, values: list[Any], kind: str) -> tuple[pl.Series, list[Od
     return pl.Series(name, fitting, dtype=TYPES[kind]), sorted(odd)
 
 
-def _with_numbers(name: str, values: list[Any], kind: str) -> tuple[list[Any], list[OddCell]]:
+def _with_numbers(name: str, values: list[object], kind: str) -> tuple[list[object], list[OddCell]]:
     """The values with the numbers that strings mean, None for other strings; and the odd ones."""
     rows = [row for row, value in enumerate(values) if isinstance(value, str)]
     if not rows:
@@ -221,7 +221,7 @@ def _with_numbers(name: str, values: list[Any], kind: str) -> tuple[list[Any], l
     return values, [OddCell(rows[k], name, cells[k], Why.NUMBER) for k in places]
 
 
-def _integers(values: list[Any], column: pl.Series) -> pl.Series:
+def _integers(values: list[object], column: pl.Series) -> pl.Series:
     """The column as integers, if all of its values are and are not too large for that."""
     if not {*map(type, values)} <= {int, NoneType}:
         return column
@@ -261,7 +261,7 @@ def _members(text: bytes, as_text: set[str]) -> Row:
     return row
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Row:
+def _unique(pairs: list[tuple[str, object]]) -> Row:
     """The members of an object whose keys are different."""
     row = dict(pairs)
     if len(row) < len(pairs):
@@ -291,7 +291,7 @@ def _flatten(found: Row, row: Row, as_text: set[str], outer: str = "", depth: in
             _add(row, name, value)
 
 
-def _listed(name: str, values: list[Any]) -> Row:
+def _listed(name: str, values: list[object]) -> Row:
     """A list with a string as a list of strings, another one as columns name.0, name.1, ..."""
     kinds = {*map(type, values)}
     if not NESTED.isdisjoint(kinds):
@@ -301,7 +301,7 @@ def _listed(name: str, values: list[Any]) -> Row:
     return {f"{name}.{k}": value for k, value in enumerate(values)}
 
 
-def _add(row: Row, name: str, value: Any) -> None:
+def _add(row: Row, name: str, value: object) -> None:
     if name in row:
         raise _Problem(name, "the name comes twice")
     if tables.is_pattern(name):
@@ -313,7 +313,7 @@ def _add(row: Row, name: str, value: Any) -> None:
     row[name] = value
 
 
-def _fit(value: Any, kind: str) -> Any:
+def _fit(value: Any, kind: str) -> object:
     """The value as a column of that kind holds it."""
     own = KINDS[type(value)]
     if own == "null":

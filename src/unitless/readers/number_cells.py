@@ -295,7 +295,7 @@ def units_of(cells: pl.Series) -> pl.Series:
     return units.scatter(has_unit, found["before"].fill_null("") + found["after"].fill_null(""))
 
 
-def number_fit_of(values: Sequence[Any]) -> NumberFit | None:
+def number_fit_of(values: Sequence[object]) -> NumberFit | None:
     """How strings, None where missing, read as numbers; None if some are no strings.
 
     >>> number_fit_of(["1,5", "2", "x"]), number_fit_of([True])

@@ -34,7 +34,7 @@ def prefetch(items: Generator[Item, None, None]) -> Iterator[Item]:
 
 def _started(items: Iterator[Item]) -> Future[Any]:
     """The next item, which a thread computes, or `END`."""
-    future: Future[Any] = Future()
+    future: Future[object] = Future()
 
     def work() -> None:
         try:

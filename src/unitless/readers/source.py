@@ -46,13 +46,13 @@ File = str | os.PathLike[str] | BinaryIO
 Pieces = Iterator[bytes]
 
 
-def _zstandard() -> Any:
+def _zstandard() -> object:
     from zstandard import ZstdDecompressor
 
     return ZstdDecompressor().decompressobj()
 
 
-DECOMPRESSORS: dict[bytes, Callable[[], Any]] = {
+DECOMPRESSORS: dict[bytes, Callable[[], object]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
     b"\x28\xb5\x2f\xfd": _zstandard,
     **{b"BZh%d" % level: bz2.BZ2Decompressor for level in range(1, 10)},
@@ -276,7 +276,7 @@ def _descriptor(raw: Any) -> int | None:
         return None
 
 
-def _copy(head: bytes, raw: Any) -> Any:
+def _copy(head: bytes, raw: Any) -> object:
     """A temporary file of the bytes of a pipe."""
     copy = tempfile.TemporaryFile()  # noqa: SIM115
     copy.write(head)

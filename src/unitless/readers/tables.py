@@ -88,7 +88,7 @@ def is_finite(frame: pl.DataFrame) -> bool:
 
 
 def with_times(
-    text: pl.DataFrame, kinds: Mapping[str, Any], names: Iterable[str]
+    text: pl.DataFrame, kinds: Mapping[str, object], names: Iterable[str]
 ) -> dict[str, Any]:
     """The kinds, in which a column that is declared a date is "datetime" if cells have times."""
     dates = [name for name in names if kinds.get(name) == "date" and name in text.columns]

@@ -57,7 +57,9 @@ def conjugate(loss: Loss, y: Float, g: Float) -> Float:
     return g * y + curvature * g * g
 
 
-def lower_bound(loss: Loss, Z: Any, C: Any, y: Float, v: Float, g: Float, radius: float) -> float:
+def lower_bound(
+    loss: Loss, Z: object, C: Any, y: Float, v: Float, g: Float, radius: float
+) -> float:
     """No u with sum |u_i| s_i <= radius has a smaller loss; from g or better derivatives near g.
 
     C has all columns of the data, scaled to norm 1, and Z a basis of (nearly) the same space, in

@@ -66,7 +66,7 @@ def _by_newton(loss: Loss, Z: Any, y: Float, v: Float, start: Float) -> Float:
         p = Z @ (size * w)
         return v * _curvature(loss, y, p) * (size * size / worth)
 
-    how: dict[str, Any] = {
+    how: dict[str, object] = {
         "method": "trust-ncg",
         "hessp": lambda w, direction: Z.T @ (curvature(w) * (Z @ direction)),
     }

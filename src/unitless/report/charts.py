@@ -33,7 +33,7 @@ class Figure(NamedTuple):
     needs_glossary: bool = False
 
 
-def axis(field: str, title: str | None = None, kind: str = "quantitative", **more: Any) -> Spec:
+def axis(field: str, title: str | None = None, kind: str = "quantitative", **more: object) -> Spec:
     """Return the encoding of a field."""
     return {"field": field, "type": kind, "title": title or field, **more}
 

@@ -6,7 +6,6 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from unitless.evaluation import LABELS
 from unitless.evaluation.alarms import Alarm
@@ -107,7 +106,7 @@ def listed(texts: Iterable[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table; numbers are aligned to the right. Empty without rows."""
     if not rows:
         return ""
@@ -186,7 +185,7 @@ def _worst(results: Results) -> str:
     return section("Worst predictions", hint + table(headings, rows) if rows else "")
 
 
-def _label(results: Results, code: float | None) -> Any:
+def _label(results: Results, code: float | None) -> object:
     """Return the class of a code or score; numbers stay."""
     if code is None or results["task"] == "regression":
         return code

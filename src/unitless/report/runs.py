@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def unlike(runs: Sequence[Results]) -> str | None:
     return None
 
 
-def _known(run: Results, key: str) -> Any:
+def _known(run: Results, key: str) -> object:
     return sorted(run[key]) if key == "labels" else run[key]
 
 

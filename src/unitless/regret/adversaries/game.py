@@ -54,7 +54,9 @@ def opponent(name: str, **parameters: Any) -> Learner:
         return learner(intercept=False, **parameters)
 
 
-def trial(learner: Learner, x: Any, size: float = 1.0, limit: float = 0.0) -> tuple[float, float]:
+def trial(
+    learner: Learner, x: object, size: float = 1.0, limit: float = 0.0
+) -> tuple[float, float]:
     """One trial: (p, g), g = size if p >= limit, else -size. `x` is one row, 2-d.
 
     At the limit 0 the loss g p is never negative.
