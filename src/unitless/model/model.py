@@ -337,7 +337,7 @@ class Model:
 
     def predict_interval(
         self,
-        X: Any,
+        X: object,
         coverage: float | None = None,
         *,
         unknown: Unknown = "error",
@@ -355,7 +355,7 @@ class Model:
 
     def predict_set(
         self,
-        X: Any,
+        X: object,
         coverage: float | None = None,
         *,
         unknown: Unknown = "error",
