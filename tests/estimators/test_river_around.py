@@ -76,7 +76,7 @@ def test_ensembles_and_metrics():
 
 
 def test_names():
-    assert dir(unitless.river) == ["UnitlessClassifier", "UnitlessRegressor"]
+    assert dir(unitless.river) == ["LossDriftDetector", "UnitlessClassifier", "UnitlessRegressor"]
     assert "UnitlessClassifier" in str(UnitlessClassifier())
 
 
