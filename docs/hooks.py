@@ -40,6 +40,7 @@ GALLERY = (
     "honest_intervals",
     "views",
     "late_labels",
+    "decisions",
     "csv_bigger_than_memory",
     "adversary",
     "worst_case",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from unitless import losses as losses
     from unitless import persistence as persistence
     from unitless import regret as regret
+    from unitless.decisions import OnlineBandit as OnlineBandit
     from unitless.estimators.classifier import OnlineClassifier as OnlineClassifier
     from unitless.estimators.regressor import OnlineRegressor as OnlineRegressor
     from unitless.model import Model as Model
@@ -23,6 +24,7 @@ if os.path.isdir(os.path.join(os.path.dirname(__file__), "avx2")):  # in wheels 
 __version__ = "0.2.0.dev0"
 __all__ = [
     "Model",
+    "OnlineBandit",
     "OnlineClassifier",
     "OnlineRegressor",
     "distributed",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 _WHERE = {
+    "OnlineBandit": "unitless.decisions",
     "OnlineClassifier": "unitless.estimators.classifier",
     "OnlineRegressor": "unitless.estimators.regressor",
     "Model": "unitless.model",

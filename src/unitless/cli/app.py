@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-MODELS = ("evaluate", "fit", "predict", "inspect", "explain", "rescale")
+MODELS = ("evaluate", "fit", "predict", "decide", "inspect", "explain", "rescale")
 TOOLS = ("compare", "convert", "learners", "demo")
 app = typer.Typer(
     help="Online learning that does not care about units.",

@@ -93,7 +93,8 @@ def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     parts = []
     position = Position()
     for block in blocks:
-        prepared = model.prepared(block)
+        prepared = model.prepared_block(block, grow=True)
+        prepared.commit()
         for _, label in prepared.new:
             model.add_class(label)
         parts.append(prepared.rows)

@@ -84,6 +84,16 @@ Learning
   regret --regret/--no-regret: Compute the best fixed weights in hindsight and the regret against
     them (default: only for small files, because it may take long).
 
+Decisions
+  action COLUMN: The rows are logged decisions, and this column has the action that was taken.
+  reward COLUMN: Column of the rewards of logged decisions.
+  probability COLUMN: Column of the probabilities with which logged actions were drawn.
+  policy FILE: Also value this policy: a table with one row per decision and a column "action" (what
+    it chooses) or "probability" (with which it chooses the logged action).
+  reward_range LOW,HIGH: The least and the largest possible reward (default: those of the file).
+  bandit: Play classification as decisions: each class is an action, and only the reward of the
+    chosen one is seen.
+
 Several processes
   by_key COLUMN: Learn one model for each value of this column, saved in one file.
   workers N: Number of processes (default: one per core).
@@ -135,6 +145,7 @@ LEARNING = (
     "test test_share reservoir save resume checkpoint predictions safe_csv report results audit "
     "top verbose quiet json no_color"
 )
+DECIDING = "action reward probability policy reward_range bandit"
 PROCESSES = "by_key workers address retries"
 
 

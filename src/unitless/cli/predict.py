@@ -94,7 +94,7 @@ def write_predictions(options: CommandOptions) -> None:
 
 def prepared(model: "Model", block: "FileBlock") -> "Rows":
     """Return the rows of a block, without labels."""
-    return model.prepared(block, grow=False, labelled=False).rows
+    return model.prepared_block(block, labelled=False).rows
 
 
 def answered(model: "Model", block: "FileBlock") -> "Iterator[Rows | Bad]":

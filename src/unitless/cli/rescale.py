@@ -29,6 +29,8 @@ def rescale(options: CommandOptions) -> None:
     output = options.save or options.model
     check_writable(output)
     found = persistence.load(options.model)
+    if persistence.is_bandit(found):
+        raise ValueError(f"{options.model} is a bandit, whose units cannot be changed")
     header = persistence.header(options.model)
     found.rescale(by_name)
     # Sizes of values in the old units would raise false alarms.

@@ -255,7 +255,7 @@ class EvaluationRun:
         model = self.evaluation.model
         if self.options.source != "-":  # a resumed run did not see the first rows
             block = next(open_known(self.options, model))
-            self.first_rows = [model.prepared(block, grow=False).rows]
+            self.first_rows = [model.prepared_block(block).rows]
         rows = labelled_rows(self.first_rows)[:CHECK_ROWS]
         if not len(rows) or not rows.columns:  # nothing has a unit
             return {}

@@ -32,7 +32,7 @@ LARGEST = float(np.finfo(np.float64).max)  # losses beyond it count as this much
 TUNED = ", best rate"  # end of the names of lines with a tuned learning rate
 RATES = tuple(float(f"1e{k}") * m for k in range(-10, 3) for m in (1, 3))
 """The learning rates that are tried to find the best in hindsight."""
-MAX_EXPONENT = 12  # random units are powers of two from 2^-12 to 2^12
+MAX_RANDOM_EXPONENT = 12  # random units are powers of two from 2^-12 to 2^12
 
 
 class Line(NamedTuple):
@@ -241,7 +241,9 @@ def _factors(units: Any, columns: int, seed: int) -> Float:
         if units != "random":
             raise ValueError(f"units = {units!r}: use 'random', or one factor per column")
         random = np.random.default_rng(seed)
-        return np.ldexp(1.0, random.integers(-MAX_EXPONENT, MAX_EXPONENT + 1, columns))
+        return np.ldexp(
+            1.0, random.integers(-MAX_RANDOM_EXPONENT, MAX_RANDOM_EXPONENT + 1, columns)
+        )
     factors = np.asarray(units, dtype=np.float64)
     is_valid = np.isfinite(factors) & (factors != 0)
     if factors.shape != (columns,) or not is_valid.all():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from unitless.estimators.base import Float, OnlineEstimator
+from unitless.estimators.base import Attributes, Float, OnlineEstimator
 from unitless.labels import codes_of
 from unitless.model import Model
 
@@ -71,14 +71,16 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         """Learn more rows of a stream, in order."""
         return self._learn(X, y, sample_weight)
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
+    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
         if y.ndim == 2:
-            return Model("multioutput", self._new_learners("multioutput", y.shape[1]))
-        return Model("regression", self._new_learner("regression"))
+            learners = self._new_learners("multioutput", y.shape[1])
+            return {"model_": Model("multioutput", learners)}
+        return {"model_": Model("regression", self._new_learner("regression"))}
 
-    def _codes(self, model: Model, y: NDArray[Any]) -> Float:
+    def _targets(self, y: Any) -> NDArray[Any]:
+        given = super()._targets(y)
         try:
-            return codes_of(y, model.task, model.labels)[0]
+            return codes_of(given, "regression" if given.ndim == 1 else "multioutput", [])[0]
         except ValueError as error:
             raise ValueError(
                 f"Unknown label type: {error}; a regressor needs continuous targets, and "

@@ -26,7 +26,7 @@ from unitless.labels import WrongLabel
 from unitless.losses import LOGISTIC
 from unitless.model import Model
 from unitless.model.explanations import BASE, RECENT
-from unitless.model.input_rows import known_names
+from unitless.model.intake import known_names
 from unitless.model.learner_choice import check_loss, make_learner
 from unitless.model.model import Task
 from unitless.uncertainty import Drift, DriftDetector, intervals_for

@@ -163,8 +163,8 @@ class Evaluation:
         at = 0
         unknown = 0
         for block in blocks:
-            prepared = model.prepared(block, grow=False)
-            for rows in model.pieces(prepared.rows, [], range(0, len(block), STEP_ROWS)):
+            prepared = model.prepared_block(block)._replace(new=())
+            for rows in model.pieces(prepared, range(0, len(block), STEP_ROWS)):
                 targets = np.asarray(rows.targets)
                 chosen = ~np.isnan(targets)
                 if share:

@@ -78,7 +78,9 @@ def progressive(
             model.file.position = block.position
             continue
         stop = 0
-        for rows in model.pieces(*model.prepared(block), cuts(at, count)):
+        prepared = model.prepared_block(block, grow=True)
+        prepared.commit()
+        for rows in model.pieces(prepared, cuts(at, count)):
             before(at, rows)
             assert rows.targets is not None
             labelled = ~np.isnan(rows.targets)
@@ -126,7 +128,7 @@ def _predict_and_learn(
         if not learns[start]:
             parts.append(predicted or _predicted(model, piece))
             continue
-        fresh, not_fresh = model.learn_both(piece, calibrate=calibrate)
+        fresh, not_fresh = model.learn_rows(piece, calibrate=calibrate)
         pair = None
         if model.intervals is not None:
             pair = model.intervals.last if calibrate or predicted is None else predicted[2]

@@ -1,10 +1,15 @@
-"""The model: a learner with the encoding of its data."""
+"""The model: a learner, the labels and the encoder of its data, and what belongs to its file.
+
+`intake` makes one prepared record of whatever a user has, `Model` predicts and learns it under its
+lock, and `decisions` words what was found about a file. It may import learners, encoders, readers
+and certificates, and nothing that uses a model: estimators, evaluation, the command line.
+"""
 
 import os
 from typing import Any
 
-from unitless.model.file_blocks import Prepared
 from unitless.model.file_settings import FileSettings
+from unitless.model.intake import Prepared
 from unitless.model.learner_choice import LOSSES
 from unitless.model.model import Model
 
@@ -15,8 +20,10 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str]) -> Any:
     """Load a model file, whether a learner, an estimator or the command line saved it.
+
+    An `OnlineBandit` is loaded as one; everything else as a `Model`.
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate
@@ -30,10 +37,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     """
     from unitless import persistence
 
-    return Model.of(persistence.load(path))
+    found = persistence.load(path)
+    return found if persistence.is_bandit(found) else Model.of(found)
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: object, path: str | os.PathLike[str]) -> None:
     """Save a model, an estimator, a River model or a learner; `load` gives a `Model` back."""
     from unitless import persistence
 

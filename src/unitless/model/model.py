@@ -20,22 +20,20 @@ from unitless.encoders import FrameEncoder
 from unitless.encoders.dict_encoder import plain
 from unitless.labels import (
     ClassWeights,
-    New,
     add_label,
     as_labels,
     classes,
     code_of,
-    codes_of,
     label_array,
 )
-from unitless.model import file_blocks
+from unitless.model import file_blocks, intake
 from unitless.model.decisions import decisions
 from unitless.model.effects import effects, importances
 from unitless.model.explanations import Explanation, explained
-from unitless.model.file_blocks import Prepared
 from unitless.model.file_settings import FileSettings
 from unitless.model.input_columns import input_columns
-from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
+from unitless.model.input_names import NumberedNames, Unknown, factors_by_column
+from unitless.model.intake import Prepared
 from unitless.model.learner_choice import learner_for_task
 from unitless.model.reservoir import Reservoir, row_of_dict
 from unitless.readers.blocks import FileBlock
@@ -166,12 +164,31 @@ class Model:
 
         return from_model(self)
 
-    # Blocks of a reader
+    # Intake
 
-    def prepared(self, block: FileBlock, *, grow: bool = True, labelled: bool = True) -> Prepared:
-        """The block's rows; `grow` gives new features columns, `labelled` the rows targets."""
+    def prepared(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        grow: bool = False,
+        unknown: Unknown = "error",
+    ) -> Prepared:
+        """The record of rows of any kind for the learner; nothing changes before its `commit`.
+
+        With `grow`, new features have columns, which `commit` keeps. `unknown` says what happens
+        with names that the model does not have, see `learn`.
+        """
         with self.lock:
-            return file_blocks.prepared(self, block, grow, labelled)
+            return intake.prepared(self, X, y, sample_weight, grow=grow, unknown=unknown)
+
+    def prepared_block(
+        self, block: FileBlock, *, grow: bool = False, labelled: bool = True
+    ) -> Prepared:
+        """The same for a block of a file, with its targets and weights if `labelled`."""
+        with self.lock:
+            return intake.prepared_block(self, block, grow=grow, labelled=labelled)
 
     @property
     def classes(self) -> list[Any]:
@@ -184,8 +201,9 @@ class Model:
         if self.task == "multiclass" and len(self.labels) > self.learner.classes:
             self.learner.add_class()
 
-    def pieces(self, rows: Rows, new: New, cuts: Iterable[int] = ()) -> Iterator[Rows]:
+    def pieces(self, prepared: Prepared, cuts: Iterable[int] = ()) -> Iterator[Rows]:
         """The rows in order, cut where a class is new, which is added before its first row."""
+        rows, new, _ = prepared
         inner = {*(row for row, _ in new), *cuts}
         ends = sorted(end for end in inner if 0 < end < len(rows))
         for start, stop in pairwise([0, *ends, len(rows)]):
@@ -221,22 +239,20 @@ class Model:
             columns is a warning, unless they are ignored.
         """
         with self.lock:
-            codes, new = codes_of(y, self.task, self.labels)
+            prepared = self.prepared(X, y, sample_weight, grow=True, unknown=unknown)
             before = self.learner, self.learner.names, [*self.labels]
             counts = self.rows, self.class_weights, self.reservoir.copy(), self.intervals
             try:
-                if new:  # classes are added on the way, and a later row may be refused
+                if prepared.new:  # classes are added on the way, and a later row may be refused
                     self.learner = deepcopy(self.learner)
                     self.intervals = deepcopy(self.intervals)
-                rows, commit = rows_of(self, X, True, sample_weight, unknown)
-                rows = rows.with_targets(codes)
-                parts = [self.learn_rows(piece) for piece in self.pieces(rows, new)]
+                parts = [self.learn_rows(piece)[0] for piece in self.pieces(prepared)]
             except BaseException:
                 self.learner, self.learner.names, self.labels = before
                 self.rows, self.class_weights, self.reservoir, self.intervals = counts
                 raise
-            commit()
-            if new and parts[0].ndim == 2:  # a class has the score 0 before it appears
+            prepared.commit()
+            if prepared.new and parts[0].ndim == 2:  # a class has the score 0 before it appears
                 width = parts[-1].shape[1]
                 for k, part in enumerate(parts):
                     parts[k] = np.pad(part, [(0, 0), (0, width - part.shape[1])])
@@ -258,12 +274,10 @@ class Model:
                 self.reservoir.keep(place, row_of_dict(row, self.learner.names.columns))
             return score
 
-    def learn_rows(
-        self, rows: Rows, not_fresh: Float | None = None, *, calibrate: bool = True
-    ) -> Float:
+    def learn_rows(self, rows: Rows, *, calibrate: bool = True) -> tuple[Float, Float]:
         """Learn rows with coded targets; returns the scores made before each was used.
 
-        `not_fresh`, if given, is filled with the scores without recent labels. With `calibrate`,
+        They are those with the last label known, and those without recent labels. With `calibrate`,
         declared intervals learn, too: rows that were learned before would make them too narrow.
         """
         with self.lock:
@@ -271,21 +285,13 @@ class Model:
             after = None
             if self.class_weights is not None:
                 rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
-            if self.intervals is not None and not_fresh is None:
-                not_fresh = self.learner._room(len(rows))
-            scores = self.learner.learn(rows, not_fresh)
-            if self.intervals is not None and not_fresh is not None and calibrate:
-                self.intervals.learn(given, scores, not_fresh)
+            scores = self.learner.learn_both(rows)
+            if self.intervals is not None and calibrate:
+                self.intervals.learn(given, *scores)
             self.reservoir.add(given)
             self.class_weights = after
             self.rows += len(rows)
             return scores
-
-    def learn_both(self, rows: Rows, *, calibrate: bool = True) -> tuple[Float, Float]:
-        """Learn rows; returns the scores with the last label known, and without recent labels."""
-        with self.lock:
-            not_fresh = self.learner._room(len(rows))
-            return self.learn_rows(rows, not_fresh, calibrate=calibrate), not_fresh
 
     def predict_rows(self, rows: Rows, *, fresh: bool = False) -> Float:
         """Scores of rows that were prepared for the learner, each as if it were the next one."""
@@ -306,7 +312,7 @@ class Model:
         with self.lock:
             if self._is_plain_row(X):
                 return np.array([self.score_one(X, fresh=fresh)])
-            return self.predict_rows(rows_of(self, X, unknown=unknown)[0], fresh=fresh)
+            return self.predict_rows(self.prepared(X, unknown=unknown).rows, fresh=fresh)
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
@@ -375,7 +381,7 @@ class Model:
     ) -> Float | Bool:
         with self.lock:
             self._declared().refuse_undeclared(coverage)
-            rows = rows_of(self, X, unknown=unknown)[0]
+            rows = self.prepared(X, unknown=unknown).rows
             found = self.interval_rows(rows, self.predict_rows(rows, fresh=fresh), fresh=fresh)
             found = self._declared().chosen(found, coverage)
         return found[0] if isinstance(X, Mapping) else found
@@ -475,7 +481,7 @@ class Model:
         if there are several. With `fresh`, `(recent targets)` is what the last targets add.
         """
         with self.lock:
-            return explained(self, rows_of(self, x, unknown=unknown)[0], fresh)
+            return explained(self, self.prepared(x, unknown=unknown).rows, fresh)
 
     def input_names(self) -> list[str]:
         """The columns of the input, in the order of `importances`: a category or a date is one."""

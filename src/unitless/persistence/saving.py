@@ -4,6 +4,7 @@ The header has the name and the parameters of the learner, the columns, names an
 `unitless.state` restores what was learned. See docs/reference/model-format.md.
 """
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -118,7 +119,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     model: SavedModel | None
 
 
-def save(model: Any, path: Pathlike, **more: Any) -> None:
+def save(model: object, path: Pathlike, **more: Any) -> None:
     """Save a learner, an estimator, a River model or a `Model`; `more` is that of `as_bytes`.
 
     The file is written beside the target, flushed to disk and renamed: at every moment the
@@ -141,6 +142,12 @@ def as_bytes(
         Arrays of float64, int64 or int32, and JSON, that go with the model.
     """
     arrays = {f"extra.{name}": array for name, array in (extra or {}).items()}
+    if is_bandit(model):
+        from unitless.decisions.bandit_files import parts_of  # a layer above, not needed for models
+
+        own, more = parts_of(model)
+        header = {"format": FORMAT, "package": __version__, **own, "notes": notes or {}}
+        return container.packed(header, arrays | more)
     is_bare = isinstance(model, Learner)
     model = Model.of(model)
     header = {
@@ -152,6 +159,12 @@ def as_bytes(
         "model": None if is_bare else _fields(model, arrays),
     }
     return container.packed(header, arrays)
+
+
+def is_bandit(thing: object) -> bool:
+    """Whether this is an `OnlineBandit`, without importing it."""
+    bandit = sys.modules.get("unitless.decisions.bandit")
+    return bandit is not None and isinstance(thing, bandit.OnlineBandit)
 
 
 def _packed(learner: Learner, key: str, arrays: Arrays) -> dict[str, Any]:
@@ -196,8 +209,13 @@ def header(path: Pathlike) -> dict[str, Any]:
 
 def _check(path: Pathlike, header: dict[str, Any]) -> None:
     """Refuse a header with an entry that is unknown, is missing or has another type."""
+    kind: type[msgspec.Struct] = Header
+    if header.get("kind") == "bandit":
+        from unitless.decisions.bandit_files import BanditHeader
+
+        kind = BanditHeader
     try:
-        msgspec.convert(header, Header)
+        msgspec.convert(header, kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ModelFileError(path, f"its header is not that of a model: {error}") from None
 
@@ -231,6 +249,10 @@ def from_bytes(path: Pathlike, data: bytes) -> Any:
 
 
 def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
+    if written["kind"] == "bandit":
+        from unitless.decisions.bandit_files import bandit_of
+
+        return bandit_of(written["bandit"], arrays)
     learner = _unpacked(written, "learner", arrays, size)
     if written["kind"] == "learner":
         return learner
