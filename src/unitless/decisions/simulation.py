@@ -54,7 +54,7 @@ class Simulation:
         assert isinstance(decision, Decisions)
         chosen = decision.action.tolist()[0]
         self.bandit.learn(context, [chosen], [float(chosen == label)], decision.probability)
-        rows, _ = rows_of_contexts(self.bandit.encoding, context, False)
+        rows = rows_of_contexts(self.bandit.encoding, context, False).rows
         codes, _ = codes_of([label], self.classifier.task, self.classifier.labels)
         not_fresh = self.classifier.learn_rows(rows.with_targets(codes))[1]
         answer = self.classifier.answers(not_fresh)[0]
