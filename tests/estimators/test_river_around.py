@@ -76,7 +76,8 @@ def test_ensembles_and_metrics():
 
 
 def test_names():
-    assert dir(unitless.river) == ["LossDriftDetector", "UnitlessClassifier", "UnitlessRegressor"]
+    models = ["UnitlessBandit", "UnitlessClassifier", "UnitlessRegressor"]
+    assert dir(unitless.river) == ["LossDriftDetector", *models]
     assert "UnitlessClassifier" in str(UnitlessClassifier())
 
 

@@ -9,7 +9,7 @@ from unitless.evaluation.metrics import LearningCurve
 from unitless.uncertainty import Intervals
 from unitless.uncertainty.intervals import Bool, Float
 
-COUNT, COVERED, WIDTH, FINITE = range(4)
+SCORED, COVERED, WIDTH, FINITE = range(4)
 """Of `IntervalScores.totals`: rows, those covered, the sum of finite widths and their number."""
 Pair = tuple[Float | Bool, Float | Bool]
 
@@ -48,7 +48,7 @@ class IntervalScores:
                     widths = made[:, 1] - made[:, 0]
             is_finite = np.isfinite(widths)
             totals = self.totals[answer]
-            totals[:, COUNT] += len(targets)
+            totals[:, SCORED] += len(targets)
             totals[:, COVERED] += covered.sum(axis=0)
             totals[:, WIDTH] += np.where(is_finite, widths, 0.0).sum(axis=0)
             totals[:, FINITE] += is_finite.sum(axis=0)
