@@ -89,7 +89,10 @@ def quantiles(X, y, rate):
     """Two quantile models of Vowpal Wabbit."""
     from vowpalwabbit import Workspace
 
-    low, high = y[:100].min(), y[:100].max()  # targets near 1, as its users scale them
+    low, high = (
+        float(y[:100].min()),
+        float(y[:100].max()),
+    )  # targets near 1, as its users scale them
     span = (high - low) or 1.0
     ends = np.empty((len(y), 2))
     words = [" ".join(f"{j}:{v!r}" for j, v in enumerate(x) if v) for x in X.tolist()]

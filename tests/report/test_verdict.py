@@ -1,6 +1,6 @@
 """The verdict compares with the better of the best constant and the last label."""
 
-from unitless.report.verdict import verdict
+from unitless.report.verdict import certainty, verdict
 
 FACTS = {
     "task": "regression",
@@ -9,6 +9,10 @@ FACTS = {
     "learner": "blend",
     "baseline": {"loss": 100.0},
     "curve": [[10 * k, 5.0 + k % 2] for k in range(1, 21)],
+    "verdicts": {
+        "constant": {"mean": -95.0, "low": -99.0, "high": -91.0, "row": 64, "level": 0.95},
+        "last": {"mean": -0.5, "low": -1.0, "high": 0.25, "row": None, "level": 0.95},
+    },
 }
 
 
@@ -16,17 +20,31 @@ def sentences(loss, last):
     return verdict(FACTS | {"metrics": {"loss": loss}, "last": {"loss": last}})
 
 
+def test_certainty_holds_at_any_time():
+    tests = FACTS["verdicts"]
+    assert certainty(tests["constant"]) == (
+        "certain (95 %, at any time) since row 64: by 91 to 99 per row."
+    )
+    assert certainty(tests["last"]) == (
+        "not certain (95 %, at any time): the difference per row is between -1 and 0.25."
+    )
+    assert "between -1 and 0.25 now" in certainty(tests["last"] | {"row": 64})
+    assert "more rows would tell" in certainty(tests["last"] | {"low": None, "high": None})
+    assert certainty(None) == "not certain: there are too few rows to tell."
+
+
 def test_a_little_better_than_the_last_value_is_not_called_far_better():
-    first, second = sentences(5.6, 6.0)
+    first, second, third = sentences(5.6, 6.0)
     assert first.startswith(
         "Predictions of price are slightly better than repeating the last value"
     )
     assert "5.6 instead of 6 (6.7 % less)" in first
-    assert second.startswith("Against the best constant, a loss of 100, this is certain")
+    assert second.startswith("This is not certain (95 %, at any time)")
+    assert third == "The best constant has a loss of 100."
 
 
 def test_worse_than_the_last_value_is_said_first():
-    first, second, _ = sentences(6.0, 5.0)
+    first, second, *_ = sentences(6.0, 5.0)
     assert "worse than repeating the last value" in first
     assert "20 % more" in first
     assert second == "The rows come in an order that the features do not explain."

@@ -197,9 +197,9 @@ class Predictions:
 
     def _interval_columns(
         self, model: Model, found: Float | Bool, ending: str = ""
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The ends of intervals, or the classes of sets as text, by coverage."""
-        columns: dict[str, Any] = {}
+        columns: dict[str, object] = {}
         for coverage in self._chosen(model):
             assert model.intervals is not None
             own = model.intervals.chosen(found, coverage)
@@ -212,9 +212,9 @@ class Predictions:
                 columns[f"set{ending}({coverage:g})"] = texts
         return columns
 
-    def _intervals_of_row(self, model: Model, found: Float | Bool) -> dict[str, Any]:
+    def _intervals_of_row(self, model: Model, found: Float | Bool) -> dict[str, object]:
         """The intervals or sets of one row as JSON; an infinite end is null."""
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
         for coverage in self._chosen(model):
             assert model.intervals is not None
             own = model.intervals.chosen(found, coverage).tolist()

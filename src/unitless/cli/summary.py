@@ -128,7 +128,7 @@ def _intervals(results: Results, key: str) -> list[tuple[str, str]]:
 
     >>> own = {"asked": 0.9, "share": 0.904, "low": 0.885, "high": 0.914, "width": 12.34}
     >>> _intervals({"task": "regression", "intervals": [own]}, "intervals")
-    [('coverage of 90 % intervals', '90.4 % (certified 88.5 to 91.4 %), width 12.34')]
+    [('coverage of 90 % intervals', '90.4 % (certified 88.5 to 91.4 %), width 12.3400')]
     """
     facts = []
     for own in results.get(key) or []:

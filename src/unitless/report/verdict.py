@@ -25,7 +25,8 @@ def verdict(results: Results) -> list[str]:
 
     >>> facts = {"task": "binary", "target": "spam", "rows": 200, "loss": "logistic"}
     >>> facts |= {"metrics": {"loss": 0.2}, "baseline": {"loss": 0.6}, "learner": "blend"}
-    >>> print(*verdict(facts | {"curve": curve}), sep="\\n")
+    >>> test = {"mean": -0.4, "low": -0.45, "high": -0.35, "row": 120, "level": 0.95}
+    >>> print(*verdict(facts | {"verdicts": {"constant": test}}), sep="\\n")
     Predictions of spam are much better than the best constant: the logistic loss is 0.2 instead
     of 0.6 (67 % less).
     This is certain (95 %, at any time) since row 120: by 0.35 to 0.45 per row.
