@@ -37,6 +37,7 @@ GALLERY = (
     "four_learners",
     "units_change",
     "drifting_stream",
+    "honest_intervals",
     "views",
     "late_labels",
     "decisions",

@@ -15,6 +15,8 @@ from unitless.learners import REGISTRY, Blend, Coordinate, get
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
+MOST = {"coordinate": 4, "blend": 5}
+"""Calls from a public method to compiled code: those of a single learner, and of the default."""
 deepest = []
 
 
@@ -65,7 +67,7 @@ def test_calls_from_an_estimator(kind, call, task):
     deepest.clear()
     getattr(model, call)(*((X,) if call == "predict" else (X, y)))
     assert deepest
-    assert max(deepest) <= 5
+    assert max(deepest) + 1 <= MOST[kind.name]  # the last one is that of the learner itself
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))

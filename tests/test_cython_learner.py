@@ -43,11 +43,14 @@ def test_the_example_builds_and_keeps_the_laws(tmp_path):
     for needed in ("Cython", "mesonpy"):
         pytest.importorskip(needed, reason=f"{needed} is needed to build the example")
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*install, "--target", str(tmp_path), str(EXAMPLE)], check=True, timeout=600)
+    programs = Path(sys.executable).parent  # ninja and meson, where no environment is activated
+    env = {**os.environ, "PATH": os.pathsep.join([str(programs), os.environ["PATH"]])}
+    command = [*install, "--target", str(tmp_path), str(EXAMPLE)]
+    subprocess.run(command, env=env, check=True, timeout=600)
     run = subprocess.run(
         [sys.executable, "-c", CODE, str(EXAMPLE.parent)],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**env, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

@@ -31,7 +31,7 @@ def learned_vw(text, name):
     """A learner after lines of VW text, and the scores before each label was used."""
     (block,) = open_blocks(io.BytesIO(text.encode()), format="vw")
     model = Model.from_first_block(block, learner=name, task="binary")
-    return model, model.learner.learn(model.prepared(block).rows)
+    return model, model.learner.learn(model.prepared_block(block, grow=True).rows)
 
 
 # A huge or tiny value

@@ -1,9 +1,9 @@
 """Decisions in any unit: the bandit earns the same whatever its features are measured in.
 
-Each image is shown one of ten digits as a guess; only whether the guess was right is learned. Dashed
-lines are the same images with every pixel multiplied by a random factor between 1/1000 and 1000.
-LinUCB then makes other choices. Vowpal Wabbit (SquareCB, as it comes) adapts to units, and learns
-more slowly.
+Each image is shown one of ten digits as a guess; only whether the guess was right is learned.
+Dashed lines are the same images with every pixel multiplied by a random factor between 1/1000 and
+1000. LinUCB then makes other choices. Vowpal Wabbit (SquareCB, as it comes) adapts to units, and
+learns more slowly.
 """
 
 import matplotlib.pyplot as plt

@@ -15,7 +15,7 @@ from unitless.rows import Rows
 
 Float = NDArray[np.float64]
 Label = str | float | bool
-New = list[tuple[int, Any]]
+New = Sequence[tuple[int, Any]]
 """Labels that appear for the first time, each with its row."""
 
 

@@ -1,12 +1,9 @@
-"""River models: `UnitlessClassifier`, `UnitlessRegressor` and `UnitlessBandit`.
-
-River is an optional extra: pip install "unitless[river]".
-"""
+"""River models, a bandit and a drift detector (pip install "unitless[river]")."""
 
 from unitless.decisions.river import UnitlessBandit
-from unitless.estimators.river import UnitlessClassifier, UnitlessRegressor
+from unitless.estimators.river import LossDriftDetector, UnitlessClassifier, UnitlessRegressor
 
-__all__ = ["UnitlessBandit", "UnitlessClassifier", "UnitlessRegressor"]
+__all__ = ["LossDriftDetector", "UnitlessBandit", "UnitlessClassifier", "UnitlessRegressor"]
 
 
 def __dir__() -> list[str]:

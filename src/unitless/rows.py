@@ -115,19 +115,22 @@ class Rows:
                 f"Found input variables with inconsistent numbers of samples: {len(self)} rows "
                 f"and {len(given)} targets"
             )
-        return Rows(*self.parts, given, self.weights)
+        made = Rows(*self.parts, given, self.weights)
+        object.__setattr__(made, "_extent", self._extent)  # the same values
+        return made
 
     def take(self, order: NDArray[np.int64]) -> "Rows":
         """The rows with these numbers, in this order."""
-        values: Any = self.values
-        if self.starts is not None:
-            from scipy.sparse import csr_array
-
-            parts = self.values, self.indices, self.starts
-            values = csr_array(parts, shape=(len(self), self.columns))
+        targets = None if self.targets is None else self.targets[order]
         weights = None if self.weights is None else self.weights[order]
-        rows = as_rows(values[order], None, weights)
-        return rows if self.targets is None else rows.with_targets(self.targets[order])
+        if self.starts is None:
+            return Rows(self.values[order], None, None, self.columns, targets, weights)
+        lengths = np.diff(self.starts)[order]
+        starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
+        places = np.repeat(self.starts[order] - starts[:-1], lengths) + np.arange(starts[-1])
+        assert self.indices is not None
+        parts = self.values[places], self.indices[places], starts
+        return Rows(*parts, self.columns, targets, weights)
 
     def __len__(self) -> int:
         return len(self.values) if self.starts is None else len(self.starts) - 1

@@ -28,7 +28,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-ROWS, COLUMNS = 60, 5
+CASE_ROWS, CASE_COLUMNS = 60, 5
 
 
 class Case(NamedTuple):
@@ -38,7 +38,7 @@ class Case(NamedTuple):
     X: Float
     y: Float
 
-    def rows(self, start: int = 0, stop: int = ROWS, X: Float | None = None) -> Rows:
+    def rows(self, start: int = 0, stop: int = CASE_ROWS, X: Float | None = None) -> Rows:
         """Some of the rows, with other values if given."""
         return as_rows((self.X if X is None else X)[start:stop], self.y[start:stop])
 
@@ -97,9 +97,13 @@ def _cases(kind: type[Learner], parameters: dict[str, Any]) -> Iterator[Case]:
         except ValueError:
             continue
         rng = np.random.default_rng(0)
-        X = rng.normal(size=(ROWS, COLUMNS))
+        X = rng.normal(size=(CASE_ROWS, CASE_COLUMNS))
         X[rng.random(X.shape) < 0.3] = 0
-        y = rng.choice([-1.0, 1.0], ROWS) if loss.targets != "reals" else rng.normal(1, 2, ROWS)
+        y = (
+            rng.choice([-1.0, 1.0], CASE_ROWS)
+            if loss.targets != "reals"
+            else rng.normal(1, 2, CASE_ROWS)
+        )
         yield Case(make, np.clip(X, -1, 1), y)
 
 
@@ -119,7 +123,7 @@ def _same_state(one: tuple[Any, Any], other: tuple[Any, Any]) -> None:
 def prediction_is_what_learning_uses(case: Case) -> None:
     """`predict` changes nothing and gives the score that `learn` uses."""
     learner = case.make()
-    for t in range(ROWS):
+    for t in range(CASE_ROWS):
         row = case.rows(t, t + 1)
         before = remembered(learner)
         first = learner.predict(row)
@@ -132,7 +136,7 @@ def block_is_loop(case: Case) -> None:
     """A block gives the same bits as its rows one by one."""
     whole = case.make()
     single = case.make()
-    scores = [single.learn(case.rows(t, t + 1))[0] for t in range(ROWS)]
+    scores = [single.learn(case.rows(t, t + 1))[0] for t in range(CASE_ROWS)]
     assert_array_equal(whole.learn(case.rows()), scores)
     assert_array_equal(whole.predict(case.rows()), single.predict(case.rows()))
 
@@ -179,7 +183,7 @@ def columns_may_come_late(case: Case) -> None:
     _close(learner.learn(case.rows(0, 30, X[:, :3])), scores[:30])
     predicted = learner.predict(case.rows(30, 31, X))
     assert_array_equal(learner.learn(case.rows(30, 31, X)), predicted)
-    _close(learner.learn(case.rows(31, ROWS, X)), scores[31:])
+    _close(learner.learn(case.rows(31, CASE_ROWS, X)), scores[31:])
 
 
 def missing_values_are_alike_everywhere(case: Case) -> None:
@@ -213,7 +217,7 @@ def units_do_not_matter(case: Case) -> None:
 def weight_zero_is_left_out(case: Case) -> None:
     """A row of weight 0 is scored and changes nothing."""
     learner, other = case.make(), case.make()
-    v = np.where(np.arange(ROWS) % 3 == 0, 0.0, 1.0)
+    v = np.where(np.arange(CASE_ROWS) % 3 == 0, 0.0, 1.0)
     learner.learn(as_rows(case.X, case.y, v))
     other.learn(as_rows(case.X[v > 0], case.y[v > 0]))
     assert_array_equal(learner.predict(case.rows()), other.predict(case.rows()))
@@ -222,8 +226,8 @@ def weight_zero_is_left_out(case: Case) -> None:
 def weight_one_is_no_weight(case: Case) -> None:
     """Sample weights of 1 change nothing, and other weights change something."""
     scores = case.make().learn(case.rows())
-    assert_array_equal(case.make().learn(as_rows(case.X, case.y, np.ones(ROWS))), scores)
-    v = np.resize([0.25, 4.0], ROWS)
+    assert_array_equal(case.make().learn(as_rows(case.X, case.y, np.ones(CASE_ROWS))), scores)
+    v = np.resize([0.25, 4.0], CASE_ROWS)
     weighted = case.make().learn(as_rows(case.X, case.y, v))
     assert (weighted != scores).any() or not scores.any(), "sample weights are ignored"
 

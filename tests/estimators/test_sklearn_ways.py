@@ -57,6 +57,7 @@ def test_parameters(kind):
     given = {
         "learner": mine, "loss": "huber(2)", "interactions": ["a:b"], "passes": 2, "shuffle": True,
         "random_state": 3, "identifier_as_feature": True, "reservoir": 7, "delay": 5,
+        "intervals": (0.9,),
     }  # fmt: skip
     model = kind(**given)
     weights = {"class_weight": None} if kind().__sklearn_tags__().classifier_tags else {}

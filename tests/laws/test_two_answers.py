@@ -196,3 +196,19 @@ def test_a_late_label_is_learned_with_the_past_of_its_prediction(loss):
 def test_a_delay_is_a_whole_number():
     with pytest.raises(ValueError, match="delay"):
         Blend(delay=-1)
+
+
+@each_blend
+@each_loss
+def test_rows_of_weight_0_have_both_answers(name, loss):
+    X, y = following(loss)
+    weights = (np.arange(N) % 3 > 0).astype(float)
+    learner = make(name, loss)
+    learner.predict(as_rows(X[:1]))  # no trace of this stays
+    whole = both_of(learner, as_rows(X, y, weights))
+    rows = make(name, loss)
+    for t in range(N):
+        row = as_rows(X[t : t + 1])
+        same_bits(rows.predict(row, True)[0], whole[0][t])
+        same_bits(rows.predict(row)[0], whole[1][t])
+        rows.learn(row.with_targets(y[t : t + 1]) if weights[t] else as_rows(X[:0], y[:0]))

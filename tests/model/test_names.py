@@ -13,7 +13,7 @@ import unitless
 from unitless import Model, OnlineClassifier, OnlineRegressor
 from unitless.evaluation import Evaluation
 from unitless.learners import Coordinate
-from unitless.model.input_rows import UnknownColumns
+from unitless.model.input_names import UnknownColumns
 from unitless.readers import open_blocks
 
 RNG = np.random.default_rng(5)

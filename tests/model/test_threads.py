@@ -172,7 +172,7 @@ RIVER = {
 ITSELF = {
     "learn": lambda made: made.learn([ROW], [1.0]),
     "learn_one": lambda made: made.learn_one(ROW, 1.0),
-    "learn_rows": lambda made: made.learn_rows(as_rows([[1.0, 2.0]], [1.0])),
+    "learn_rows": lambda made: made.learn_rows(as_rows([[1.0, 2.0]], [1.0]))[0],
     "predict": lambda made: made.predict(ROW),
     "predict_proba": lambda made: made.predict_proba([ROW]),
     "predict_rows": lambda made: made.predict_rows(as_rows([[1.0, 2.0]])),

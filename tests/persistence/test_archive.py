@@ -1,10 +1,11 @@
 """Many models in one file: whole at every moment, read one by one, nothing believed."""
 
 import os
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
-from safetensors import safe_open
 
 from unitless import persistence
 from unitless.learners import Coordinate
@@ -43,10 +44,28 @@ def test_no_models_is_a_file_too(tmp_path):
     assert len(Many(written(tmp_path / "m", []))) == 0
 
 
-def test_any_reader_of_safetensors_shows_what_is_in_it(tmp_path):
-    with safe_open(written(tmp_path / "m", ["a", "b"]), "np") as opened:
-        assert {*opened.keys()} == {"models", "names", "name_ends", "starts", "ends"}
-        assert opened.get_tensor("names").tobytes() == b"ab"
+def test_any_reader_of_sqlite_shows_what_is_in_it(tmp_path):
+    with closing(sqlite3.connect(written(tmp_path / "m", ["a", "b"]))) as database:
+        found = database.execute("SELECT name, model FROM models").fetchall()
+    assert found == [(b"a", as_bytes(learner(0))), (b"b", as_bytes(learner(1)))]
+
+
+def test_an_archive_can_be_read_while_a_new_one_is_written(tmp_path):
+    path = written(tmp_path / "m", ["a"])
+    many = Many(path)
+    with many_writer(path) as add:
+        add("b", as_bytes(learner(1)))
+        assert list(Many(path)) == ["a"]
+        assert as_bytes(many["a"]) == as_bytes(learner(0))
+    assert list(Many(path)) == ["b"]
+
+
+def test_the_archive_of_a_newer_version_is_refused(tmp_path):
+    path = written(tmp_path / "m", ["a"])
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(ModelFileError, match=r"it has format 99, .* update unitless"):
+        Many(path)
 
 
 def broken(path):
@@ -76,14 +95,14 @@ def test_a_file_of_many_is_not_one_and_says_so(tmp_path):
 
 def test_damage_is_found(tmp_path):
     """Flipped bytes and cut files: an error of ours, or the models as they were."""
-    whole = written(tmp_path / "m", ["a", "b", "c"]).read_bytes()
+    whole = written(tmp_path / "m", [str(k) for k in range(4)]).read_bytes()
     good = {name: as_bytes(model) for name, model in Many(tmp_path / "m").items()}
     rng, path, refused = np.random.default_rng(0), tmp_path / "bad", 0
-    places = [*rng.integers(0, 700, 150), *rng.integers(4096, len(whole), 150)]
+    places = [*rng.integers(0, 700, 40), *rng.integers(0, len(whole), 60)]
     damaged = [
         whole[:k] + bytes([whole[k] ^ 1 << int(rng.integers(8))]) + whole[k + 1 :] for k in places
     ]
-    damaged += [whole[: int(k)] for k in rng.integers(0, len(whole), 50)]
+    damaged += [whole[: int(k)] for k in rng.integers(0, len(whole), 20)]
     for data in damaged:
         path.write_bytes(data)
         try:
@@ -92,4 +111,4 @@ def test_damage_is_found(tmp_path):
             refused += 1
         else:
             assert found == good
-    assert refused > 250
+    assert refused > len(damaged) / 5  # SQLite leaves a part of its pages empty

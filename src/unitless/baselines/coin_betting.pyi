@@ -5,7 +5,7 @@ from unitless.baselines.trajectory import Trajectory
 from unitless.losses import Loss
 
 @final
-class Kt(Baseline):
+class KrichevskyTrofimov(Baseline):
     """KT: coin betting with the estimator of Krichevsky and Trofimov, for the whole vector."""
 
     wealth: float

@@ -1,7 +1,7 @@
 """Coin betting: what is bet grows with what was won, so that no learning rate has to be tuned.
 
 >>> from unitless.testing import example_loss
->>> for learner in (Kt(bound=31**0.5), Coin(), Pistol(), RewardDoubling()):
+>>> for learner in (KrichevskyTrofimov(bound=31**0.5), Coin(), Pistol(), RewardDoubling()):
 ...     print(learner.name, example_loss(learner))
 kt 0.6834
 coin 0.3729
@@ -26,7 +26,7 @@ from unitless.core.parameters import Parameter
 from unitless.state import Field, count
 
 cdef double MAX_WEALTH = 2.0**500   # gradients chosen by a caller could double it without end
-cdef double MAX_EXPONENT = 600.0    # of PiSTOL: or make it arbitrarily large
+cdef double MAX_BET_EXPONENT = 600.0    # of PiSTOL: or make it arbitrarily large
 cdef double MOST_DOUBLINGS = 2200.0     # more than from the smallest to the largest float64
 Q = Field("Q", "|x|", "sum |q_i|")
 
@@ -34,7 +34,7 @@ Q = Field("Q", "|x|", "sum |q_i|")
 # KT: a record is theta
 
 @cython.final
-cdef class Kt(Baseline):
+cdef class KrichevskyTrofimov(Baseline):
     """KT: coin betting with the estimator of Krichevsky and Trofimov, for the whole vector.
 
     Orabona and Pal, "Coin Betting and Parameter-Free Online Learning" (2016), algorithm 1. With
@@ -186,7 +186,7 @@ cdef inline void pistol_look(
         b = max(own.b[k], fabs(x[k]))
         b = b if b > 0 else 1.0
         share = own.theta[k] / (own.Q[k] + b)  # no quotient exceeds 1
-        potential = fast_exp(min(share * (own.theta[k] / b) / (2 * a), MAX_EXPONENT))
+        potential = fast_exp(min(share * (own.theta[k] / b) / (2 * a), MAX_BET_EXPONENT))
         p[k] += scale / a * share * (x[k] / b) * potential
 
 

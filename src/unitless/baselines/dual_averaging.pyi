@@ -38,7 +38,7 @@ class AdagradDa(Baseline):
         """The bound of SOLO in one dimension, summed over features."""
 
 @final
-class Nda(Baseline):
+class NormalisedDualAveraging(Baseline):
     """Normalised dual averaging, after Orabona, Crammer and Cesa-Bianchi: a reconstruction."""
 
     rate: float

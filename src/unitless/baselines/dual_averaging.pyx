@@ -4,7 +4,8 @@ SOLO, AdaGrad and NDA scale theta by the gradients so far. Minimax and AdaptiveN
 strategies for each feature, where |q_i| = |g x_i| <= L is known, sample weights included.
 
 >>> from unitless.testing import example_loss
->>> for learner in (Solo(), AdagradDa(), Nda(), Minimax(horizon=569), AdaptiveNormal()):
+>>> averaging = (Solo(), AdagradDa(), NormalisedDualAveraging(), Minimax(horizon=569))
+>>> for learner in (*averaging, AdaptiveNormal()):
 ...     print(learner.name, example_loss(learner))
 solo 0.4334
 adagrad_da 0.2885
@@ -199,7 +200,7 @@ cdef inline void nda_take_in(NdaEight* own, Values x, double g) noexcept nogil:
 
 
 @cython.final
-cdef class Nda(Baseline):
+cdef class NormalisedDualAveraging(Baseline):
     """Normalised dual averaging, after Orabona, Crammer and Cesa-Bianchi: a reconstruction.
 
     "A Generalized Online Mirror Descent with Applications to Classification and Regression" (2015)

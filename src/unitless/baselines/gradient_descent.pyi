@@ -59,7 +59,7 @@ class Ftrl(Baseline):
     ) -> None: ...
 
 @final
-class Ng(Baseline):
+class NormalisedGradientDescent(Baseline):
     """NG, normalised gradient descent: the simplest of the three scale-invariant algorithms."""
 
     rate: float

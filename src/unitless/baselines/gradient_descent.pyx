@@ -4,7 +4,7 @@ NG and sNAG are the siblings of NAG (`unitless.learners.nag`) in the paper of Ro
 Langford.
 
 >>> from unitless.testing import example_loss
->>> for learner in (Ogd(), Adagrad(), Ftrl(), Ng(), Snag()):
+>>> for learner in (Ogd(), Adagrad(), Ftrl(), NormalisedGradientDescent(), Snag()):
 ...     print(learner.name, example_loss(learner))
 ogd 0.3720
 adagrad 0.2576
@@ -319,7 +319,7 @@ NG_FIELDS = (Field("M", "|x|", "max |x_i|"), Field("B", "x", "w_i M_i^2"))
 
 
 @cython.final
-cdef class Ng(Baseline):
+cdef class NormalisedGradientDescent(Baseline):
     """NG, normalised gradient descent: the simplest of the three scale-invariant algorithms.
 
     Ross, Mineiro, Langford, "Normalized Online Learning" (2013), algorithm 1::

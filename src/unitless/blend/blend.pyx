@@ -584,7 +584,7 @@ cdef class Blend(Learner):
                         self._begin_to_follow()
                 self.t += 1
             self._decode(out)
-            if learns and self.first_not_fresh != NULL:
+            if self.first_not_fresh != NULL:
                 self._decode(answer)
                 memcpy(
                     self.first_not_fresh + (out - self.first_score), answer, C * sizeof(double)

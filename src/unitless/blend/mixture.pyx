@@ -22,7 +22,7 @@ from unitless.state import Component, Damaged, Fact, Field, count, need
 
 cdef double MIN_SCALE = 1e-240          # so that v / V is finite
 cdef double MAX_RATE = 1e300            # finite, so that 0 times it is 0
-cdef double MAX_EXPONENT = 700.0
+cdef double MAX_LOSS_EXPONENT = 700.0
 cdef double STACKER_SHARE = 0.8         # W0 of the stacker; the experts share the rest
 DOUBLINGS = 64
 CLOSED_FORM = 20_000.0
@@ -98,7 +98,7 @@ cdef void set_weights(
     cdef Py_ssize_t k
     for k in range(n):
         excess = L[k] - best
-        W[k] = exp(-min(rate * excess, MAX_EXPONENT))
+        W[k] = exp(-min(rate * excess, MAX_LOSS_EXPONENT))
         if alive[k] == 0 or (scale == 0 and excess > 0):
             W[k] = 0.0
         mass += W[k]

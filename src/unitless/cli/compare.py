@@ -17,7 +17,7 @@ PATIENCE = 4
 them take at most 20 times the time of `evaluate`."""
 
 
-@takes(f"data {TABLE} {READING} learners units tune seed regret json no_color")
+@takes(f"data {TABLE} {READING} learners units delay tune seed regret json no_color")
 def compare(options: CommandOptions) -> None:
     """Run several learners over a file, one after the other, and show the loss of each.
 
@@ -66,6 +66,7 @@ def compare(options: CommandOptions) -> None:
             tune=options.tune,
             seed=options.seed,
             regret=regret,
+            delay=options.delay or 0,
             patience=math.inf if names else PATIENCE,
             told=lambda name: bar.update(task, description=name, advance=1),
         )
@@ -92,7 +93,8 @@ def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
     parts = []
     position = Position()
     for block in blocks:
-        prepared = model.prepared(block)
+        prepared = model.prepared_block(block, grow=True)
+        prepared.commit()
         for _, label in prepared.new:
             model.add_class(label)
         parts.append(prepared.rows)

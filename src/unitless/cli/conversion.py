@@ -13,7 +13,7 @@ from unitless import writers
 from unitless.cli.options import CommandOptions
 from unitless.encoders import FrameEncoder
 from unitless.labels import text_of
-from unitless.model.file_blocks import column_of
+from unitless.model.intake import column_of
 from unitless.readers import COMPRESSED, SPARSE, FileBlock, Position, format_of, open_blocks
 from unitless.readers.files import common_format
 from unitless.rows import as_rows

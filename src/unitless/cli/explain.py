@@ -66,7 +66,7 @@ def _row_of_file(model: Any, files: list[str], number: int) -> Any:
     seen = 0
     for block in open_for_prediction(CommandOptions(data=files), model):
         if number <= seen + len(block):
-            rows = model.prepared(block, grow=False, labelled=False).rows
+            rows = model.prepared_block(block, labelled=False).rows
             return rows[number - 1 - seen : number - seen]
         seen += len(block)
     raise ValueError(f"--row {number}: the file has {seen:,} rows")
@@ -98,7 +98,7 @@ def _parsed(words: list[str]) -> dict[str, Any]:
 
 def _rows(model: Any, given: dict[str, Any]) -> Any:
     """Return a row of named values for the learner; what is not given is missing."""
-    from unitless.model.input_rows import no_such_feature, rows_of, unknown_names
+    from unitless.model.input_names import no_such_feature, unknown_names
 
     if model.encoder is None:
         kinds = dict.fromkeys(model.feature_names(len(model.learner.weights().features)), "number")
@@ -116,7 +116,7 @@ def _rows(model: Any, given: dict[str, Any]) -> Any:
         for name, value in given.items()
         if name in kinds
     }
-    return rows_of(model, row)[0]
+    return model.prepared(row).rows
 
 
 def _fitted(name: str, value: Any, kind: str, written: str) -> Any:

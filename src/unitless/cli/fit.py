@@ -5,8 +5,8 @@ from typing import Any
 from unitless.cli.options import LEARNING, OPTIONS, PROCESSES, CommandOptions, spelt, takes
 
 ONE_PROCESS = (
-    "passes holdout delay shuffle test test_share resume checkpoint predictions report results "
-    "audit skip_bad"
+    "passes holdout delay interval shuffle test test_share resume checkpoint predictions report "
+    "results audit skip_bad"
 )
 """Options that need one pass in one process."""
 

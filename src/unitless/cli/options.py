@@ -69,6 +69,8 @@ Learning
   quantile TAU: Use the loss quantile(TAU); 0.5 is the median.
   passes N = 1: Number of passes over the file; only the first is scored.
   holdout N = 0: Predict, but never learn, one of every N rows.
+  interval COVERAGE+: Also predict intervals (of classes, sets) that cover this share of the rows,
+    for example 0.9 (may be repeated).
   delay N: Labels arrive N rows after the next row is predicted; 0 says that they are known before
     it (default: not said).
   shuffle: Read the whole file into memory and learn its rows in random order.
@@ -123,7 +125,7 @@ An option without METAVAR is a flag.
 TYPES: dict[str, Any] = {
     "": bool,
     **dict.fromkeys(("N", "BITS"), int),
-    **dict.fromkeys(("SHARE", "TAU"), float),
+    **dict.fromkeys(("SHARE", "TAU", "COVERAGE"), float),
     "FORMAT": Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"],
     "TASK": Literal["auto", "binary", "multiclass", "regression"],
     "BY": Literal["effect", "name"],
@@ -139,9 +141,9 @@ TABLE = (
     "loss"
 )
 LEARNING = (
-    f"data {TABLE} {READING} learner quantile passes holdout delay shuffle test test_share "
-    "reservoir save resume checkpoint predictions safe_csv report results audit top verbose quiet "
-    "json no_color"
+    f"data {TABLE} {READING} learner quantile passes holdout delay interval shuffle "
+    "test test_share reservoir save resume checkpoint predictions safe_csv report results audit "
+    "top verbose quiet json no_color"
 )
 DECIDING = "action reward probability policy reward_range bandit"
 PROCESSES = "by_key workers address retries"
@@ -174,7 +176,7 @@ def _parsed(table: str) -> dict[str, Option]:
             value = kind(default)
         elif kind is bool and "/" not in flags:
             value = False
-        kind = list[str] if several else kind
+        kind = list[kind] if several else kind  # type: ignore[valid-type]
         found[name] = Option(panel, flags.split(), metavar or "", kind, value, help)
     return found
 

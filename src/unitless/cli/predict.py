@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 PIECE_ROWS = 4096
 """Rows predicted between two checks for signals."""
-OUTPUT = """Output
+OUTPUT = """Learning
+  interval COVERAGE+: Also write the interval (of classes, the set) of this coverage, which was
+    declared when the model was made (may be repeated).
+
+Output
   predictions -o --output FILE: File for the predictions (CSV); - for standard output.
   json: Write one JSON object per row instead of CSV.
 
@@ -24,7 +28,7 @@ Reading
     numbers, dates or booleans; such a cell counts as missing otherwise."""
 
 
-@takes(f"model data {READING} predictions json safe_csv quiet", OUTPUT, predictions="-")
+@takes(f"model data {READING} interval predictions json safe_csv quiet", OUTPUT, predictions="-")
 def predict(options: CommandOptions) -> None:
     """Predict the rows of a file, in order and in constant memory; nothing is learned.
 
@@ -56,10 +60,18 @@ def write_predictions(options: CommandOptions) -> None:
     output = options.predictions or "-"
     check_outputs({"--output": output}, [*options.data, options.model])
     model = load_model(options.model, data=options.data[0])
+    for coverage in options.interval:
+        declared = () if model.intervals is None else model.intervals.coverages
+        if coverage not in declared:
+            raise ValueError(
+                f"--interval {coverage:g}: {options.model} was made without it; make a model with "
+                f"`unitless evaluate ... --interval {coverage:g} --save`"
+            )
     is_served = not options.strict and not os.path.isfile(options.data[0])
     more = {"tell_bad": True, "skip_bad": options.skip_bad or sys.maxsize} if is_served else {}
     stopper = Stopper()
     writer = Predictions(output, as_json=options.json, safe_csv=options.safe_csv)
+    writer.coverages = options.interval
     with warnings_as_notes(options.quiet), stopper, writer as predictions:
         position = Position()
         for block in stopper.waiting_for(open_for_prediction(options, model, **more)):
@@ -68,8 +80,11 @@ def write_predictions(options: CommandOptions) -> None:
                     predictions.write_error(part.line, part.error(block.file))
                     continue
                 for start in range(0, len(part), PIECE_ROWS):
-                    scores = model.predict_rows(part[start : start + PIECE_ROWS])
-                    predictions.write(model, scores)
+                    piece = part[start : start + PIECE_ROWS]
+                    scores = model.predict_rows(piece)
+                    found = model.interval_rows(piece, scores) if options.interval else None
+                    pair = None if found is None else (found, found)
+                    predictions.write(model, scores, None, pair)
                     stopper.check()
             predictions.flush()
             position = block.position
@@ -79,7 +94,7 @@ def write_predictions(options: CommandOptions) -> None:
 
 def prepared(model: "Model", block: "FileBlock") -> "Rows":
     """Return the rows of a block, without labels."""
-    return model.prepared(block, grow=False, labelled=False).rows
+    return model.prepared_block(block, labelled=False).rows
 
 
 def answered(model: "Model", block: "FileBlock") -> "Iterator[Rows | Bad]":

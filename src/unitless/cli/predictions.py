@@ -2,15 +2,19 @@
 
 import csv
 import json
+import math
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self
 
+import numpy as np
 import polars
 from numpy.typing import NDArray
 
 from unitless.escaping import escaped, frame_without_formulas, standard_output
+from unitless.evaluation.progressive import Bool, Float, Pair
 from unitless.labels import text_of
 from unitless.model import Model
 
@@ -19,8 +23,10 @@ class Predictions:
     """Writes predictions as they are made.
 
     Columns: `row` (from 1), `prediction`, and `p(class)` for every class of the first rows if the
-    loss has probabilities; in a progressive evaluation, the last is `prediction_not_fresh`, the one
-    without recent labels. Numbers have all their digits.
+    loss has probabilities; for each coverage `low(0.9)` and `high(0.9)`, or of classes `set(0.9)`,
+    whose classes are separated by "|". In a progressive evaluation follow
+    `prediction_not_fresh`, the prediction without recent labels, and its intervals. Numbers
+    have all their digits.
 
     The file is called `FILE.partial` until it is complete, so that a run that fails leaves an older
     FILE as it was. If there is no older one, a partial file gets its name in any case. A path of
@@ -43,6 +49,8 @@ class Predictions:
         self._safe_csv = safe_csv
         self.rows = done
         self.as_json = as_json
+        self.coverages: Sequence[float] = ()
+        """Those of the intervals that are written; by default all that there are."""
         self._file: Any = None
         self._names: list[str] = []
         self._size = 0
@@ -97,15 +105,22 @@ class Predictions:
             os.replace(self._partial, str(self.path))
 
     def write(
-        self, model: Model, scores: NDArray[Any], not_fresh: NDArray[Any] | None = None
+        self,
+        model: Model,
+        scores: NDArray[Any],
+        not_fresh: NDArray[Any] | None = None,
+        intervals: Pair | None = None,
     ) -> None:
-        """Write the predictions of some rows; `not_fresh` are scores without recent labels."""
+        """Write the predictions of some rows; `not_fresh` are scores without recent labels.
+
+        `intervals` are those, or the sets, of both answers.
+        """
         start = self.rows
         self.rows += len(scores)
         if self._file is None:
             return
         lines = self._objects if self.as_json else self._lines
-        self._write(lines(model, scores, start, not_fresh).encode())
+        self._write(lines(model, scores, start, not_fresh, intervals).encode())
 
     def write_error(self, line: int, error: ValueError) -> None:
         """Answer a line that is no row; it counts as one."""
@@ -130,7 +145,12 @@ class Predictions:
         self._size += len(text)
 
     def _lines(
-        self, model: Model, scores: NDArray[Any], start: int, not_fresh: NDArray[Any] | None
+        self,
+        model: Model,
+        scores: NDArray[Any],
+        start: int,
+        not_fresh: NDArray[Any] | None,
+        intervals: Pair | None,
     ) -> str:
         columns: dict[str, Any] = {"row": range(start + 1, self.rows + 1)}
         columns["prediction"] = _answers(model, scores)
@@ -138,8 +158,12 @@ class Predictions:
         if probabilities is not None:
             for k, label in enumerate(model.labels):
                 columns[f"p({text_of(label)})"] = probabilities[:, k]
+        if intervals is not None:
+            columns |= self._interval_columns(model, intervals[0])
         if not_fresh is not None:
             columns["prediction_not_fresh"] = _answers(model, not_fresh)
+            if intervals is not None:
+                columns |= self._interval_columns(model, intervals[1], "_not_fresh")
         is_first = not self._names
         self._names = self._names or list(columns)
         frame = polars.DataFrame({name: columns[name] for name in self._names})
@@ -148,7 +172,12 @@ class Predictions:
         return frame.write_csv(include_header=is_first)
 
     def _objects(
-        self, model: Model, scores: NDArray[Any], start: int, not_fresh: NDArray[Any] | None
+        self,
+        model: Model,
+        scores: NDArray[Any],
+        start: int,
+        not_fresh: NDArray[Any] | None,
+        intervals: Pair | None,
     ) -> str:
         probabilities = model.probabilities(scores)
         names = [*map(text_of, model.classes)]
@@ -157,8 +186,44 @@ class Predictions:
             row = {"row": start + 1 + k, "prediction": answer}
             if probabilities is not None:
                 row["probabilities"] = dict(zip(names, probabilities[k].tolist(), strict=True))
+            if intervals is not None:
+                row |= self._intervals_of_row(model, intervals[0][k])
             lines.append(json.dumps(row, ensure_ascii=False) + "\n")
         return "".join(lines)
+
+    def _chosen(self, model: Model) -> list[float]:
+        declared = () if model.intervals is None else model.intervals.coverages
+        return [each for each in declared if not self.coverages or each in self.coverages]
+
+    def _interval_columns(
+        self, model: Model, found: Float | Bool, ending: str = ""
+    ) -> dict[str, Any]:
+        """The ends of intervals, or the classes of sets as text, by coverage."""
+        columns: dict[str, Any] = {}
+        for coverage in self._chosen(model):
+            assert model.intervals is not None
+            own = model.intervals.chosen(found, coverage)
+            if model.task == "regression":
+                columns[f"low{ending}({coverage:g})"] = own[:, 0]
+                columns[f"high{ending}({coverage:g})"] = own[:, 1]
+            else:
+                names = np.array([*map(text_of, model.classes)], dtype=object)
+                texts = ["|".join(names[row[: len(names)]]) for row in own]
+                columns[f"set{ending}({coverage:g})"] = texts
+        return columns
+
+    def _intervals_of_row(self, model: Model, found: Float | Bool) -> dict[str, Any]:
+        """The intervals or sets of one row as JSON; an infinite end is null."""
+        made: dict[str, Any] = {}
+        for coverage in self._chosen(model):
+            assert model.intervals is not None
+            own = model.intervals.chosen(found, coverage).tolist()
+            if model.task == "regression":
+                made[f"{coverage:g}"] = [end if math.isfinite(end) else None for end in own]
+            else:
+                pairs = zip(map(text_of, model.classes), own, strict=False)
+                made[f"{coverage:g}"] = [name for name, is_in in pairs if is_in]
+        return {"intervals" if model.task == "regression" else "sets": made}
 
     def flush(self) -> None:
         """Pass everything written so far to the system."""

@@ -14,10 +14,10 @@ from scipy.sparse import csr_array, vstack
 
 from unitless import persistence, readers
 from unitless.cli.options import CommandOptions
-from unitless.distributed.learning import known_types
 from unitless.encoders import FrameEncoder
 from unitless.model import Model
-from unitless.model.input_rows import UnknownColumns, unknown_columns_note, unknown_names
+from unitless.model.file_blocks import known_types
+from unitless.model.input_names import UnknownColumns, unknown_columns_note, unknown_names
 from unitless.model.reservoir import Reservoir
 from unitless.readers import SPARSE, FileBlock, format_of
 from unitless.readers.blocks import KIND, Position, shown
@@ -33,13 +33,15 @@ def open_new(
     settings: dict[str, Any] = {"target": options.target, "weight": options.weight}
     format = reading.get("format") or common_format(options.data, format_of)
     if format not in SPARSE:
-        reading["types"] = known_types(options, format, reading)
+        reading["types"] = known_types(
+            format, reading, options.target, options.task, options.ignore
+        )
     elif options.task != "auto":
         settings["settle"] = 1  # nothing to detect: do not wait for the lines of a slow pipe
     blocks = waiting(_blocks(options, reading | settings))
     first = next(blocks)
     meaning = options.meaning() | {"learner": options.learner, "source": options.source}
-    meaning["delay"] = options.delay
+    meaning |= {"delay": options.delay, "intervals": options.interval}
     model = Model.from_first_block(first, **meaning)
     model.file.reading = reading
     model.reservoir = Reservoir(options.reservoir)
@@ -128,6 +130,7 @@ def odd_cell_notes(
 
     `is_new` says that options can still change what the column is.
 
+    >>> from unitless.readers.blocks import OddCells
     >>> print(*odd_cell_notes(Position(odd_cells={"age": OddCells(3, 17, "abc")})))
     column 'age': 3 cells are not numbers and count as missing, the first in line 17: 'abc'; for \
 categories, use --category age

@@ -87,6 +87,10 @@ class EvaluationRun:
         if options.target not in (None, model.file.target):
             known = f"the target of the model is {model.file.target!r}"
             raise ValueError(f"{known}: leave out --target {options.target}")
+        declared = () if model.intervals is None else model.intervals.coverages
+        if options.interval and set(options.interval) != set(declared):
+            own = " ".join(map(str, declared)) or "none"
+            raise ValueError(f"the coverages of the model are {own}: leave out --interval")
         goes_on = is_continued(model.file.position, model.file.source, options.data)
         if not goes_on:
             watch = self.evaluation.watch  # the new file may have other units
@@ -181,7 +185,7 @@ class EvaluationRun:
                 if is_scored:
                     two = evaluation.model.learner.has_two_answers
                     other = step.not_fresh if two else None
-                    predictions.write(evaluation.model, step.scores, other)
+                    predictions.write(evaluation.model, step.scores, other, step.intervals)
                 if options.report and options.source == "-" and evaluation.rows < 2 * CHECK_ROWS:
                     self.first_rows.append(step.rows)
                 row = evaluation.model.file.position.row
@@ -251,7 +255,7 @@ class EvaluationRun:
         model = self.evaluation.model
         if self.options.source != "-":  # a resumed run did not see the first rows
             block = next(open_known(self.options, model))
-            self.first_rows = [model.prepared(block, grow=False).rows]
+            self.first_rows = [model.prepared_block(block).rows]
         rows = labelled_rows(self.first_rows)[:CHECK_ROWS]
         if not len(rows) or not rows.columns:  # nothing has a unit
             return {}

@@ -108,18 +108,41 @@ def _facts(results: Results, verbose: bool) -> list[StyledLine]:
         facts.append(("if every label is known before the next row", ""))
     facts += _metrics(results["metrics"], verbose)
     facts += _rare_class(results, results["metrics"], verbose)
+    facts += _intervals(results, "intervals")
     constant = _baseline(results, "baseline", "the best constant")
     last = _baseline(results, "last", last_name(results["task"], results.get("delay")))
     if late is None:
         facts += [*constant, *last]
     else:  # who waits for labels cannot repeat the last one
         facts += [*last, ("if labels come later than that", "")]
-        facts += [*_metrics(late, verbose), *constant]
+        facts += [*_metrics(late, verbose), *_intervals(results, "intervals_not_fresh"), *constant]
     test = results["test"]
     if test is None or test["source"]:  # those of --test-share are scored at the end
         for k, held in enumerate(results["holdouts"], start=1):
             facts.append((f"loss of held-out rows, pass {k}", number(held)))
     return _aligned(facts)
+
+
+def _intervals(results: Results, key: str) -> list[tuple[str, str]]:
+    """Return how many rows intervals or sets covered, and what is certain about it.
+
+    >>> own = {"asked": 0.9, "share": 0.904, "low": 0.885, "high": 0.914, "width": 12.34}
+    >>> _intervals({"task": "regression", "intervals": [own]}, "intervals")
+    [('coverage of 90 % intervals', '90.4 % (certified 88.5 to 91.4 %), width 12.34')]
+    """
+    facts = []
+    for own in results.get(key) or []:
+        share, low, high = (f"{100 * own[name]:.1f}" for name in ("share", "low", "high"))
+        if results["task"] == "regression":
+            what, limits = "intervals", f"certified {low} to {high} %"
+            width = f"width {number(own['width'])}"
+        else:
+            what, limits = "sets", f"certified at least {low} %"
+            width = f"{own['width']:.2f} classes"
+        facts.append(
+            (f"coverage of {100 * own['asked']:g} % {what}", f"{share} % ({limits}), {width}")
+        )
+    return facts
 
 
 def _baseline(results: Results, key: str, name: str) -> list[tuple[str, str]]:

@@ -25,13 +25,14 @@ from unitless.losses import SOFTMAX, Loss
 from unitless.regret import BlendCertificate, Comparator, best_comparator, certificate
 from unitless.regret.design import matrix, predictions, with_constant
 from unitless.rows import Rows
+from unitless.uncertainty import LossDifference, Verdict
 
 Float = NDArray[np.float64]
 LARGEST = float(np.finfo(np.float64).max)  # losses beyond it count as this much
 TUNED = ", best rate"  # end of the names of lines with a tuned learning rate
 RATES = tuple(float(f"1e{k}") * m for k in range(-10, 3) for m in (1, 3))
 """The learning rates that are tried to find the best in hindsight."""
-MAX_EXPONENT = 12  # random units are powers of two from 2^-12 to 2^12
+MAX_RANDOM_EXPONENT = 12  # random units are powers of two from 2^-12 to 2^12
 
 
 class Line(NamedTuple):
@@ -69,6 +70,7 @@ class Stream:
         losses.check_targets(loss, rows.targets, self.classes)
         self.weights = np.ones(len(rows)) if rows.weights is None else rows.weights
         self.scale = 1.0 if math.isinf(loss.lipschitz) else loss.lipschitz  # of its slopes
+        self.delay = 0  # of labels, in rows
         self.patience = math.inf  # the seconds after which a rival stops
 
     def in_units(self, factors: Float) -> "Stream":
@@ -82,7 +84,9 @@ class Stream:
         if best is not None:
             u = best.weights
             best = best._replace(weights=u._replace(features=u.features / factors))
-        return Stream(moved, self.loss, self.intercept, best)
+        made = Stream(moved, self.loss, self.intercept, best)
+        made.delay = self.delay
+        return made
 
     @cached_property
     def X(self) -> Any:
@@ -101,6 +105,17 @@ class Stream:
         with np.errstate(over="ignore"):
             losses = self.loss.value(self.targets[: len(scores)], scores)
             return min(float(np.sum(share * losses)), LARGEST)
+
+    def verdict(self, scores: Float, others: Float) -> Verdict | None:
+        """Return the test of whether these scores are worse than others, from the second row on."""
+        rows = min(len(scores), len(others))
+        weights = self.weights[:rows].copy()
+        weights[np.argmax(weights > 0)] = 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = self.loss.value(self.targets[:rows], scores[:rows])
+            test = LossDifference()
+            test.add(losses - self.loss.value(self.targets[:rows], others[:rows]), weights)
+        return test.verdict()
 
     def total(self, scores: Float) -> float:
         """Return the sum of the losses of all rows, as regrets count them."""
@@ -128,6 +143,7 @@ def compare(
     best: Comparator | None = None,
     patience: float = math.inf,
     told: Callable[[str], object] = lambda name: None,
+    delay: int = 0,
 ) -> Comparison:
     """Run several learners over the rows, one after the other.
 
@@ -154,6 +170,9 @@ def compare(
         The result of `best_comparator` for these rows, if it is known.
     patience : float
         A rival stops after this many times a second plus the time of the slowest learner before it.
+    delay : int
+        How many rows later than the next row labels arrive, for learners that use recent labels;
+        by default every label is known before the next row.
     told : function of a name
         Called before each learner starts, and before the best weights are computed.
 
@@ -171,6 +190,7 @@ def compare(
     ogd   145.6135 825294.1965
     """
     stream = Stream(rows, losses.get(loss), intercept, best)
+    stream.delay = delay
     rates = RATES if tune is True else tune or ()
     lines = []
     for choice in registry.REGISTRY if learners is None else learners:
@@ -199,6 +219,8 @@ def compare(
             left_out[line.label] = str(error)
             continue
         first = scores if first is None else first
+        if first is not None and scores is not None:
+            entry = entry._replace(verdict=stream.verdict(scores, first))
         if entry.rows < len(rows) and first is not None:
             entry = entry._replace(loss_of_first=stream.average(first[: entry.rows]))
         entries.append(entry)
@@ -219,7 +241,9 @@ def _factors(units: Any, columns: int, seed: int) -> Float:
         if units != "random":
             raise ValueError(f"units = {units!r}: use 'random', or one factor per column")
         random = np.random.default_rng(seed)
-        return np.ldexp(1.0, random.integers(-MAX_EXPONENT, MAX_EXPONENT + 1, columns))
+        return np.ldexp(
+            1.0, random.integers(-MAX_RANDOM_EXPONENT, MAX_RANDOM_EXPONENT + 1, columns)
+        )
     factors = np.asarray(units, dtype=np.float64)
     is_valid = np.isfinite(factors) & (factors != 0)
     if factors.shape != (columns,) or not is_valid.all():
@@ -240,6 +264,8 @@ def new_learner(choice: str | Learner, stream: Stream, **parameters: float) -> L
             raise ValueError(f"it has the {choice.loss.name} loss, not {stream.loss.name}")
         return deepcopy(choice)
     kind: Any = registry.get(choice)
+    if stream.delay and kind.has_two_answers:
+        parameters["delay"] = stream.delay
     if stream.classes:
         return with_classes(kind, stream.classes, intercept=stream.intercept, **parameters)
     return kind(stream.loss.name, intercept=stream.intercept, **parameters)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from unitless.compare.rivals import TITLES
 from unitless.regret import Comparator
+from unitless.uncertainty import Verdict
 
 
 class Elsewhere(NamedTuple):
@@ -33,6 +34,7 @@ class Entry(NamedTuple):
     bound: float | None = None  # of a theorem on that regret, if there is one
     rates: Mapping[float, float] = {}  # of tuned lines: average loss by rate
     elsewhere: Elsewhere | None = None
+    verdict: Verdict | None = None  # on its loss less that of the learner compared first
     loss_of_first: float | None = None  # on its rows, of the learner compared first, if it stopped
 
 
@@ -99,7 +101,28 @@ class Comparison(NamedTuple):
                 if entry.loss_of_first is not None:
                     note += f", on which {self.first} has a loss of {entry.loss_of_first:.5g}"
                 notes.append(f"{note} (--learners {entry.learner} lets it finish)")
+        notes += [self._verdict(entry) for entry in self.entries if entry.learner != self.first]
         return notes + [f"left out: {name} ({why})" for name, why in self.left_out.items()]
+
+    def _verdict(self, entry: Entry) -> str:
+        """Return whether the learner compared first is better than another, in a sentence."""
+        first = TITLES.get(self.first, self.first)
+        other = TITLES.get(entry.learner, entry.learner)
+        made = entry.verdict
+        if made is None or not math.isfinite(made.high - made.low):
+            return f"{first} and {other}: too few rows to tell which is better"
+        level = f"{100 * made.level:g} %, at any time"
+        if made.row is None or made.low <= 0 <= made.high:
+            return (
+                f"which of {first} and {other} is better is not certain ({level}): the loss of "
+                f"{other} is {made.low:+.3g} to {made.high:+.3g} larger per row"
+            )
+        word = "better" if made.low > 0 else "worse"
+        ends = sorted((abs(made.low), abs(made.high)))
+        return (
+            f"{first} is {word} than {other} by {ends[0]:.3g} to {ends[1]:.3g} per row, certain "
+            f"({level}) since row {made.row:,}"
+        )
 
     def __str__(self) -> str:
         cells = self.cells()

@@ -91,6 +91,9 @@ class Learner(Stateful):
     def learn(self, rows: Rows, not_fresh: Float | None = None) -> Float:
         """Score each row before its target is used, then learn it; returns the scores."""
 
+    def learn_both(self, rows: Rows) -> tuple[Float, Float]:
+        """Learn rows; returns the scores of `learn`, and those without recent labels."""
+
     def check(self, rows: Rows) -> tuple[Float, bool]:
         """Refuse rows that cannot be learned; else their weights, and whether they fit float64."""
 

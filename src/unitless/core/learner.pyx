@@ -47,7 +47,7 @@ from unitless.core.parameters import SignatureOfParameters, parameters_of
 from unitless.rows import Block, Rows, check_weights, checked_weights
 from unitless.state import Fact, Field, count, need, remembered, restore, switch_from_json
 
-cdef int MAX_EXPONENT = 1000        # units stay between 2^-1000 and 2^1000: normal numbers
+cdef int MAX_UNIT_EXPONENT = 1000        # units stay between 2^-1000 and 2^1000: normal numbers
 cdef double MAX_TARGET = 2.0**240   # limit of targets: squares of y x stay within float64
 cdef double KINK = 2.0**-40         # scores that are relatively this near to their target are on it
 cdef double SHORT = 2.0**-300       # added to any sum of a formula, it changes no bit
@@ -303,6 +303,7 @@ cdef class Learner(Stateful):
         weights, in_range = self.check(rows)
         scores = self._room(len(rows))
         before = remembered(self) if self.guarded else None
+        self.fresh = True  # rows of weight 0 are only scored
         self._reserve(rows.columns)
         try:
             self._run(rows.block, rows.targets, weights, scores, in_range, not_fresh)
@@ -310,6 +311,11 @@ cdef class Learner(Stateful):
             restore(self, *before)
             raise
         return scores
+
+    def learn_both(self, rows):
+        """Learn rows; returns the scores of `learn`, and those without recent labels."""
+        not_fresh = self._room(len(rows))
+        return self.learn(rows, not_fresh), not_fresh
 
     def check(self, rows):
         """Refuse rows that cannot be learned, before anything changes.
@@ -536,10 +542,10 @@ cdef class Learner(Stateful):
         columns = columns[outgrown]
         exponents_of_own = np.frexp(own[outgrown])[1]
         exponents = np.frexp(values[outgrown])[1] + exponents_of_own - 1
-        exponents = np.minimum(exponents, exponents_of_own + MAX_EXPONENT)
+        exponents = np.minimum(exponents, exponents_of_own + MAX_UNIT_EXPONENT)
         units[columns + 1] = np.ldexp(own[outgrown], -exponents)
         self.units.replace(units)
-        self._rescale(columns, np.ldexp(1.0, -np.minimum(exponents, MAX_EXPONENT)))
+        self._rescale(columns, np.ldexp(1.0, -np.minimum(exponents, MAX_UNIT_EXPONENT)))
 
     def rescale(self, factors):
         """From now on column i arrives multiplied by factors[i]: continue as if it always had.
@@ -563,7 +569,7 @@ cdef class Learner(Stateful):
         units = np.array(self.units) if len(self.units) else self._first_units()
         seen = np.flatnonzero(units[1:])
         own = np.frexp(units[1:][seen])[1]
-        beyond = np.abs(own - exponents[seen]) > MAX_EXPONENT + 10
+        beyond = np.abs(own - exponents[seen]) > MAX_UNIT_EXPONENT + 10
         if beyond.any():
             column = int(seen[np.argmax(beyond)])
             raise ValueError(f"column {column}: in that unit its values leave the range of float64")
@@ -726,7 +732,7 @@ cdef double unit_of(double x) noexcept nogil:
     """The power of two that brings |x| near 1, for any finite x except 0."""
     cdef int exponent
     frexp(x, &exponent)
-    return ldexp(1.0, min(max(-exponent, -MAX_EXPONENT), MAX_EXPONENT))
+    return ldexp(1.0, min(max(-exponent, -MAX_UNIT_EXPONENT), MAX_UNIT_EXPONENT))
 
 
 cdef bint covered(const Row* row) noexcept nogil:

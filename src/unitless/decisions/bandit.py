@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from threading import RLock
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from unitless.decisions.contexts import (
 from unitless.decisions.exploration import Float
 from unitless.labels import label_array
 from unitless.model import Model
+from unitless.model.intake import Prepared
 from unitless.model.reservoir import KeptRow, row_of, rows_of_kept
 from unitless.rows import Rows
 from unitless.suggestions import listed, suggestion
@@ -196,7 +197,8 @@ class OnlineBandit:
     def _choose_one(self, context: Contexts, offered: Offered, id: Hashable | None) -> Decision:
         if id is not None and id in self.waiting:
             raise ValueError(f"id {id!r}: a decision with this id waits for its reward already")
-        rows, commit = self._rows(context, offered, grow=id is not None)
+        prepared = self._prepared(context, offered, grow=id is not None)
+        rows = prepared.rows
         self._give_up()
         estimates, drawn = self._answers(rows, offered)
         k = int(exploration.draw(drawn, self.decisions, self.random_state)[0])
@@ -205,14 +207,14 @@ class OnlineBandit:
             action, float(drawn[0, k]), dict(zip(offered, estimates[0].tolist(), strict=True))
         )
         if id is not None:
-            commit()
+            prepared.commit()
             row = row_of(rows, k if self.has_features else 0)
             self.waiting[id] = Kept(self.decisions, action, decision.probability, row)
         self.decisions += 1
         return decision
 
     def _choose_many(self, contexts: Contexts, offered: Offered) -> Decisions:
-        rows, _ = self._rows(contexts, offered, grow=False)
+        rows = self._prepared(contexts, offered, grow=False).rows
         estimates, drawn = self._answers(rows, offered)
         chosen = exploration.draw(drawn, self.decisions, self.random_state)
         self.decisions += len(rows)
@@ -249,9 +251,7 @@ class OnlineBandit:
             known = listed(map(repr, self.actions))
             raise ValueError(f"unknown action {action!r}{hint or f'; the actions are {known}'}")
 
-    def _rows(
-        self, contexts: Contexts, offered: Offered, *, grow: bool
-    ) -> tuple[Rows, Callable[[], None]]:
+    def _prepared(self, contexts: Contexts, offered: Offered, *, grow: bool) -> Prepared:
         """Rows to predict: one per context or, with features, one per action of one context."""
         if self.has_features is None:
             self.has_features = isinstance(offered, Mapping)
@@ -292,7 +292,7 @@ class OnlineBandit:
             offered = self._offered(actions)
             before = self.encoding.encoder, self.has_features
             try:
-                rows, _ = self._rows(context, offered, grow=False)
+                rows = self._prepared(context, offered, grow=False).rows
             finally:
                 self.encoding.encoder, self.has_features = before
             return dict(zip(offered, self._answers(rows, offered)[1][0].tolist(), strict=True))
@@ -309,7 +309,7 @@ class OnlineBandit:
             prepared = self.encoding.encoder
             try:
                 prepare(self.encoding, context)
-                rows, _ = rows_of_contexts(self.encoding, context, False)
+                rows = rows_of_contexts(self.encoding, context, False).rows
             finally:
                 self.encoding.encoder = prepared
             return self._estimates(rows, actions)
@@ -371,12 +371,12 @@ class OnlineBandit:
             try:
                 self.has_features = features is not None
                 prepare(self.encoding, context)
-                rows, commit = rows_of_contexts(self.encoding, context, grow=True)
-                self._learn_rows(rows, chosen, rewards)
+                prepared = rows_of_contexts(self.encoding, context, grow=True)
+                self._learn_rows(prepared.rows, chosen, rewards)
             except BaseException:
                 self.encoding.encoder, self.has_features = before
                 raise
-            commit()
+            prepared.commit()
 
     def _features_of(
         self, chosen: Sequence[Action], actions: Mapping[Action, Features] | None

@@ -9,7 +9,7 @@ from unitless.encoders import FrameEncoder
 from unitless.encoders.dataframes import opened
 from unitless.encoders.dict_encoder import NUMBERS
 from unitless.model import Model
-from unitless.model.input_rows import Commit, holds_strings, is_dicts, is_frame, rows_of
+from unitless.model.intake import Prepared, holds_strings, is_dicts, is_frame
 from unitless.model.learner_choice import make_learner
 from unitless.model.reservoir import Reservoir
 from unitless.rows import Rows
@@ -57,13 +57,14 @@ def _has_other_types(contexts: Contexts) -> bool:
     return any(type(v) not in simple and not isinstance(v, np.number | np.bool_) for v in values)
 
 
-def rows_of_contexts(encoding: Model, contexts: Contexts, grow: bool) -> tuple[Rows, Commit]:
+def rows_of_contexts(encoding: Model, contexts: Contexts, grow: bool) -> Prepared:
     """The rows of contexts, and a function that keeps their new features."""
-    rows, commit = rows_of(encoding, contexts, grow, unknown="ignore")
+    prepared = encoding.prepared(contexts, grow=grow, unknown="ignore")
     by_position = encoding.encoder is None and not (is_dicts(contexts) or is_frame(contexts))
     if not by_position:
-        return rows, commit
-    return rows, lambda: setattr(encoding, "inputs", rows.columns)
+        return prepared
+    columns = prepared.rows.columns
+    return prepared._replace(commit=lambda: setattr(encoding, "inputs", columns))
 
 
 def with_features(context: Contexts, offered: Features) -> Features:

@@ -54,9 +54,9 @@ class Simulation:
         assert isinstance(decision, Decisions)
         chosen = decision.action.tolist()[0]
         self.bandit.learn(context, [chosen], [float(chosen == label)], decision.probability)
-        rows, _ = rows_of_contexts(self.bandit.encoding, context, False)
+        rows = rows_of_contexts(self.bandit.encoding, context, False).rows
         codes, _ = codes_of([label], self.classifier.task, self.classifier.labels)
-        not_fresh = self.classifier.learn_both(rows.with_targets(codes))[1]
+        not_fresh = self.classifier.learn_rows(rows.with_targets(codes))[1]
         answer = self.classifier.answers(not_fresh)[0]
         explored = decision.actions[int(decision.estimates[0].argmax())] != chosen
         self.played.append(Played(chosen, label, explored, answer == label))

@@ -24,7 +24,6 @@ import polars as pl
 from unitless.core.learner import Learner
 from unitless.distributed.executor import Progress, TaskProgress, no_progress, open_executor
 from unitless.distributed.learning import (
-    ROWS,
     Float,
     learn_block,
     mean_loss,
@@ -32,8 +31,9 @@ from unitless.distributed.learning import (
     start_of,
 )
 from unitless.distributed.partitioned_data import Part, PartitionedData
+from unitless.evaluation.metrics import ROWS
 from unitless.model import Model
-from unitless.model.file_blocks import column_of
+from unitless.model.intake import column_of
 from unitless.model.reservoir import SIZE, Reservoir
 from unitless.persistence.archive import Many, many_writer
 from unitless.persistence.saving import as_bytes

@@ -1,36 +1,20 @@
 """A new model for the tasks of a fit, and learning a block."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless.core.learner import Learner
 from unitless.distributed.partitioned_data import Part, PartitionedData
+from unitless.evaluation.metrics import LOSS, WEIGHT
 from unitless.evaluation.progressive import progressive
 from unitless.model import Model
-from unitless.readers import SPARSE, FileBlock
+from unitless.model.file_blocks import known_types
+from unitless.readers import FileBlock
 from unitless.readers.blocks import KIND, ReadError
 
 Float = NDArray[np.float64]
-ROWS, WEIGHT, LOSS = range(3)
-"""The score of a task, an array: rows learned, their weight, and the sum of weight times loss."""
-
-
-def known_types(source: Any, format: str, reading: Any) -> dict[str, str]:
-    """Return the types of columns that are known before the first row is read.
-
-    Ignored columns, and the classes of CSV files, are text, in which every cell is valid; classes
-    of other tables keep their type. The source has `target`, `task` and `ignore`.
-    """
-    if format in SPARSE:
-        return {}
-    types = dict.fromkeys(source.ignore or (), "string") | reading.get("types", {})
-    if source.target and source.task != "auto":
-        classes = "string" if format in ("csv", "tsv") else "label"
-        types[source.target] = "number" if source.task == "regression" else classes
-    return types
 
 
 def start_of(
@@ -41,7 +25,7 @@ def start_of(
     Returns the model and the source with these types.
     """
     format = source.format([part.file for part in parts])
-    types = known_types(source, format, source.reading)
+    types = known_types(format, source.reading, source.target, source.task, source.ignore)
     if key and format in ("csv", "tsv"):
         types[key] = "string"
     reading = {**source.reading, "types": types}
@@ -70,6 +54,7 @@ def start_of(
 def learn_block(model: Model, block: FileBlock) -> Float:
     """Learn a block, and return the score of predictions made before each row was learned.
 
+    The score has the rows, their weight, and the sum of weight times loss.
     The first row of a model counts as learned, and not in the loss: no label was known before it.
     """
     score = np.zeros(3)

@@ -1,4 +1,8 @@
-"""Encode data frames and dicts as matrices, with categories, dates, text and interactions."""
+"""Encode data frames and dicts as matrices, with categories, dates, text and interactions.
+
+`FrameEncoder` maps columns to features and `DictEncoder` names to columns; both grow as new ones
+appear. They may import `unitless.rows` and `core.names`, and neither readers nor learners.
+"""
 
 from unitless.core.names import DictEncoder
 from unitless.encoders.frame_encoder import Encoded, FrameEncoder

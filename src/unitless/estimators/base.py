@@ -20,24 +20,21 @@ from unitless.estimators.column_warning import leave_out_columns
 from unitless.learners.multi_output import MultiOutput
 from unitless.model import Model
 from unitless.model.explanations import Explanation
-from unitless.model.input_rows import (
-    Commit,
-    NumberedNames,
-    frame_of_array,
-    holds_strings,
-    is_dicts,
-    is_frame,
-    rows_of,
-)
+from unitless.model.input_names import NumberedNames
+from unitless.model.intake import Prepared, frame_of_array, holds_strings, is_dicts, is_frame
 from unitless.model.learner_choice import check_loss, make_learner
 from unitless.model.reservoir import SIZE, Reservoir
-from unitless.rows import Rows, as_rows, checked_weights
+from unitless.rows import Rows, as_rows
 from unitless.suggestions import no_such_column
+from unitless.uncertainty import Coverage, intervals_for
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
 
 Float = NDArray[np.float64]
+Attributes = dict[str, Any]
+"""Attributes of an estimator that `fit` sets."""
+Bool = NDArray[np.bool_]
 
 
 class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
@@ -57,6 +54,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         identifier_as_feature: bool = False,
         reservoir: int = SIZE,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
     ) -> None:
         self.learner = learner
         self.loss = loss
@@ -67,6 +65,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         self.identifier_as_feature = identifier_as_feature
         self.reservoir = reservoir
         self.delay = delay
+        self.intervals = intervals
 
     # Learning
 
@@ -83,46 +82,80 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learn the rows; all of them are checked before the first is learned.
 
-        A new model is learned by another estimator, whose attributes this one takes at the end: an
-        error leaves it as it was, and until then it predicts with its old model.
+        The attributes change at the end: an error leaves the estimator as it was, and until then it
+        predicts with its old model.
         """
-        given = one_or_more_columns(y)
+        given = self._targets(y)
         first = fit or not hasattr(self, "model_")
-        own = type(self)(**self.get_params(deep=False)) if first else self
-        model = own._new_model(given, classes, fit) if first else self.model_
+        learned: Attributes
+        learned = self._new_model(given, classes, fit) if first else {"model_": self.model_}
+        model = learned["model_"]
         with model.lock:
             if first:
                 model.reservoir = Reservoir(self.reservoir)
+                model.intervals = intervals_for(self.intervals, model.task, model.learner)
                 model.encoder = self._new_encoder(X)
                 if model.encoder is not None:
                     table = opened(frame_of_array(model, X) if holds_strings(X) else X)
                     leave_out_columns(model, table, self.identifier_as_feature)
-            rows, commit = _rows(model, X, True, sample_weight)
-            rows = rows.with_targets(own._codes(model, given))
-            own._check_columns(X, first)
+            prepared = self._prepared(model, X, given, sample_weight, grow=True)
+            rows = prepared.rows
             if first:
-                own._refuse_nothing(rows, fit)
-                model.inputs = own.n_features_in_
+                learned |= _columns_of(X)
+                _refuse_nothing(rows, learned["n_features_in_"], fit)
+                model.inputs = learned["n_features_in_"]
                 # tables may have more columns than the estimator was fitted on
-                model.file.keep = list(map(str, getattr(own, "feature_names_in_", ())))
-            if fit and self.shuffle:  # errors name rows as they were given
-                rows.refuse_infinity()
-                model.learner._check_targets(np.asarray(rows.targets), checked_weights(rows))
-            for order in self._orders(len(rows)) if fit else [None]:
-                scores, not_fresh = model.learn_both(rows if order is None else rows.take(order))
+                model.file.keep = list(map(str, learned.get("feature_names_in_", ())))
+            for turn, order in enumerate(self._orders(len(rows)) if fit else [None]):
+                taken = rows if order is None else rows.take(order)
+                try:
+                    both = model.learn_rows(taken, calibrate=turn == 0)
+                except ValueError:
+                    model.learner.check(rows)  # an error names rows as they were given
+                    raise
                 place = slice(None) if order is None else np.argsort(order)
-                own.progressive_ = scores[place]
-                own.progressive_not_fresh_ = not_fresh[place]
-            commit()
-        own.model_ = model
-        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-        self.__dict__ = kept | vars(own)
+                learned["progressive_"] = both[0][place]
+                learned["progressive_not_fresh_"] = both[1][place]
+                if model.intervals is not None and turn == 0:
+                    last = [model.of_known_classes(each)[place] for each in model.intervals.last]
+                    learned["progressive_interval_"] = last[0]
+                    learned["progressive_interval_not_fresh_"] = last[1]
+            prepared.commit()
+        stale = [name for name in vars(self) if name.endswith("_") and name not in learned]
+        self.__dict__ |= learned
+        for name in stale if first else ():
+            delattr(self, name)
+        self._notice_order(given, fit)
         return self
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
-        raise NotImplementedError
+    def _prepared(
+        self, model: Model, X: Any, y: Any = None, weights: Any = None, *, grow: bool = False
+    ) -> Prepared:
+        """The record of X and y for the model, with the errors that scikit-learn expects."""
+        if is_dicts(X):
+            raise TypeError(
+                "X holds dicts: give pandas.DataFrame(X), or learn them row by row with the models "
+                "of unitless.river"
+            )
+        is_known = model is getattr(self, "model_", None)
+        by_position = model.encoder is None and not (model.by_name and is_frame(X))
+        table = _as_table(X) if by_position and not issparse(X) else X
+        if is_known and model.encoder is None:
+            self._check_columns(X if is_frame(X) else table)
+        found = model.prepared(table, y, weights, grow=grow, unknown="ignore")
+        if is_known and model.encoder is not None:  # its own errors say more
+            self._check_columns(X)
+        return found
 
-    def _codes(self, model: Model, y: NDArray[Any]) -> Float:
+    def _notice_order(self, y: NDArray[Any], fit: bool) -> None:
+        """Called after rows were learned in the order in which they were given."""
+
+    def _targets(self, y: Any) -> NDArray[Any]:
+        """The targets as an array."""
+        return one_or_more_columns(y)
+
+    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
+        """The attributes `model_` and, of a classifier, `classes_` for these first targets."""
         raise NotImplementedError
 
     def _new_learner(self, task: str) -> Learner:
@@ -159,26 +192,38 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         generator = check_random_state(self.random_state)
         return [generator.permutation(rows) if self.shuffle else None for _ in range(self.passes)]
 
-    def _check_columns(self, X: Any, first: bool = False) -> None:
+    def _check_columns(self, X: Any) -> None:
         """The number and the names of the columns are those of the first block."""
-        if not first and self.model_.by_name and is_frame(X):
+        if self.model_.by_name and is_frame(X):
             return
-        named = first or hasattr(self, "feature_names_in_")
+        named = hasattr(self, "feature_names_in_")
         if named or type(X) is not np.ndarray or X.shape[1] != self.n_features_in_:
-            validate_data(self, X, reset=first, skip_check_array=True)
+            validate_data(self, X, reset=False, skip_check_array=True)
 
-    def _refuse_nothing(self, rows: Rows, fit: bool) -> None:
-        """Refuse data without rows or columns and, in `fit`, without positive weights."""
-        if not len(rows) or not self.n_features_in_:
-            check_array(np.empty((len(rows), self.n_features_in_)))  # scikit-learn's own error
-        if fit and rows.weights is not None and not rows.weights.any():
-            raise ValueError("Sample weights must contain at least one non-zero number.")
+    def _interval(self, X: object, coverage: float | None, fresh: bool) -> Float | Bool:
+        model = self._fitted()
+        with model.lock:
+            if model.intervals is None:
+                raise ValueError(
+                    f"no coverage was declared: {type(self).__name__}(intervals=(0.9,)), then fit"
+                )
+            model.intervals.refuse_undeclared(coverage)
+            rows = self._prepared(model, X).rows
+            found = model.interval_rows(rows, model.predict_rows(rows, fresh=fresh), fresh=fresh)
+            return model.intervals.chosen(found, coverage)
+
+    def interval_coverage(self, *, fresh: bool = True) -> list[Coverage]:
+        """The coverage of `progressive_interval_` over all rows so far, by declared coverage.
+
+        Each entry has the share of rows `asked` for, the `share` covered, and its certified limits
+        `low` and `high`; see `Model.interval_coverage`.
+        """
+        return self._fitted().interval_coverage(fresh=fresh)
 
     def _scores(self, X: Any, fresh: bool = False) -> Float:
         model = self._fitted()
         with model.lock:
-            rows, _ = _rows(model, X, False)
-            self._check_columns(X)
+            rows = self._prepared(model, X).rows
             return model.predict_rows(rows, fresh=fresh)
 
     # The model
@@ -273,6 +318,7 @@ def from_model(model: Model) -> Any:
         "loss": loss,
         "interactions": columns.interactions,
         "reservoir": model.reservoir.size,
+        "intervals": () if model.intervals is None else model.intervals.coverages,
     }
     made = kind(**(default if model.parameters is None else model.parameters))
     names = model.file.keep or (list(columns.kinds) if model.inputs is None else [])
@@ -301,23 +347,27 @@ def one_or_more_columns(y: Any) -> NDArray[Any]:
     return y if y.ndim == 2 and y.shape[1] > 1 else column_or_1d(y, warn=True)
 
 
-def _rows(
-    model: Model, X: Any, grow: bool, weights: ArrayLike | None = None
-) -> tuple[Rows, Commit]:
-    """The rows of X, with the errors that scikit-learn expects."""
-    if is_dicts(X):
-        raise TypeError(
-            "X holds dicts: give pandas.DataFrame(X), or learn them row by row with the models "
-            "of unitless.river"
-        )
-    if model.encoder is not None or (model.by_name and is_frame(X)):
-        return rows_of(model, X, grow, weights, unknown="ignore")  # scikit-learn has its own check
-    try:
-        return as_rows(X, None, weights), lambda: None
-    except ValueError:
-        if np.ndim(X) == 1:
-            check_array(X, dtype=None)  # scikit-learn's own error
-        if not issparse(X):
-            with suppress(ValueError):  # but a TypeError for what is neither number nor string
-                np.asarray(X).astype(np.float64)
-        raise
+def _as_table(X: Any) -> NDArray[Any]:
+    """X as an array of two axes, with scikit-learn's errors where it is none."""
+    table = np.asarray(X)
+    if table.ndim == 1:
+        check_array(X, dtype=None)
+    if table.dtype == object:
+        with suppress(ValueError):  # a TypeError for what is neither number nor string
+            table.astype(np.float64)
+    return as_rows(table).values if holds_strings(table) else table
+
+
+def _columns_of(X: Any) -> Attributes:
+    """The number of columns and, of a frame, their names, as scikit-learn sees them."""
+    seen = BaseEstimator()
+    validate_data(seen, X, skip_check_array=True)
+    return dict(vars(seen))
+
+
+def _refuse_nothing(rows: Rows, columns: int, fit: bool) -> None:
+    """Refuse data without rows or columns and, in `fit`, without positive weights."""
+    if not len(rows) or not columns:
+        check_array(np.empty((len(rows), columns)))  # scikit-learn's own error
+    if fit and rows.weights is not None and not rows.weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")

@@ -11,10 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from unitless.core.learner import Learner
-from unitless.estimators.base import Float, OnlineEstimator
+from unitless.estimators.base import Attributes, Float, OnlineEstimator
 from unitless.estimators.order_warning import LabelOrder
-from unitless.labels import ClassWeights, WrongLabel, as_labels, codes_of
+from unitless.labels import ClassWeights, New, WrongLabel, as_labels
 from unitless.model import Model
+from unitless.model.intake import Prepared
 from unitless.model.learner_choice import make_learner
 from unitless.model.reservoir import SIZE
 
@@ -56,6 +57,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     delay : int, optional
         How many rows later than the next row labels arrive. Predictions with `fresh=True` and
         progressive scores then use a past that is that much older.
+    intervals : sequence of float, default ()
+        Coverages that `predict_set` may be asked for, such as (0.5, 0.9).
     class_weight : dict, "balanced" or None, default None
         {class: weight}, 1 for classes left out; a class that does not exist is an error.
         "balanced" is n / n_c, for the n rows so far, n_c of them of the class. The weight
@@ -69,6 +72,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         order of the rows given; `fit` shuffles, so later rows may have been learned first.
     progressive_not_fresh_ : array
         The same without recent labels, as `predict` answers.
+    progressive_interval_, progressive_interval_not_fresh_ : arrays
+        The sets of classes of these rows, made before each label was used, if `intervals` are
+        declared; in the shape of `predict_set`.
     model_ : Model
         The model, which `unitless.save` saves.
     coef_, intercept_ : arrays
@@ -98,6 +104,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         class_weight: Any = None,
         reservoir: int = SIZE,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
     ) -> None:
         super().__init__(
             learner,
@@ -109,6 +116,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             identifier_as_feature=identifier_as_feature,
             reservoir=reservoir,
             delay=delay,
+            intervals=intervals,
         )
         self.class_weight = class_weight
 
@@ -130,26 +138,22 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             )
         return self._learn(X, y, sample_weight, classes=classes)
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, fit: bool = False, classes: Any = None
-    ) -> Self:
-        super()._learn(X, y, sample_weight, fit, classes)
-        labels = np.asarray(y)
-        if labels.ndim == 1 and not (fit and self.shuffle):
+    def _notice_order(self, y: NDArray[Any], fit: bool) -> None:
+        if y.ndim == 1 and not (fit and self.shuffle):
             if not hasattr(self, "_order_"):
                 self._order_ = LabelOrder(len(self.classes_))
-            self._order_.add(labels)
-        return self
+            self._order_.add(y)
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
+    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
         if y.ndim == 2:
             if self.class_weight is not None:
                 raise ValueError("class_weight is for one column of labels, not for several")
-            self.classes_ = np.arange(y.shape[1])
-            return Model("multilabel", self._new_learners("multilabel", y.shape[1]), [0, 1])
+            learners = self._new_learners("multilabel", y.shape[1])
+            model = Model("multilabel", learners, [0, 1])
+            return {"model_": model, "classes_": np.arange(y.shape[1])}
         check_classification_targets(y)
-        self.classes_ = np.unique(column_or_1d(y if classes is None else classes))
-        labels: list[Any] = self.classes_.tolist()
+        known = np.unique(column_or_1d(y if classes is None else classes))
+        labels: list[Any] = known.tolist()
         if not labels:
             raise ValueError("Found array with 0 sample(s), so there are no classes to learn")
         if len(labels) == 1:
@@ -164,26 +168,30 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             )
         weights = None if self.class_weight is None else ClassWeights(self.class_weight)
         if weights is not None:
-            weights.refuse_others(self.classes_.tolist())
+            weights.refuse_others(known.tolist())
         task: Any = "multiclass" if several else "binary"
         if several:
             learner = make_learner(self.learner, self.loss, several, delay=self.delay)
         else:
             learner = self._new_learner(task)
-        return Model(task, learner, labels, class_weights=weights)
+        model = Model(task, learner, labels, class_weights=weights)
+        return {"model_": model, "classes_": known}
 
-    def _codes(self, model: Model, y: NDArray[Any]) -> Float:
+    def _prepared(
+        self, model: Model, X: Any, y: Any = None, weights: Any = None, *, grow: bool = False
+    ) -> Prepared:
+        new: New
         try:
-            codes, new = codes_of(y, model.task, model.labels)
+            found = super()._prepared(model, X, y, weights, grow=grow)
+            new = found.new
         except WrongLabel as error:
             new = [(error.row, y.tolist()[error.row])]
         for row, label in new:
             raise ValueError(
                 f"row {row}: y contains a previously unseen label: {label!r} is not one of the "
-                f"classes {self.classes_.tolist()}; give all of them as `classes` with the first "
-                "rows"
+                f"classes {model.classes}; give all of them as `classes` with the first rows"
             )
-        return codes
+        return found
 
     def decision_function(self, X: Any, *, fresh: bool = False) -> Float:
         """The score of each row: positive for the second class, or one column per class."""
@@ -209,6 +217,23 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         scores = self._scores(X, fresh)
         logarithms: Any = self.model_.log_probabilities(scores)
         return logarithms
+
+    def predict_set(
+        self, X: object, coverage: float | None = None, *, fresh: bool = False
+    ) -> NDArray[np.bool_]:
+        """Which classes are in the set of each row: a boolean array (rows, classes).
+
+        No set is empty: it always contains the predicted class. With several declared coverages
+        the shape is (rows, classes, coverages), unless one of them is chosen; sets of larger
+        coverages contain those of smaller ones.
+
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = OnlineClassifier(intervals=(0.99,)).fit(X, y)
+        >>> print(model.predict_set(X).sum(axis=1).mean().round(2))
+        1.01
+        """
+        return self._interval(X, coverage, fresh).astype(np.bool_, copy=False)
 
     @property
     def coef_(self) -> Float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROWS = 10
+MIN_ROWS_OF_A_CLASS = 10
 """Rows of every class that it takes before an order counts as sorted."""
 
 
@@ -37,10 +37,10 @@ class LabelOrder:
         self.last = labels[-1]
         self.counts.update(labels.tolist())
         is_sorted = self.runs == len(self.counts) > 1
-        if is_sorted and min(self.counts.values()) >= ROWS:
+        if is_sorted and min(self.counts.values()) >= MIN_ROWS_OF_A_CLASS:
             self.warned = True
             text = (
                 "the rows are sorted by class: an online learner forgets the classes it no longer "
                 "sees. Use fit(shuffle=True), or shuffle the rows before partial_fit"
             )
-            warnings.warn(text, OrderWarning, stacklevel=4)
+            warnings.warn(text, OrderWarning, stacklevel=5)

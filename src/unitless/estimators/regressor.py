@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from unitless.estimators.base import Float, OnlineEstimator
+from unitless.estimators.base import Attributes, Float, OnlineEstimator
 from unitless.labels import codes_of
 from unitless.model import Model
 
@@ -39,6 +39,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     delay : int, optional
         How many rows later than the next row labels arrive. Predictions with `fresh=True` and
         progressive scores then use a past that is that much older.
+    intervals : sequence of float, default ()
+        Coverages that `predict_interval` may be asked for, such as (0.5, 0.9).
 
     Attributes
     ----------
@@ -48,6 +50,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         first.
     progressive_not_fresh_ : array
         The same without recent labels, as `predict` answers.
+    progressive_interval_, progressive_interval_not_fresh_ : arrays
+        The intervals around these predictions, made before each target was used, if `intervals`
+        are declared; in the shape of `predict_interval`.
     model_ : Model
         The model, which `unitless.save` saves.
     coef_, intercept_ : array, float (arrays, with several targets)
@@ -66,14 +71,16 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         """Learn more rows of a stream, in order."""
         return self._learn(X, y, sample_weight)
 
-    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Model:
+    def _new_model(self, y: NDArray[Any], classes: Any, fit: bool) -> Attributes:
         if y.ndim == 2:
-            return Model("multioutput", self._new_learners("multioutput", y.shape[1]))
-        return Model("regression", self._new_learner("regression"))
+            learners = self._new_learners("multioutput", y.shape[1])
+            return {"model_": Model("multioutput", learners)}
+        return {"model_": Model("regression", self._new_learner("regression"))}
 
-    def _codes(self, model: Model, y: NDArray[Any]) -> Float:
+    def _targets(self, y: Any) -> NDArray[Any]:
+        given = super()._targets(y)
         try:
-            return codes_of(y, model.task, model.labels)[0]
+            return codes_of(given, "regression" if given.ndim == 1 else "multioutput", [])[0]
         except ValueError as error:
             raise ValueError(
                 f"Unknown label type: {error}; a regressor needs continuous targets, and "
@@ -83,6 +90,23 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
     def predict(self, X: Any, *, fresh: bool = False) -> Float:
         """The prediction for each row, in the unit of the target."""
         return self._scores(X, fresh)
+
+    def predict_interval(
+        self, X: object, coverage: float | None = None, *, fresh: bool = False
+    ) -> Float:
+        """The interval of each row: an array (rows, 2) of lower and upper ends.
+
+        They belong to the predictions of `predict` with the same `fresh`. With several declared
+        coverages the shape is (rows, 2, coverages), unless one of them is chosen; intervals of
+        different coverages never cross. Until two targets are known, an interval is all reals.
+
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True, scaled=False)
+        >>> model = OnlineRegressor(intervals=(0.9,)).fit(X, y)
+        >>> print(model.predict_interval(X[:1]).round())
+        [[126. 335.]]
+        """
+        return self._interval(X, coverage, fresh).astype(np.float64, copy=False)
 
     @property
     def coef_(self) -> Float:

@@ -8,7 +8,7 @@ Both give bit-for-bit the same results. River is an optional extra: pip install 
 Accuracy: 91.20%
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from copy import deepcopy
 from threading import Lock
 from typing import Any
@@ -26,10 +26,14 @@ from unitless.labels import WrongLabel
 from unitless.losses import LOGISTIC
 from unitless.model import Model
 from unitless.model.explanations import BASE, RECENT
-from unitless.model.input_rows import known_names
+from unitless.model.intake import known_names
 from unitless.model.learner_choice import check_loss, make_learner
+from unitless.model.model import Task
+from unitless.uncertainty import Drift, DriftDetector, intervals_for
+from unitless.uncertainty.drift import FALSE_ALARMS
 
 Row = dict[Hashable, Any]
+Ends = tuple[float, float]
 _MAKING = Lock()
 """Held while a River model makes its `Model`, with its first row."""
 
@@ -116,6 +120,8 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     delay : int, default 0
         How many rows later than the next row labels arrive. Predictions then use a past that is
         that much older.
+    intervals : sequence of float, optional
+        Coverages that may be asked for, such as (0.5, 0.9).
 
     Examples
     --------
@@ -137,11 +143,16 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
     """
 
     def __init__(
-        self, learner: str | Learner = "blend", multiclass: bool = False, delay: int = 0
+        self,
+        learner: str | Learner = "blend",
+        multiclass: bool = False,
+        delay: int = 0,
+        intervals: Sequence[float] | None = None,
     ) -> None:
         self.learner = learner
         self.multiclass = multiclass
         self.delay = delay
+        self.intervals = intervals
 
     @property
     def _multiclass(self) -> bool:
@@ -151,7 +162,8 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         learner = make_learner(
             self.learner, "logistic", classes=int(self.multiclass), delay=self.delay
         )
-        return Model("multiclass" if self.multiclass else "binary", learner)
+        task: Task = "multiclass" if self.multiclass else "binary"
+        return Model(task, learner, intervals=intervals_for(self.intervals, task, learner))
 
     def _labels(self) -> list[Any]:
         """The labels by code; of two classes False and True until another label is seen."""
@@ -183,6 +195,21 @@ class UnitlessClassifier(_Online, base.MiniBatchClassifier):
         """The most probable class; None before any is seen."""
         with self.to_model().lock:
             return self._most_probable([self._score(x)])[0]
+
+    def predict_set_one(
+        self, x: Row, coverage: float | None = None
+    ) -> set[Hashable] | list[set[Hashable]]:
+        """The set of labels of one row, never empty once one is known; of several coverages a list.
+
+        It contains the most probable class.
+        """
+        model = self.to_model()
+        with model.lock:
+            found = model.predict_set(x, coverage, fresh=True)
+            labels = model.classes
+        columns = found.reshape(len(found), -1).T
+        sets = [{labels[c] for c in np.flatnonzero(column)} for column in columns]
+        return sets[0] if found.ndim == 1 else sets
 
     def predict_many(self, X: Any) -> Any:
         """The most probable class of each row of a frame."""
@@ -217,6 +244,8 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
     delay : int, default 0
         How many rows later than the next row labels arrive. Predictions then use a past that is
         that much older.
+    intervals : sequence of float, optional
+        Coverages that may be asked for, such as (0.5, 0.9).
 
     Examples
     --------
@@ -228,25 +257,76 @@ class UnitlessRegressor(_Online, base.MiniBatchRegressor):
     """
 
     def __init__(
-        self, learner: str | Learner = "blend", loss: str = "squared", delay: int = 0
+        self,
+        learner: str | Learner = "blend",
+        loss: str = "squared",
+        delay: int = 0,
+        intervals: Sequence[float] | None = None,
     ) -> None:
         self.learner = learner
         self.loss = loss
         self.delay = delay
+        self.intervals = intervals
 
     def _new_model(self) -> Model:
         learner = make_learner(self.learner, self.loss, delay=self.delay)
         check_loss(learner, "regression")
-        return Model("regression", learner)
+        declared = intervals_for(self.intervals, "regression", learner)
+        return Model("regression", learner, intervals=declared)
 
     def predict_one(self, x: Row) -> float:
         """The prediction for one row; 0.0 before the first target is known."""
         return self._score(x)
 
+    def predict_interval_one(self, x: Row, coverage: float | None = None) -> Ends | list[Ends]:
+        """The interval (low, high) of one row; of several coverages a list of them.
+
+        Until two targets are known, it is all real numbers.
+        """
+        ends = self.to_model().predict_interval(x, coverage, fresh=True)
+        pairs = [(low, high) for low, high in ends.reshape(2, -1).T.tolist()]
+        return pairs[0] if ends.ndim == 1 else pairs
+
     def predict_many(self, X: Any) -> Any:
         """The prediction for each row of a frame."""
         scores = self.to_model().scores(X)
         return dataframe.to_native_series(scores, name=None, like=dataframe.into_frame(X))
+
+
+class LossDriftDetector(base.DriftDetector):
+    """River's interface to the alarms of drift: `update` with each loss or error.
+
+    `drift_detected` is True after the loss at which a rise of the mean was noticed, and `drift`
+    tells where it began and by how much it rose. There is nothing to set but how many false alarms
+    are acceptable.
+
+    Parameters
+    ----------
+    false_alarms : float, default 1e-5
+        The largest expected number of false alarms per loss.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> detector = LossDriftDetector()
+    >>> for error in (rng.random(4000) < np.repeat([0.1, 0.3], 2000)).astype(float).tolist():
+    ...     detector.update(error)
+    ...     if detector.drift_detected:
+    ...         print(detector.drift)
+    from about row 1,985 on, the mean loss is 0.325 instead of 0.1043 (noticed at row 2,064)
+    """
+
+    def __init__(self, false_alarms: float = FALSE_ALARMS) -> None:
+        super().__init__()
+        self.false_alarms = false_alarms
+        self._detector = DriftDetector(false_alarms)
+        self.drift: Drift | None = None
+
+    def update(self, x: float) -> None:
+        """Take in the loss or the error of one row."""
+        found = self._detector.add(np.array([x], dtype=float))
+        self._drift_detected = bool(found)
+        self.drift = found[-1] if found else self.drift
 
 
 Classifier = UnitlessClassifier
@@ -266,12 +346,16 @@ def from_model(model: Model) -> UnitlessClassifier | UnitlessRegressor:
             "encode: use the model itself, whose predict takes dicts"
         )
     own = deepcopy(model)
+    intervals = own.intervals
     own = Model(own.task, own.learner, own.labels, rows=own.rows, class_weights=own.class_weights)
+    own.intervals = intervals
     own.learner.names = deepcopy(known_names(model))
+    declared = None if own.intervals is None else own.intervals.coverages
     made: UnitlessClassifier | UnitlessRegressor
     if model.task == "regression":
-        made = UnitlessRegressor(own.learner.name, own.learner.loss.name)
+        made = UnitlessRegressor(own.learner.name, own.learner.loss.name, intervals=declared)
     else:
-        made = UnitlessClassifier(own.learner.name, multiclass=model.task == "multiclass")
+        several = model.task == "multiclass"
+        made = UnitlessClassifier(own.learner.name, multiclass=several, intervals=declared)
     made._model = own
     return made

@@ -1,4 +1,9 @@
-"""Progressive evaluation: predict each row, learn it, score the prediction, write the results."""
+"""Progressive evaluation: predict each row, learn it, score the prediction, write the results.
+
+`progressive` is the loop that `Evaluation`, training in several processes and the demo run;
+`results` has the records of a results file. It may import models, their files and certificates, and
+neither reports nor the command line.
+"""
 
 from unitless.evaluation.evaluation import Evaluation, resumed
 from unitless.evaluation.metrics import LABELS, RunningMetrics

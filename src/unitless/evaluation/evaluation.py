@@ -20,9 +20,11 @@ from unitless import persistence
 from unitless.blend.blend import Blend
 from unitless.encoders import FrameEncoder
 from unitless.evaluation.alarms import Watch
+from unitless.evaluation.baseline_tests import BaselineTests
 from unitless.evaluation.baselines import Constant, Previous, Sample, best_constant, last_label
 from unitless.evaluation.certified import certified
 from unitless.evaluation.examples import Examples
+from unitless.evaluation.interval_scores import IntervalScores
 from unitless.evaluation.metrics import LOSS, ROWS, WEIGHT, Facts, LearningCurve, RunningMetrics
 from unitless.evaluation.progressive import Bool, Step, is_held_out, progressive
 from unitless.model import Model
@@ -32,11 +34,13 @@ from unitless.persistence.saving import extra
 from unitless.readers.blocks import FileBlock
 from unitless.regret import InformationTest
 from unitless.rows import Rows
+from unitless.uncertainty import Drift, DriftDetector
+from unitless.uncertainty.drift import Float
 
 STEP_ROWS = 4096  # most rows of a step
 KEPT = (
     *("rows", "unlabelled", "first_scored", "held_out", "passes", "lines", "holdouts", "alarms"),
-    *("since", "held", "delay"),
+    *("since", "held", "delay", "drifts"),
 )
 PARTS = (
     "tally",
@@ -47,6 +51,14 @@ PARTS = (
     "examples.sample",
     "previous",
     "watch",
+    "drift",
+    "tests",
+    "tests.constant",
+    "tests.last",
+    "tests.constant_not_fresh",
+    "interval_scores",
+    "interval_scores.curve",
+    "interval_scores.band",
 )
 """What a model file keeps of an evaluation, and the parts of which it keeps arrays and lists."""
 
@@ -65,6 +77,7 @@ class Evaluation:
     audited: list[Facts] | None = None  # what each column added to the score of one row
     certify: bool = False  # whether lines of the table have certificates, which take time
     alarms: list[Facts] = field(default_factory=list)  # see `alarms.Alarm`
+    drifts: list[Facts] = field(default_factory=list)  # see `unitless.uncertainty.Drift`
     delay: int | None = None  # how late labels are, if that was said
     first_scored: int = 0  # number of the first row that counts, from 1; 0 before the first label
 
@@ -75,7 +88,10 @@ class Evaluation:
         self.sample = Sample()
         self.examples = Examples()
         self.previous = Previous(self.delay or 0)
+        self.drift = DriftDetector()
+        self.tests = BaselineTests(self.delay or 0)
         self.watch = Watch()
+        self.interval_scores = IntervalScores(self.model.intervals)
         self.information = InformationTest()  # of the rows since a run was resumed: it is not saved
         self.since = np.zeros(2)  # weight and loss since the last line of the table
         self.held = np.zeros(2)  # weight and loss of the rows held out in this pass
@@ -113,7 +129,14 @@ class Evaluation:
                 self.audited = contributions(self.model, rows[:1], fresh=True)
 
         steps = progressive(
-            self.model, blocks, first_row=at, holdout=holdout, delay=delay, cuts=cuts, before=before
+            self.model,
+            blocks,
+            first_row=at,
+            holdout=holdout,
+            delay=delay,
+            cuts=cuts,
+            before=before,
+            calibrate=is_first,
         )
         for step in steps:
             if is_first:
@@ -140,8 +163,8 @@ class Evaluation:
         at = 0
         unknown = 0
         for block in blocks:
-            prepared = model.prepared(block, grow=False)
-            for rows in model.pieces(prepared.rows, [], range(0, len(block), STEP_ROWS)):
+            prepared = model.prepared_block(block)._replace(new=())
+            for rows in model.pieces(prepared, range(0, len(block), STEP_ROWS)):
                 targets = np.asarray(rows.targets)
                 chosen = ~np.isnan(targets)
                 if share:
@@ -174,8 +197,14 @@ class Evaluation:
         counted = self._counted(step, delay)
         targets, scores, weights = step.scored(counted)
         losses = self.tally.add(targets, scores, weights)
-        self.not_fresh.add(targets, step.not_fresh[counted], weights)
+        late = self.not_fresh.add(targets, step.not_fresh[counted], weights)
+        self.drifts += [found._asdict() for found in self._drifts(losses, counted, weights)]
+        self.tests.add(targets, losses, late, weights, self.tally.loss)
         self.curve.add(losses, weights)
+        if step.intervals is not None:
+            chosen = np.flatnonzero(counted)
+            both = step.intervals[0][chosen], step.intervals[1][chosen]
+            self.interval_scores.add(self.rows + 1 + chosen, targets, both)
         self.sample.add(np.column_stack([targets, weights]))
         names = self.model.feature_names
         self.examples.add(self.rows, step.rows, step.scores, counted, losses, names)
@@ -199,10 +228,20 @@ class Evaluation:
                 self.first_scored = int(numbers[np.argmax(known)]) + 1 + delay
         return step.labelled & (numbers >= self.first_scored)
 
+    def _drifts(self, losses: Float, counted: Bool, weights: Float) -> Iterator[Drift]:
+        """Alarms of the loss, with the numbers of rows of the stream."""
+        kept = weights > 0
+        numbers = self.rows + 1 + np.flatnonzero(counted)[kept]
+        seen = int(self.drift.rows[0])
+        for found in self.drift.add(losses[kept]):
+            row = int(numbers[found.row - seen - 1])
+            yield found._replace(row=row, start=row - (found.row - found.start))
+
     def _line(self, step: Step) -> Facts:
         assert step.rows.targets is not None
         last_target = float(step.rows.targets[-1])
         constant = self.constant()
+        self.tests.learn_constant(self.tally, constant)
         last = self.last()
         learner = self.model.learner
         average, total = self.tally.totals[[LOSS, WEIGHT]]

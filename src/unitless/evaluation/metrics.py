@@ -217,12 +217,12 @@ class RunningMetrics:
 class LearningCurve:
     """Losses summed over windows of equal numbers of rows, which double when there are too many."""
 
-    def __init__(self) -> None:
-        self.sums = np.zeros((MAX_WINDOWS, 2))  # weight and loss of each window
+    def __init__(self, columns: int = 1) -> None:
+        self.sums = np.zeros((MAX_WINDOWS, 1 + columns))  # weight and losses of each window
         self.places = np.array([0, 1])  # rows so far, and rows in a window
 
     def add(self, losses: Float, weights: Float) -> None:
-        """Count rows."""
+        """Count rows, of which each has one loss per column."""
         rows = self.places[0] + np.arange(len(losses))
         self.places[0] += len(losses)
         while self.places[0] > MAX_WINDOWS * self.places[1]:
@@ -231,13 +231,14 @@ class LearningCurve:
             self.places[1] *= 2
         window = rows // self.places[1]
         self.sums[:, 0] += np.bincount(window, weights, MAX_WINDOWS)
-        self.sums[:, 1] += np.bincount(window, weights * losses, MAX_WINDOWS)
+        for k, column in enumerate(np.atleast_2d(losses.T), start=1):
+            self.sums[:, k] += np.bincount(window, weights * column, MAX_WINDOWS)
 
     def points(self) -> list[list[float]]:
-        """[rows at the end of the window, average loss in it], for windows with any weight."""
+        """[rows at the end of the window, average losses in it], for windows with any weight."""
         rows, width = self.places.tolist()
         points = []
-        for k, (weight, loss) in enumerate(self.sums.tolist(), start=1):
+        for k, (weight, *losses) in enumerate(self.sums.tolist(), start=1):
             if weight > 0:
-                points.append([min(k * width, rows), loss / weight])
+                points.append([min(k * width, rows), *(loss / weight for loss in losses)])
         return points

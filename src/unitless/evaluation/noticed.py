@@ -10,6 +10,7 @@ from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import LOSS, RIGHT, ROWS, SQUARE
 from unitless.labels import alike, text_of
 from unitless.regret import Information
+from unitless.uncertainty import Drift
 
 MIN_DEVIATIONS = 6
 """By how many standard deviations consecutive labels are more alike than in random order."""
@@ -17,6 +18,7 @@ MIN_EFFECT = 0.25  # and by how much: the correlation of numbers, Cohen's kappa 
 EXPLAINED = 0.1
 """The most error, as a share of that of the last label, of a model that explains the order."""
 FEW = 100  # most distinct whole numbers that may be classes
+MOST_DRIFTS = 5  # that are listed after the first
 MIN_PAIRS = 30
 """Pairs of rows after which it is worth saying that the features showed no information."""
 ROWS_PER_CLASS = 5  # rows that it takes for each of them
@@ -24,7 +26,7 @@ ROWS_PER_CLASS = 5  # rows that it takes for each of them
 
 def notes(run: Evaluation, task: str = "auto") -> list[str]:
     """Return what a reader of the results should know; `task` is the one that was asked for."""
-    found = [_order(run)]
+    found = [_order(run), _drift(run)]
     if task == "auto":
         found.append(_few_numbers(run))
     found += [_one_class(run), *_alike(run.model.labels)]
@@ -68,6 +70,17 @@ def _order(run: Evaluation) -> str | None:
             "--test FILE or --test-share 0.2"
         )
     return f"the rows are ordered: {what}. {way_out}"
+
+
+def _drift(run: Evaluation) -> str | None:
+    """Return the alarms of the loss; with more than one, the first and how many follow."""
+    if not run.drifts:
+        return None
+    first, *more = (Drift(**found) for found in run.drifts)
+    rows = ", ".join(f"{each.start:,}" for each in more[:MOST_DRIFTS])
+    later = f", and again from row {rows}" if more else ""
+    dots = ", ..." if len(more) > MOST_DRIFTS else ""
+    return f"drift: {first}{later}{dots} (at most 1 false alarm per 100,000 rows is expected)"
 
 
 def _few_numbers(run: Evaluation) -> str | None:

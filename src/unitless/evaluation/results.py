@@ -1,24 +1,22 @@
 """Read and write results files: the content of a report as JSON (docs/reference/results-format.md).
 
-A schema is a type, a value, a list with the schema of all its items or of each, a dict with the
-schema of each key (a trailing `?` marks a key that may be missing, "*" any other key), or a tuple
-of alternatives.
+The records say what a file may hold, and msgspec checks it. In memory results are plain dicts.
 """
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from reprlib import repr as shortened
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from unitless import __version__
 from unitless.blend.blend import Blend
 from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
-from unitless.evaluation.metrics import LABELS, Facts
+from unitless.evaluation.metrics import Facts
 from unitless.labels import text_of
 from unitless.model.effects import effects
 from unitless.persistence.container import Pathlike, replace
@@ -28,83 +26,270 @@ TOP = 100  # columns whose effects are kept
 MAX_COLUMNS = 200  # columns that are described
 
 
-def _each(kind: Any, names: str) -> Facts:
-    """A schema with the same kind for several keys."""
-    return dict.fromkeys(names.split(), kind)
+Number = float | None
+Score = float | None | list[float | None]
+Weights = dict[str, float | None]
+"""The weight of each member of a Blend."""
 
 
-NUMBER = (int, float)
-MAYBE = (int, float, None)
-SCORE = (int, float, None, [MAYBE])
-MEMBER = {"loss": NUMBER, "overhead": NUMBER, "rows": int}
-BOUND = _each(MAYBE, "certified sharp promised") | _each((str, None), "theorem by?")
-CERTIFICATE = {
-    "loss?": MAYBE,
-    "rows": int,
-    "members": {"*": MEMBER},
-    "claims": [{"against": str, "rows": int, **BOUND}],
-    "clipped?": str,
-}
-LINE = {
-    **_each(int, "rows features?"),
-    **_each(MAYBE, "loss since? target? baseline last? total?"),
-    "score?": SCORE,
-    "certified?": (None, CERTIFICATE),
-    "blend?": (None, {"*": MAYBE}),
-}
-EFFECT = {
-    **_each(str, "column class?"),
-    "moves": NUMBER,
-    "change?": MAYBE,
-    **_each((str, int, float), "from? to?"),
-}
-METRICS = {f"{name}?": NUMBER for name in LABELS}
-TEST = {"source": (str, None), "rows": int, "unknown": int, "metrics": METRICS}
-TRIAL = {"units": str, "moved": MAYBE, "scores": NUMBER}
-NUMBERS = [NUMBER]
-SLIDER = {
-    "feature": str,
-    "rows": [int],
-    "range": NUMBERS,
-    "trials": [{"exponent": int, "*": NUMBERS}],
-}
-RESULTS = {
-    "results": FORMAT,
-    "task": ("binary", "multiclass", "regression"),
-    **_each(int, "rows learned unlabelled held_out passes skipped coerced features"),
-    "first_scored?": int,
-    **_each(str, "package learner loss"),
-    **_each((str, None), "source target"),
-    "labels": [str],
-    "holdouts": [MAYBE],
-    "metrics": METRICS,
-    "not_fresh?": (None, METRICS),
-    "delay?": (int, None),
-    "baseline": (None, {"score": SCORE, "loss": NUMBER}),
-    "last?": (None, {"loss": NUMBER, **_each(MAYBE, "same? chance? correlation?")}),
-    "test?": (None, TEST),
-    "certificate": (None, CERTIFICATE),
-    "lines": [LINE],
-    "curve": [[MAYBE, MAYBE]],
-    "calibration": [[MAYBE, MAYBE, MAYBE]],
-    "effects?": [EFFECT],
-    "blend": (None, {"*": MAYBE}),
-    "alarms": [{"feature": (str, int), "row": int, **_each(NUMBER, "before now factor")}],
-    "classes?": [NUMBER],
-    "confusion?": [[NUMBER]],
-    "thresholds?": [[NUMBER, NUMBER, NUMBER]],
-    "sample?": [[NUMBER, NUMBER, NUMBER]],
-    "worst?": [{"row": int, **_each(MAYBE, "target predicted loss"), "features": {"*": MAYBE}}],
-    "columns?": [{**_each(str, "column kind"), **_each(int, "features missing")}],
-    "file_rows?": (int, None),
-    **_each([str], "decisions? notes?"),
-    **_each(str, "command? date?"),
-    "seconds?": MAYBE,
-    "units?": (None, {"rows": int, "trials": [TRIAL]}),
-    "slider?": (None, SLIDER),
-    "comparison?": (None, [{"learner": str, **_each(MAYBE, "loss elsewhere")}]),
-    "*": object,
-}
+class ResultsEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A part of the results; what has a default may be missing."""
+
+
+class Metrics(ResultsEntry):
+    """See `metrics.LABELS`."""
+
+    loss: float | UnsetType = UNSET
+    auc: float | UnsetType = UNSET
+    accuracy: float | UnsetType = UNSET
+    precision: float | UnsetType = UNSET
+    recall: float | UnsetType = UNSET
+    average_precision: float | UnsetType = UNSET
+    calibration_error: float | UnsetType = UNSET
+    brier: float | UnsetType = UNSET
+    r2: float | UnsetType = UNSET
+    mae: float | UnsetType = UNSET
+    rmse: float | UnsetType = UNSET
+    bias: float | UnsetType = UNSET
+    slope: float | UnsetType = UNSET
+    below: float | UnsetType = UNSET
+
+
+class Member(ResultsEntry):
+    """A member of a Blend, and the bound on what the Blend loses more."""
+
+    loss: float
+    overhead: float
+    rows: int
+
+
+class Claim(ResultsEntry):
+    """A bound on the regret."""
+
+    against: str
+    rows: int
+    certified: Number
+    sharp: Number
+    promised: Number
+    theorem: str | None
+    by: str | None = None
+
+
+class CertificateOfRun(ResultsEntry):
+    """The regret certificate."""
+
+    rows: int
+    members: dict[str, Member]
+    claims: list[Claim]
+    loss: Number = None
+    clipped: str | UnsetType = UNSET
+
+
+class TableLine(ResultsEntry):
+    """A line of the table, at rows 1, 2, 4, ..."""
+
+    rows: int
+    loss: Number
+    features: int | UnsetType = UNSET
+    since: Number = None
+    target: Number = None
+    baseline: Number = None
+    last: Number = None
+    total: Number = None
+    score: Score = None
+    certified: CertificateOfRun | None = None
+    blend: Weights | None = None
+
+
+class Effect(ResultsEntry, rename={"low": "from", "high": "to", "label": "class"}):
+    """The effect of a column on the prediction."""
+
+    column: str
+    moves: float
+    label: str | UnsetType = UNSET
+    change: Number = None
+    low: str | float | UnsetType = UNSET
+    high: str | float | UnsetType = UNSET
+
+
+class RowsOfTest(ResultsEntry):
+    """The metrics of rows that were not learned."""
+
+    source: str | None
+    rows: int
+    unknown: int
+    metrics: Metrics
+
+
+class BestConstant(ResultsEntry):
+    """The best constant in hindsight."""
+
+    score: Score
+    loss: float
+
+
+class LastLabel(ResultsEntry):
+    """How well the label of the row before predicts."""
+
+    loss: float
+    same: Number = None
+    chance: Number = None
+    correlation: Number = None
+
+
+class IntervalsOfRun(ResultsEntry):
+    """Prediction intervals or sets of one declared coverage."""
+
+    asked: float
+    share: float
+    width: Number
+    low: Number
+    high: Number
+
+
+class VerdictOfRun(ResultsEntry):
+    """Whether predictions are better than a baseline, see `LossDifference`."""
+
+    mean: Number
+    low: Number
+    high: Number
+    row: int | None
+    level: float
+
+
+class Verdicts(ResultsEntry):
+    """See `BaselineTests`."""
+
+    constant: VerdictOfRun | UnsetType = UNSET
+    last: VerdictOfRun | UnsetType = UNSET
+    constant_not_fresh: VerdictOfRun | UnsetType = UNSET
+
+
+class DriftOfRun(ResultsEntry):
+    """A change of the loss, see `unitless.uncertainty.Drift`."""
+
+    row: int
+    start: int
+    before: float
+    now: float
+
+
+class AlarmOfRun(ResultsEntry):
+    """A feature that may have changed its unit."""
+
+    feature: str | int
+    row: int
+    before: float
+    now: float
+    factor: float
+
+
+class WorstRow(ResultsEntry):
+    """A row with one of the largest losses."""
+
+    row: int
+    target: Number
+    predicted: Number
+    loss: Number
+    features: dict[str, float | None]
+
+
+class Column(ResultsEntry):
+    """A column of a table."""
+
+    column: str
+    kind: str
+    features: int
+    missing: int
+
+
+class Trial(ResultsEntry):
+    """A trial in other units."""
+
+    units: str
+    moved: Number
+    scores: float
+
+
+class UnitTrials(ResultsEntry):
+    """Trials on some rows in other units."""
+
+    rows: int
+    trials: list[Trial]
+
+
+class Slider(ResultsEntry):
+    """Predictions when the values of a feature are multiplied by powers of two."""
+
+    feature: str
+    rows: list[int]
+    range: list[float]
+    trials: list[dict[str, int | list[float]]]
+
+
+class Compared(ResultsEntry):
+    """The loss of another learner on the same rows."""
+
+    learner: str
+    loss: Number
+    elsewhere: Number
+
+
+class Results(ResultsEntry):
+    """The results of a run: docs/reference/results-format.md says what each entry is."""
+
+    results: Literal[1]
+    package: str
+    task: Literal["binary", "multiclass", "regression"]
+    learner: str
+    loss: str
+    source: str | None
+    target: str | None
+    labels: list[str]
+    rows: int
+    learned: int
+    unlabelled: int
+    held_out: int
+    passes: int
+    skipped: int
+    coerced: int
+    features: int
+    holdouts: list[float | None]
+    metrics: Metrics
+    baseline: BestConstant | None
+    certificate: CertificateOfRun | None
+    lines: list[TableLine]
+    curve: list[tuple[Number, Number]]
+    calibration: list[tuple[Number, Number, Number]]
+    blend: Weights | None
+    alarms: list[AlarmOfRun]
+    first_scored: int | UnsetType = UNSET
+    not_fresh: Metrics | None = None
+    delay: int | None = None
+    last: LastLabel | None = None
+    verdicts: Verdicts | UnsetType = UNSET
+    intervals: list[IntervalsOfRun] | UnsetType = UNSET
+    intervals_not_fresh: list[IntervalsOfRun] | UnsetType = UNSET
+    interval_curve: list[list[float]] | UnsetType = UNSET
+    band: list[list[Number]] | UnsetType = UNSET
+    drifts: list[DriftOfRun] | UnsetType = UNSET
+    test: RowsOfTest | None = None
+    effects: list[Effect] | UnsetType = UNSET
+    classes: list[float] | UnsetType = UNSET
+    confusion: list[list[float]] | UnsetType = UNSET
+    thresholds: list[tuple[float, float, float]] | UnsetType = UNSET
+    sample: list[tuple[float, float, float]] | UnsetType = UNSET
+    worst: list[WorstRow] | UnsetType = UNSET
+    columns: list[Column] | UnsetType = UNSET
+    file_rows: int | None = None
+    decisions: list[str] | UnsetType = UNSET
+    notes: list[str] | UnsetType = UNSET
+    command: str | UnsetType = UNSET
+    date: str | UnsetType = UNSET
+    seconds: Number = None
+    units: UnitTrials | None = None
+    slider: Slider | None = None
+    comparison: list[Compared] | None = None
 
 
 def results_of(run: Evaluation, **more: Any) -> Facts:
@@ -140,6 +325,11 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "metrics": run.tally.metrics(),
         "not_fresh": run.metrics_not_fresh(),
         "delay": run.delay,
+        "verdicts": run.tests.facts(),
+        "intervals": run.interval_scores.facts(model.intervals, fresh=True),
+        "intervals_not_fresh": run.interval_scores.facts(model.intervals, fresh=False),
+        "interval_curve": run.interval_scores.curve.points() if model.intervals else [],
+        "band": run.interval_scores.band.kept.tolist(),
         "baseline": None if constant is None else constant._asdict(),
         "last": run.last(),
         "certificate": certified(learner, constant),
@@ -152,6 +342,7 @@ def results_of(run: Evaluation, **more: Any) -> Facts:
         "effects": effects(model, TOP),
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
+        "drifts": run.drifts,
         "decisions": model.file.decisions,
         **more,
     }
@@ -190,12 +381,15 @@ def read_results(path: Pathlike) -> Facts:
     ...     try:
     ...         read_results(f"{folder}/r.json")
     ...     except ValueError as error:
-    ...         print(str(error).rpartition(": ")[2])
-    task is missing
+    ...         print(str(error).partition("json: ")[2])
+    not a results file of format 1: Object missing required field `package`
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-        wrong = next(_problems(found, RESULTS), None)
+        wrong = None
+        msgspec.convert(found, Results)
+    except msgspec.ValidationError as error:
+        wrong = str(error)
     except RecursionError:
         wrong = "it is nested too deeply"
     except ValueError:
@@ -206,32 +400,3 @@ def read_results(path: Pathlike) -> Facts:
         found[name] = [point for point in found[name] if None not in point]
     found["lines"] = [line for line in found["lines"] if line.get("total", 0) is not None]
     return dict(found)
-
-
-def _problems(found: Any, schema: Any, where: str = "") -> Iterator[str]:
-    """What does not fit a schema, in words."""
-    if isinstance(schema, tuple):
-        fits = any(next(_problems(found, each), None) is None for each in schema)
-    elif isinstance(schema, list | dict):
-        fits = type(found) is type(schema)
-        if isinstance(schema, list) and len(schema) > 1:
-            fits = fits and len(found) == len(schema)
-    elif isinstance(schema, type):  # an int is no bool here
-        fits = schema is object or type(found) is schema
-    else:
-        fits = type(found) is type(schema) and found == schema
-    if not fits:
-        yield f"{where or 'it'} is {shortened(found)}"
-    elif isinstance(schema, list):
-        for k, each in enumerate(found):
-            yield from _problems(each, schema[k % len(schema)], f"{where}[{k}]")
-    elif isinstance(schema, dict):
-        prefix = f"{where}." if where else ""
-        kinds = {key.removesuffix("?"): kind for key, kind in schema.items()}
-        for key in schema:
-            if key[-1] not in "?*" and key not in found:
-                yield f"{prefix}{key} is missing"
-        for key, each in found.items():
-            if key not in kinds and "*" not in kinds:
-                yield f"{prefix}{key} is unknown"
-            yield from _problems(each, kinds.get(key, kinds.get("*")), prefix + key)

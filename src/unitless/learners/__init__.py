@@ -1,7 +1,8 @@
 """The registry of learners by name; each is imported when it is first used.
 
-Learners of other packages are found by their entry points in the group "unitless.learners"; a
-class of your own is added by `register`.
+Each file is one algorithm. Learners of other packages are found by their entry points in the group
+"unitless.learners"; a class of your own is added by `register`. A learner may import the core,
+rows, losses and state, and nothing that knows models or files.
 """
 
 from importlib import import_module
@@ -42,16 +43,16 @@ REGISTRY = {
     "adagrad": "unitless.baselines.gradient_descent.Adagrad",
     "adagrad_da": "unitless.baselines.dual_averaging.AdagradDa",
     "ftrl": "unitless.baselines.gradient_descent.Ftrl",
-    "ng": "unitless.baselines.gradient_descent.Ng",
+    "ng": "unitless.baselines.gradient_descent.NormalisedGradientDescent",
     "snag": "unitless.baselines.gradient_descent.Snag",
-    "nda": "unitless.baselines.dual_averaging.Nda",
+    "nda": "unitless.baselines.dual_averaging.NormalisedDualAveraging",
     "son": "unitless.baselines.sketched_newton.Son",
     "fd_son": "unitless.baselines.sketched_newton.FdSon",
     "oja_son": "unitless.baselines.sketched_newton.OjaSon",
     "ons": "unitless.baselines.full_matrix.Ons",
     "adaptive_normal": "unitless.baselines.dual_averaging.AdaptiveNormal",
     "pistol": "unitless.baselines.coin_betting.Pistol",
-    "kt": "unitless.baselines.coin_betting.Kt",
+    "kt": "unitless.baselines.coin_betting.KrichevskyTrofimov",
     "coin": "unitless.baselines.coin_betting.Coin",
     "solo": "unitless.baselines.dual_averaging.Solo",
     "dfeg": "unitless.baselines.exponentiated_gradient.Dfeg",

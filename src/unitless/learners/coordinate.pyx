@@ -26,7 +26,7 @@ from unitless.learners.slopes import RECORD, SLOPES
 from unitless.state import Field, count
 
 cdef double TINY = 2.0**-1022       # stands for s2 = 0, where h and x are 0 as well
-cdef double MAX_EXPONENT = 500.0    # keeps sums of potentials finite for any gradients of a caller
+cdef double MAX_POTENTIAL_EXPONENT = 500.0    # keeps sums of potentials finite for any gradients of a caller
 
 
 cdef struct Eight:
@@ -37,7 +37,7 @@ cdef struct Eight:
 cdef inline double weight(double h, double s2, double x, double half) noexcept nogil:
     """w_i without its factor eps / (alpha t d); s2 includes x^2 and half is 1 / (2 alpha)."""
     cdef double inverse = 1.0 / max(s2, TINY)
-    return h * inverse * bounded_exp(min(fused(h, h, x * x) * inverse * half, MAX_EXPONENT))
+    return h * inverse * bounded_exp(min(fused(h, h, x * x) * inverse * half, MAX_POTENTIAL_EXPONENT))
 
 
 cdef inline void look(

@@ -23,7 +23,7 @@ from unitless.core.parameters import AT_LEAST_ALPHA_0, Parameter
 from unitless.state import Field
 
 cdef double TINY = 2.0**-1022       # stands for s2 = 0, where h and x are 0 as well
-cdef double MAX_EXPONENT = 500.0    # keeps sums of potentials finite for any gradients of a caller
+cdef double MAX_POTENTIAL_EXPONENT = 500.0    # keeps sums of potentials finite for any gradients of a caller
 cdef double MIN_EXPONENT = -700.0   # e^-700 is far below any weight that counts
 
 GAMMA = Field("gamma", "1", "Gamma_i = sum g^2 x_i^2 / s2_i", ("coordinates",), low=0.0)
@@ -39,7 +39,7 @@ cdef inline double weight(double h, double s2, double gamma, double half) noexce
     """w_i without its factor eps / (alpha d); s2 includes x^2 and half is 1 / (2 alpha)."""
     cdef double inverse = 1.0 / max(s2, TINY)
     cdef double exponent = (h * h * inverse - gamma) * half
-    return h * inverse * bounded_exp(max(min(exponent, MAX_EXPONENT), MIN_EXPONENT))
+    return h * inverse * bounded_exp(max(min(exponent, MAX_POTENTIAL_EXPONENT), MIN_EXPONENT))
 
 
 cdef inline void look(const Eight* own, Values x, double half, Room score, Room new) noexcept nogil:

@@ -22,7 +22,7 @@ from unitless.core.coordinatewise import coordinatewise_state
 from unitless.core.parameters import Parameter
 from unitless.state import Field
 
-cdef double MAX_EXPONENT = 600.0    # gradients of a caller could raise exponents without end
+cdef double MAX_GRADIENT_EXPONENT = 600.0    # gradients of a caller could raise exponents without end
 cdef double MAX_WEALTH = 2.0**500   # or double the wealth
 
 FIELDS = (
@@ -43,7 +43,7 @@ cdef struct Eight1:
 
 cdef inline double exp_minus_1(double x) noexcept nogil:
     """exp(x) - 1 for x >= 0, without cancellation near 0."""
-    return fast_exp(min(x, MAX_EXPONENT)) - 1.0 if x > 0.5 else expm1(x)
+    return fast_exp(min(x, MAX_GRADIENT_EXPONENT)) - 1.0 if x > 0.5 else expm1(x)
 
 
 cdef inline double size_of(double M, double S2) noexcept nogil:

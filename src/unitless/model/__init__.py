@@ -1,10 +1,15 @@
-"""The model: a learner with the encoding of its data."""
+"""The model: a learner, the labels and the encoder of its data, and what belongs to its file.
+
+`intake` makes one prepared record of whatever a user has, `Model` predicts and learns it under its
+lock, and `decisions` words what was found about a file. It may import learners, encoders, readers
+and certificates, and nothing that uses a model: estimators, evaluation, the command line.
+"""
 
 import os
 from typing import Any
 
-from unitless.model.file_blocks import Prepared
 from unitless.model.file_settings import FileSettings
+from unitless.model.intake import Prepared
 from unitless.model.learner_choice import LOSSES
 from unitless.model.model import Model
 

@@ -6,8 +6,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from unitless.labels import shown
-from unitless.model.file_blocks import raw_targets
-from unitless.model.input_rows import features
+from unitless.model.input_names import features
+from unitless.model.intake import raw_targets
 from unitless.readers.blocks import FileBlock
 from unitless.suggestions import listed
 

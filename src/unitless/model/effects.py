@@ -37,7 +37,7 @@ LEVELS = 16
 """Levels of a category, the most frequent ones, that are compared."""
 LOW, HIGH = 10, 90
 """The percentiles of a column of numbers between which it moves."""
-ROWS = 64
+ROWS_PER_VALUE = 64
 """Rows over which the predictions for a value are averaged."""
 
 
@@ -106,7 +106,7 @@ def _between(model: "Model", columns: InputColumns, column: int) -> dict[str, An
     found = _values(model, columns, column, kept)
     if len(found) < 2:
         return {}
-    base = model.reservoir.rows(spread(len(kept), ROWS))
+    base = model.reservoir.rows(spread(len(kept), ROWS_PER_VALUE))
     means = []
     for number in found.values():
         other = repeated(kept, np.full(len(base), number))

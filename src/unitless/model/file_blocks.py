@@ -1,20 +1,20 @@
-"""Convert blocks of a file to rows of a model: features, coded targets and sample weights."""
+"""What the first block of a file shows about the task, the format and the columns."""
 
-import math
 import shlex
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unitless.encoders import FrameEncoder
-from unitless.labels import Label, WrongLabel, codes_of, distinct_labels, shown
-from unitless.model.input_rows import features, rows_of, rows_of_frame
+from unitless.labels import Label, distinct_labels, shown
+from unitless.model.input_names import features
+from unitless.model.intake import column_of, raw_targets, wrong_row
+from unitless.readers import SPARSE
 from unitless.readers.blocks import FileBlock, ReadError
-from unitless.rows import Rows
-from unitless.suggestions import listed, no_such_column
+from unitless.suggestions import listed
 
 if TYPE_CHECKING:
     from unitless.model import Model
@@ -22,45 +22,28 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 
 
-class Prepared(NamedTuple):
-    """Rows of a block with coded targets, ready to be predicted or learned."""
+def known_types(
+    format: str,
+    reading: Mapping[str, Any],
+    target: str | None,
+    task: str,
+    ignore: Iterable[str],
+) -> dict[str, str]:
+    """The types of columns that are known before the first row is read.
 
-    rows: Rows
-    """Targets are NaN for rows without a label."""
-    new: list[tuple[int, Label]]
-    """Classes that appear for the first time, and in which row."""
+    Ignored columns, and the classes of CSV files, are text, in which every cell is valid; classes
+    of other tables keep their type.
 
-
-def prepared(model: "Model", block: FileBlock, grow: bool, labelled: bool) -> Prepared:
-    """The block's rows for the model's learner; see `Model.prepared`."""
-    if model.task in ("multilabel", "multioutput"):
-        raise ValueError("the model has several targets, and files have one: use it in Python")
-    targets: Float | None = None
-    weights: Float | None = None
-    new: list[tuple[int, Label]] = []
-    if labelled:
-        try:
-            given = raw_targets(block, model.file.target)
-            targets, new = codes_of(given, model.task, model.labels, missing=True)
-        except WrongLabel as error:
-            why = f"{error.why}; use {error.advice}"
-            raise _wrong(why, block, error.row, model.file.target) from None
-        weights = _weights(model, block)
-    if block.frame is None and model.encoder is not None:
-        raise ValueError("the model was made from a table, and this is svmlight or VW text")
-    if block.rows is not None:
-        if grow and block.new_names:
-            model.learner.names.add(block.new_names)
-            model.learner._reserve(len(model.learner.names.columns))
-        return Prepared(replace(block.rows, targets=targets, weights=weights), new)
-    if model.encoder is None:
-        rows, commit = rows_of(model, block.frame, grow, weights)
-    else:
-        shape = len(block), block.first_rows
-        rows, commit = rows_of_frame(model, block.frame, *shape, grow=grow, weights=weights)
-    if grow or model.encoder is not None:
-        commit()
-    return Prepared(rows if targets is None else rows.with_targets(targets), new)
+    >>> known_types("csv", {}, target="price", task="regression", ignore=["id"])
+    {'id': 'string', 'price': 'number'}
+    """
+    if format in SPARSE:
+        return {}
+    types = dict.fromkeys(ignore, "string") | reading.get("types", {})
+    if target and task != "auto":
+        classes = "string" if format in ("csv", "tsv") else "label"
+        types[target] = "number" if task == "regression" else classes
+    return types
 
 
 def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[Any, list[Label]]:
@@ -86,7 +69,7 @@ def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[An
         row = rows[labels[2]]
         several = ", ".join(map(shown, labels[:3]))
         why = f"there are more than two classes ({several}, ...): use --task multiclass"
-        raise _wrong(why, block, row, target)
+        raise wrong_row(why, block, row, target)
     return task, labels
 
 
@@ -157,53 +140,3 @@ def take_findings(model: "Model", block: FileBlock, identifier_as_feature: bool)
     columns.empty = found.empty
     model.file.ignore += found.identifiers
     return found
-
-
-def raw_targets(block: FileBlock, target: str | None) -> Any:
-    """The targets: an array of numbers with NaN, or a list of strings or booleans with None.
-
-    They are the block's own, or those of a column that was read with the others.
-    """
-    if block.targets is not None:
-        return block.targets if block.targets.dtype == np.float64 else block.targets.tolist()
-    if block.frame is None:
-        return np.full(len(block), np.nan)
-    if target is None:
-        names = listed(map(repr, block.frame.columns))
-        raise ValueError(f"which column is the target? There are {names}")
-    column = column_of(block.frame, target)
-    if column.dtype.is_nested():
-        raise ValueError(f"column {target!r}: it holds lists or objects, which are no targets")
-    return _numbers(column, target) if column.dtype.is_numeric() else column.to_list()
-
-
-def _weights(model: "Model", block: FileBlock) -> Float | None:
-    name = model.file.weight
-    if block.frame is None or name is None or name not in block.frame.columns:
-        return block.weights
-    weights = _numbers(block.frame.get_column(name), name)
-    missing = np.isnan(weights)
-    if missing.any():
-        why = "the weight is missing; use 0 to leave a row out"
-        raise _wrong(why, block, int(np.argmax(missing)), name)
-    return weights
-
-
-def column_of(frame: Any, name: str) -> Any:
-    """A column of a frame; if it does not exist, an error that lists the columns."""
-    if name not in frame.columns:
-        raise ValueError(no_such_column(name, frame.columns))
-    return frame.get_column(name)
-
-
-def _numbers(column: Any, name: str) -> Float:
-    """A column of numbers, NaN where a value is missing."""
-    if not column.dtype.is_numeric():
-        raise ValueError(f"column {name!r}: numbers were expected, it holds {column.dtype}")
-    return np.ascontiguousarray(column.fill_null(math.nan).to_numpy(), dtype=np.float64)
-
-
-def _wrong(why: str, block: FileBlock, row: int, column: str | None) -> ReadError:
-    """The error for a row that was read and cannot be used."""
-    line = int(block.lines[row])
-    return ReadError(why, file=block.file or "the rows", line=line, column=column)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from unitless.model.input_rows import NumberedNames
+from unitless.model.input_names import NumberedNames
 from unitless.rows import Rows, as_rows
 from unitless.state import LARGEST
 

@@ -20,31 +20,31 @@ from unitless.encoders import FrameEncoder
 from unitless.encoders.dict_encoder import plain
 from unitless.labels import (
     ClassWeights,
-    New,
     add_label,
     as_labels,
     classes,
     code_of,
-    codes_of,
     label_array,
 )
-from unitless.model import file_blocks
+from unitless.model import file_blocks, intake
 from unitless.model.decisions import decisions
 from unitless.model.effects import effects, importances
 from unitless.model.explanations import Explanation, explained
-from unitless.model.file_blocks import Prepared
 from unitless.model.file_settings import FileSettings
 from unitless.model.input_columns import input_columns
-from unitless.model.input_rows import NumberedNames, Unknown, factors_by_column, rows_of
+from unitless.model.input_names import NumberedNames, Unknown, factors_by_column
+from unitless.model.intake import Prepared
 from unitless.model.learner_choice import learner_for_task
 from unitless.model.reservoir import Reservoir, row_of_dict
 from unitless.readers.blocks import FileBlock
 from unitless.rows import Rows
+from unitless.uncertainty import Coverage, Intervals, intervals_for
 
 if TYPE_CHECKING:
     from unitless.regret import BlendCertificate, Certificate
 
 Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
 Task = Literal["binary", "multiclass", "regression", "multilabel", "multioutput"]
 
 
@@ -74,6 +74,7 @@ class Model:
     class_weights: ClassWeights | None = None
     parameters: dict[str, Any] | None = None  # of its scikit-learn estimator
     reservoir: Reservoir = field(default_factory=Reservoir)  # a sample of the rows learned
+    intervals: Intervals | None = None  # of declared coverages
     lock: Any = field(default_factory=RLock)  # held while a call reads or writes it
 
     def __post_init__(self) -> None:
@@ -108,16 +109,18 @@ class Model:
         source: str = "",
         identifier_as_feature: bool = False,
         delay: int | None = None,
+        intervals: Sequence[float] = (),
     ) -> Self:
         """A fresh model for a stream that begins with this block, which shows task and classes.
 
         `target`, `weight`, `ignore`, `keep` and `source` are those of its `FileSettings`. Columns
         that look like identifiers are ignored, unless `identifier_as_feature`. Labels arrive
-        `delay` rows late, if that is known.
+        `delay` rows late, if that is known. `intervals` are coverages.
         """
         kind, labels = file_blocks.task_and_labels(block, target, task)
         made = learner_for_task(learner, kind, loss, len(labels), delay)
         model = cls(kind, made, labels)
+        model.intervals = intervals_for(intervals, kind, made)
         model.file = FileSettings(
             target=target, weight=weight, ignore=[*ignore], keep=[*keep], source=source
         )
@@ -161,12 +164,31 @@ class Model:
 
         return from_model(self)
 
-    # Blocks of a reader
+    # Intake
 
-    def prepared(self, block: FileBlock, *, grow: bool = True, labelled: bool = True) -> Prepared:
-        """The block's rows; `grow` gives new features columns, `labelled` the rows targets."""
+    def prepared(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        grow: bool = False,
+        unknown: Unknown = "error",
+    ) -> Prepared:
+        """The record of rows of any kind for the learner; nothing changes before its `commit`.
+
+        With `grow`, new features have columns, which `commit` keeps. `unknown` says what happens
+        with names that the model does not have, see `learn`.
+        """
         with self.lock:
-            return file_blocks.prepared(self, block, grow, labelled)
+            return intake.prepared(self, X, y, sample_weight, grow=grow, unknown=unknown)
+
+    def prepared_block(
+        self, block: FileBlock, *, grow: bool = False, labelled: bool = True
+    ) -> Prepared:
+        """The same for a block of a file, with its targets and weights if `labelled`."""
+        with self.lock:
+            return intake.prepared_block(self, block, grow=grow, labelled=labelled)
 
     @property
     def classes(self) -> list[Any]:
@@ -179,8 +201,9 @@ class Model:
         if self.task == "multiclass" and len(self.labels) > self.learner.classes:
             self.learner.add_class()
 
-    def pieces(self, rows: Rows, new: New, cuts: Iterable[int] = ()) -> Iterator[Rows]:
+    def pieces(self, prepared: Prepared, cuts: Iterable[int] = ()) -> Iterator[Rows]:
         """The rows in order, cut where a class is new, which is added before its first row."""
+        rows, new, _ = prepared
         inner = {*(row for row, _ in new), *cuts}
         ends = sorted(end for end in inner if 0 < end < len(rows))
         for start, stop in pairwise([0, *ends, len(rows)]):
@@ -216,21 +239,20 @@ class Model:
             columns is a warning, unless they are ignored.
         """
         with self.lock:
-            codes, new = codes_of(y, self.task, self.labels)
+            prepared = self.prepared(X, y, sample_weight, grow=True, unknown=unknown)
             before = self.learner, self.learner.names, [*self.labels]
-            counts = self.rows, self.class_weights, self.reservoir.copy()
+            counts = self.rows, self.class_weights, self.reservoir.copy(), self.intervals
             try:
-                if new:  # classes are added on the way, and a later row may be refused
+                if prepared.new:  # classes are added on the way, and a later row may be refused
                     self.learner = deepcopy(self.learner)
-                rows, commit = rows_of(self, X, True, sample_weight, unknown)
-                rows = rows.with_targets(codes)
-                parts = [self.learn_rows(piece) for piece in self.pieces(rows, new)]
+                    self.intervals = deepcopy(self.intervals)
+                parts = [self.learn_rows(piece)[0] for piece in self.pieces(prepared)]
             except BaseException:
                 self.learner, self.learner.names, self.labels = before
-                self.rows, self.class_weights, self.reservoir = counts
+                self.rows, self.class_weights, self.reservoir, self.intervals = counts
                 raise
-            commit()
-            if new and parts[0].ndim == 2:  # a class has the score 0 before it appears
+            prepared.commit()
+            if prepared.new and parts[0].ndim == 2:  # a class has the score 0 before it appears
                 width = parts[-1].shape[1]
                 for k, part in enumerate(parts):
                     parts[k] = np.pad(part, [(0, 0), (0, width - part.shape[1])])
@@ -252,27 +274,24 @@ class Model:
                 self.reservoir.keep(place, row_of_dict(row, self.learner.names.columns))
             return score
 
-    def learn_rows(self, rows: Rows, not_fresh: Float | None = None) -> Float:
+    def learn_rows(self, rows: Rows, *, calibrate: bool = True) -> tuple[Float, Float]:
         """Learn rows with coded targets; returns the scores made before each was used.
 
-        `not_fresh`, if given, is filled with the scores without recent labels.
+        They are those with the last label known, and those without recent labels. With `calibrate`,
+        declared intervals learn, too: rows that were learned before would make them too narrow.
         """
         with self.lock:
             given = rows
             after = None
             if self.class_weights is not None:
                 rows, after = self.class_weights.weighed(rows, self.labels, self.task == "binary")
-            scores = self.learner.learn(rows, not_fresh)
+            scores = self.learner.learn_both(rows)
+            if self.intervals is not None and calibrate:
+                self.intervals.learn(given, *scores)
             self.reservoir.add(given)
             self.class_weights = after
             self.rows += len(rows)
             return scores
-
-    def learn_both(self, rows: Rows) -> tuple[Float, Float]:
-        """Learn rows; returns the scores with the last label known, and without recent labels."""
-        with self.lock:
-            not_fresh = self.learner._room(len(rows))
-            return self.learn_rows(rows, not_fresh), not_fresh
 
     def predict_rows(self, rows: Rows, *, fresh: bool = False) -> Float:
         """Scores of rows that were prepared for the learner, each as if it were the next one."""
@@ -293,11 +312,13 @@ class Model:
         with self.lock:
             if self._is_plain_row(X):
                 return np.array([self.score_one(X, fresh=fresh)])
-            return self.predict_rows(rows_of(self, X, unknown=unknown)[0], fresh=fresh)
+            return self.predict_rows(self.prepared(X, unknown=unknown).rows, fresh=fresh)
 
     def _is_plain_row(self, X: Any) -> bool:
         """Whether the learner itself takes X: a dict of its features."""
-        return type(X) is dict and self.class_weights is None and self.by_name
+        if self.class_weights is not None or self.intervals is not None:
+            return False
+        return type(X) is dict and self.by_name
 
     def predict(self, X: Any, *, unknown: Unknown = "error", fresh: bool = False) -> Any:
         """The class or the number of each row; a dict is one row and gives one value.
@@ -319,6 +340,80 @@ class Model:
         if self.task == "multilabel":
             return found[0].tolist()
         return dict(zip(self.classes, found[0].tolist(), strict=True))
+
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float | None = None,
+        *,
+        unknown: Unknown = "error",
+        fresh: bool = False,
+    ) -> Float:
+        """The interval of each row: (rows, 2) with lower and upper ends; for a dict, (2,).
+
+        Several declared coverages are one more axis, unless one is chosen. They never cross.
+        Until two targets are known, intervals are all real numbers. `unknown` and `fresh` are
+        those of `predict`.
+        """
+        if self.task != "regression":
+            raise ValueError("intervals are of numbers; for classes, use predict_set")
+        return self._interval(X, coverage, unknown, fresh).astype(np.float64, copy=False)
+
+    def predict_set(
+        self,
+        X: Any,
+        coverage: float | None = None,
+        *,
+        unknown: Unknown = "error",
+        fresh: bool = False,
+    ) -> Bool:
+        """Which classes are in the set of each row: (rows, classes), never none of them.
+
+        For a dict, (classes,). Several declared coverages are one more axis, unless one is chosen.
+        The set always contains the class that `predict` answers.
+        """
+        if self.task == "regression":
+            raise ValueError("sets are of classes; for numbers, use predict_interval")
+        return self._interval(X, coverage, unknown, fresh).astype(np.bool_, copy=False)
+
+    def _interval(
+        self, X: object, coverage: float | None, unknown: Unknown, fresh: bool
+    ) -> Float | Bool:
+        with self.lock:
+            self._declared().refuse_undeclared(coverage)
+            rows = self.prepared(X, unknown=unknown).rows
+            found = self.interval_rows(rows, self.predict_rows(rows, fresh=fresh), fresh=fresh)
+            found = self._declared().chosen(found, coverage)
+        return found[0] if isinstance(X, Mapping) else found
+
+    def interval_rows(self, rows: Rows, scores: Float, *, fresh: bool = False) -> Float | Bool:
+        """The intervals or sets of all declared coverages around the scores of prepared rows."""
+        with self.lock:
+            return self.of_known_classes(self._declared().predict(rows, scores, fresh))
+
+    def of_known_classes(self, found: Float | Bool) -> Float | Bool:
+        """Sets without the classes for which the learner only has room; intervals as they are."""
+        if self.task == "regression":
+            return found
+        if len(self.classes) == 1:
+            return np.ones_like(found[:, :1])
+        return found[:, : len(self.labels)]
+
+    def _declared(self) -> Intervals:
+        if self.intervals is None:
+            raise ValueError(
+                "no coverage was declared when the model was made: make it with intervals=(0.9,)"
+            )
+        return self.intervals
+
+    def interval_coverage(self, *, fresh: bool = True) -> list[Coverage]:
+        """The coverage of progressive intervals or sets so far, with its certified limits.
+
+        There is one entry per declared coverage. With `fresh`, it is about the answer with the
+        last label known, otherwise about the one without recent labels.
+        """
+        with self.lock:
+            return self._declared().coverage(fresh=fresh)
 
     def answers(self, scores: Float) -> NDArray[Any]:
         """The class of each row, or the number; classes have the type of the labels."""
@@ -386,7 +481,7 @@ class Model:
         if there are several. With `fresh`, `(recent targets)` is what the last targets add.
         """
         with self.lock:
-            return explained(self, rows_of(self, x, unknown=unknown)[0], fresh)
+            return explained(self, self.prepared(x, unknown=unknown).rows, fresh)
 
     def input_names(self) -> list[str]:
         """The columns of the input, in the order of `importances`: a category or a date is one."""
@@ -435,6 +530,8 @@ class Model:
         with self.lock:
             by_column = factors_by_column(self, factors)
             self.learner.rescale(by_column)
+            if self.intervals is not None:
+                self.intervals.rescale(by_column)
             self.reservoir.rescale(by_column)
 
     def certificate(self, **options: Any) -> "Certificate | BlendCertificate":

@@ -1,36 +1,42 @@
-"""Archives: many models in one file, which are loaded one by one.
+"""Archives: many models in one SQLite file, which are loaded one by one.
 
-An archive is a safetensors file of bytes: `models` holds whole model files (model-format.md),
-each with a digest of its own; an index, sorted by name, says where each one is. Opening it checks
-the index, reading a model reads the bytes of that model, so that a file may hold millions.
+Opening an archive reads the names and compares their digest; reading a model reads the bytes of
+that model, which have a digest of their own. So a file may hold millions (model-format.md).
 """
 
-import json
+import errno
 import os
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from hashlib import blake2b
-from typing import Any, BinaryIO
+from typing import Any
+from urllib.request import pathname2url
 
-import numpy as np
-from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-
-from unitless.persistence.container import ModelFileError, Pathlike, replacing
+from unitless.persistence.container import (
+    FORMAT,
+    SQLITE,
+    ModelFileError,
+    Pathlike,
+    replacing,
+    require_format,
+)
 from unitless.persistence.saving import from_bytes
 
-NAME, FORMAT = "unitless.many", 1
-ROOM = 4096
-"""Bytes kept for the header, which is known last; safetensors allows trailing blanks."""
-INDEX = ("names", "name_ends", "starts", "ends")
+SCHEMA = f"""
+    PRAGMA journal_mode = OFF;
+    PRAGMA user_version = {FORMAT};
+    CREATE TABLE models (name BLOB PRIMARY KEY, model BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE contents (digest BLOB NOT NULL);
+"""
+NAMES = "SELECT name FROM models ORDER BY name"
 
 
 @contextmanager
 def many_writer(path: Pathlike) -> Iterator[Callable[[str, bytes], None]]:
     """A function that adds a model, as `as_bytes` makes it, under a name.
 
-    The file appears at the end, if there was no error.
+    The file takes its place at the end, if there was no error; until then the old one can be read.
 
     >>> import tempfile
     >>> from unitless.learners import Coordinate
@@ -43,46 +49,37 @@ def many_writer(path: Pathlike) -> Iterator[Callable[[str, bytes], None]]:
     ...     print(list(store), store["bob"].loss.name)
     ['ann', 'bob'] hinge
     """
-    places: dict[bytes, tuple[int, int]] = {}
-    with replacing(path) as file:
-        file.write(b" " * ROOM)
+    with (
+        replacing(path) as file,
+        closing(sqlite3.connect(file.name, isolation_level=None)) as database,
+    ):
 
         def add(name: str, model: bytes) -> None:
-            key = name.encode("utf-8", "surrogatepass")
-            if key in places:
-                raise ValueError(f"there is a model {name!r} already")
-            start = file.tell() - ROOM
-            file.write(model)
-            places[key] = start, start + len(model)
+            try:
+                database.execute("INSERT INTO models VALUES (?, ?)", (_key(name), model))
+            except sqlite3.IntegrityError:
+                raise ValueError(f"there is a model {name!r} already") from None
 
-        yield add
-        _write_index(file, dict(sorted(places.items())))
-
-
-def _write_index(file: BinaryIO, places: dict[bytes, tuple[int, int]]) -> None:
-    """Write the index behind the models, and the header before them."""
-    names = np.frombuffer(b"".join(places), dtype=np.uint8)
-    name_ends = np.cumsum([len(name) for name in places], dtype=np.int64)
-    spans = np.array([*places.values()], dtype=np.int64).reshape(-1, 2)
-    index = [names, name_ends, *np.ascontiguousarray(spans.T)]
-    at = file.tell() - ROOM
-    entries: dict[str, Any] = {
-        "__metadata__": {NAME: json.dumps([FORMAT, _digest(index)])},
-        "models": {"dtype": "U8", "shape": [at], "data_offsets": [0, at]},
-    }
-    for name, part in zip(INDEX, index, strict=True):
-        file.write(part.data)
-        dtype = "U8" if name == "names" else "I64"
-        offsets = [at, at + part.nbytes]
-        entries[name] = {"dtype": dtype, "shape": [len(part)], "data_offsets": offsets}
-        at += part.nbytes
-    file.seek(0)
-    file.write((ROOM - 8).to_bytes(8, "little"))
-    file.write(json.dumps(entries).encode().ljust(ROOM - 8))
+        try:
+            database.executescript(SCHEMA)
+            database.execute("BEGIN")
+            yield add
+            database.execute("INSERT INTO contents VALUES (?)", (_digest(database),))
+            database.execute("COMMIT")
+        except sqlite3.OperationalError as error:  # such as a full disk
+            raise OSError(errno.EIO, str(error), os.fspath(path)) from None
 
 
-def _digest(index: Sequence[NDArray[Any]]) -> str:
-    return blake2b(b"".join(part.data for part in index), digest_size=16).hexdigest()
+def _key(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _digest(database: sqlite3.Connection) -> bytes:
+    """The digest of all names, each with its length."""
+    made = blake2b(digest_size=16)
+    for (name,) in database.execute(NAMES):
+        made.update(len(name).to_bytes(8, "little") + name)
+    return made.digest()
 
 
 class Many(Mapping[str, Any]):
@@ -96,37 +93,41 @@ class Many(Mapping[str, Any]):
 
     def __init__(self, path: Pathlike) -> None:
         self.path = os.fspath(path)
+        with open(path, "rb") as file:
+            if file.read(len(SQLITE)) != SQLITE:
+                raise ModelFileError(path, "it is not a file of many models, or it is damaged")
+        with self._opened() as database:
+            number = database.execute("PRAGMA user_version").fetchone()[0]
+            require_format(path, number)
+            if database.execute("SELECT digest FROM contents").fetchall() != [(_digest(database),)]:
+                raise ModelFileError(path, "it is damaged: its names are not what was written")
+            self._count: int = database.execute("SELECT count(*) FROM models").fetchone()[0]
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """The file, to be read; what SQLite refuses is an error that names it."""
+        place = f"file:{pathname2url(os.path.abspath(self.path))}?mode=ro"
         try:
-            file = safe_open(path, "numpy").__enter__()  # type: ignore[no-untyped-call]
-            number, digest = json.loads(file.metadata()[NAME])
-            self._models = file.get_slice("models")
-            index = [file.get_tensor(name) for name in INDEX]
-        except (SafetensorError, KeyError, TypeError, ValueError):
+            with closing(sqlite3.connect(place, uri=True)) as database:
+                database.execute("PRAGMA trusted_schema = OFF")
+                yield database
+        except (sqlite3.Error, TypeError, UnicodeDecodeError) as error:
             raise ModelFileError(
-                path, "it is not a file of many models, or it is damaged"
+                self.path, f"it is not a file of many models, or it is damaged ({error})"
             ) from None
-        if number != FORMAT:
-            raise ModelFileError(path, f"its format {number!r} is not known: update unitless")
-        if _digest(index) != digest:
-            raise ModelFileError(path, "it is damaged: its index is not what was written")
-        self._names, self._name_ends, self._starts, self._ends = index
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return self._count
 
     def __iter__(self) -> Iterator[str]:
-        return (self._name(k).decode("utf-8", "surrogatepass") for k in range(len(self)))
-
-    def _name(self, k: int) -> bytes:
-        start = self._name_ends[k - 1] if k else 0
-        return bytes(self._names[start : self._name_ends[k]])
+        with self._opened() as database:
+            for (name,) in database.execute(NAMES):
+                yield name.decode("utf-8", "surrogatepass")
 
     def __getitem__(self, name: str) -> Any:
-        key = name.encode("utf-8", "surrogatepass")
-        k = bisect_left(range(len(self)), key, key=self._name)
-        if k == len(self) or self._name(k) != key:
+        with self._opened() as database:
+            query = "SELECT model FROM models WHERE name = ?"
+            found = database.execute(query, (_key(name),)).fetchone()
+        if found is None:
             raise KeyError(name)
-        start = int(self._starts[k])
-        end = int(self._ends[k])
-        data = self._models[start:end].tobytes()
-        return from_bytes(f"{self.path}, model {name!r}", data)
+        return from_bytes(f"{self.path}, model {name!r}", found[0])

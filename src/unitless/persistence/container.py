@@ -39,6 +39,8 @@ TYPES = {
     np.dtype("uint8"): "U8",
 }
 """The types of arrays in a model file, and their names in safetensors."""
+SQLITE = b"SQLite format 3\0"
+"""The first bytes of an archive of many models."""
 NAME = "unitless"
 """Key of our text in the metadata of safetensors: a digest, a blank and the header."""
 LEVEL = 3
@@ -80,6 +82,8 @@ def packed(header: dict[str, Any], arrays: Arrays) -> bytes:
 
 def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays that were `packed`; errors name the path."""
+    if data.startswith(SQLITE):
+        raise ModelFileError(path, "it holds many models: open it with unitless.persistence.Many")
     try:
         data = decompressed(data)
         arrays = load(data)
@@ -87,8 +91,6 @@ def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
         metadata = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
     except DAMAGE as error:
         raise ModelFileError(path, f"it is not a model file, or it is damaged ({error})") from None
-    if f"{NAME}.many" in metadata:
-        raise ModelFileError(path, "it holds many models: open it with unitless.persistence.Many")
     if NAME not in metadata:
         raise ModelFileError(path, "it is a safetensors file, and not one of a Unitless model")
     digest, _, text = metadata[NAME].partition(" ")
@@ -100,6 +102,12 @@ def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
         raise ModelFileError(path, f"its header is damaged ({error!r})") from None
     if not is_whole:
         raise ModelFileError(path, "it is damaged: its contents are not what was written")
+    require_format(path, number)
+    return header, {name: array.copy() for name, array in arrays.items()}
+
+
+def require_format(path: Pathlike, number: object) -> None:
+    """Refuse a file of a format that this version of the package does not read."""
     if not isinstance(number, int) or number < 1:
         raise ModelFileError(path, f"its format {number!r} is not a number")
     if number > FORMAT:
@@ -108,7 +116,6 @@ def unpacked(path: Pathlike, data: bytes) -> tuple[dict[str, Any], Arrays]:
             f"it has format {number}, and this version of the package ({__version__}) reads up to "
             f"{FORMAT}: update unitless",
         )
-    return header, {name: array.copy() for name, array in arrays.items()}
 
 
 def decompressed(data: bytes) -> bytes:

@@ -23,6 +23,8 @@ from unitless.persistence import container
 from unitless.persistence.as_json import as_json, from_json, made, spec_of
 from unitless.persistence.container import DAMAGE, FORMAT, Arrays, ModelFileError, Pathlike
 from unitless.state import remembered, restore
+from unitless.uncertainty import Intervals
+from unitless.uncertainty.intervals import checked_coverages
 
 ENTRY = 64
 """An array takes more than this many bytes of the header of safetensors."""
@@ -72,6 +74,15 @@ class SavedEncoder(msgspec.Struct, forbid_unknown_fields=True):
     features: list[tuple[Any, Any]]
 
 
+class SavedIntervals(msgspec.Struct, forbid_unknown_fields=True):
+    """The arguments of `Intervals`, and the facts of its parts."""
+
+    coverages: list[float]
+    classes: bool
+    two_answers: bool
+    facts: dict[str, Any]
+
+
 class SavedModel(msgspec.Struct, forbid_unknown_fields=True):
     """The fields of a `Model`, without its learner."""
 
@@ -84,6 +95,7 @@ class SavedModel(msgspec.Struct, forbid_unknown_fields=True):
     class_weights: SavedClassWeights | None
     parameters: dict[str, Any] | None
     reservoir: SavedReservoir
+    intervals: SavedIntervals | None = None
 
 
 class SavedLearner(msgspec.Struct, forbid_unknown_fields=True):
@@ -169,6 +181,10 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
     for name, (to_json, _) in CONVERTED.items():
         if own[name] is not None:
             own[name] = to_json(own[name])
+    if model.intervals is not None:
+        found, facts = remembered(model.intervals)
+        arrays |= {f"intervals.{name}": array for name, array in found.items()}
+        own["intervals"] = {**model.intervals._arguments(), "facts": facts}
     own["reservoir"], kept = model.reservoir.state()
     arrays |= {f"reservoir.{name}": array for name, array in kept.items()}
     if model.parameters is not None:
@@ -176,6 +192,7 @@ def _fields(model: Model, arrays: Arrays) -> dict[str, Any]:
         if isinstance(parameters["learner"], Learner):  # `fit` starts from it, so it is saved, too
             parameters["learner"] = _packed(parameters["learner"], "given", arrays)
         parameters["interactions"] = list(parameters["interactions"])
+        parameters["intervals"] = list(checked_coverages(parameters.get("intervals")))
         if "class_weight" in parameters:
             parameters["class_weight"] = as_json(parameters["class_weight"])
         if not isinstance(parameters["random_state"], int | None):
@@ -243,11 +260,17 @@ def _loaded(written: dict[str, Any], arrays: Arrays, size: int) -> Any:
     if parameters := own.get("parameters"):
         if isinstance(parameters["learner"], dict):
             parameters["learner"] = _unpacked(parameters["learner"], "given", arrays, size)
+        parameters["intervals"] = tuple(parameters.get("intervals", ()))
         if "class_weight" in parameters:
             parameters["class_weight"] = from_json(parameters["class_weight"])
     for name, (_, of_json) in CONVERTED.items():
         if own.get(name) is not None:
             own[name] = of_json(own[name])
+    if declared := own.get("intervals"):
+        facts = declared["facts"]
+        declared = {name: each for name, each in declared.items() if name != "facts"}
+        own["intervals"] = Intervals(**declared)
+        restore(own["intervals"], _under("intervals", arrays), facts)
     own["reservoir"] = Reservoir.from_state(own["reservoir"], _under("reservoir", arrays))
     return Model(learner=learner, **own)
 

@@ -8,6 +8,8 @@
 `information_test`           whether the features carry information, valid at any time
 `adversaries`                the games that prove the lower bounds, against any learner
 ============================ ==================================================================
+
+It may import learners and the Blend, and nothing that knows models or files.
 """
 
 from unitless.regret import adversaries, bounds, lower_bounds, normalised_bounds, penalties

@@ -100,14 +100,16 @@ def with_diagonal(spec: Spec | None, low: float, high: float) -> Spec | None:
 def wider(points: list[list[float]]) -> list[list[float]]:
     """Return the means of consecutive windows, at most `WINDOWS` of them, all of the same length.
 
+    A point is a number of rows, and one or several means.
+
     >>> wider([[k, float(k)] for k in range(1, 102)])[-2:]
     [[98, 97.5], [100, 99.5]]
     """
     width = max(math.ceil(len(points) / WINDOWS), 1)
     made = []
     for stop in range(width, len(points) + 1, width):
-        losses = [loss for _, loss in points[stop - width : stop]]
-        made.append([points[stop - 1][0], sum(losses) / width])
+        columns = zip(*(losses for _, *losses in points[stop - width : stop]), strict=True)
+        made.append([points[stop - 1][0], *(sum(losses) / width for losses in columns)])
     return made
 
 

@@ -11,6 +11,7 @@ from unitless.report.charts import (
     axis,
     chart,
     colour,
+    layered,
     loss_axis,
     over_rows,
     wider,
@@ -22,6 +23,7 @@ NAMES = TITLES | {"coordinate": "Algorithm 1", "ogd": "gradient descent"}
 """What learners of a comparison are called in its figure."""
 MIN_ROWS = 8  # averages over fewer rows are not shown: they would hide the others
 SHOWN_MEMBERS = 7
+BAND = 100  # rows of the sample whose intervals are shown
 DOTS = {"type": "circle", "color": "var(--c0)", "opacity": 0.5, "size": 22}
 
 
@@ -217,6 +219,51 @@ def residuals(results: Results) -> Figure:
     return Figure("Errors over time", text, spec, True)
 
 
+def band(results: Results) -> Figure:
+    """Show the intervals around predictions, and the targets, for a sample of the rows."""
+    finite = [each for each in results.get("band") or () if None not in each]
+    ends = {int(row): (low, high) for row, low, high in finite}
+    declared = results.get("intervals") or [{"asked": 0.0}]
+    share = f"{100 * max(own['asked'] for own in declared):g} %"
+    records = []
+    for record in _sample(results)[-BAND:]:
+        if record["rows"] in ends:
+            low, high = ends[record["rows"]]
+            records.append(record | {"low": low, "high": high})
+    what = results["target"] or "value"
+    y = axis("actual", f"{what} and its interval", scale={"zero": False})
+    spec = chart(records, DOTS | {"color": "var(--c1)"}, x=ROWS_AXIS, y=y)
+    if spec is not None:
+        ends_of_bars = {"y": axis("low", y["title"]), "y2": {"field": "high"}, "x": ROWS_AXIS}
+        bars = {"type": "rule", "color": "var(--c0)", "opacity": 0.35, "strokeWidth": 3}
+        spec = layered(spec, below={"mark": bars | {"clip": True}, "encoding": ends_of_bars})
+    text = (
+        f"The last rows of a sample: the interval that was given for {share} coverage before the "
+        "target was known, and the target."
+    )
+    return Figure("Intervals around predictions", text, spec, True)
+
+
+def coverage_over_time(results: Results) -> Figure:
+    """Show the share of rows that intervals or sets covered, by window."""
+    declared = results.get("intervals") or []
+    records = []
+    for rows, *shares in wider(results.get("interval_curve") or []):
+        for own, share in zip(declared, shares, strict=True):
+            name = f"{100 * own['asked']:g} % asked for"
+            records.append({"rows": rows, "covered": share, "coverage": name})
+    if len(records) <= len(declared):
+        records = []
+    y = axis("covered", "share of rows covered", scale={"zero": False})
+    told = [
+        f"{100 * own['share']:.1f} % of all rows are covered where {100 * own['asked']:g} % were "
+        f"asked for, and at least {100 * own['low']:.1f} % was certain whatever the data are"
+        for own in declared
+    ]
+    text = "The share of rows covered by window: " + "; ".join(told) + "."
+    return Figure("Coverage over time", text, over_rows(records, y, "coverage"), True)
+
+
 def _sample(results: Results) -> list[Record]:
     records = []
     for row, target, score in results.get("sample") or ():
@@ -230,6 +277,8 @@ FIGURES = (
     confusion,
     predicted_against_actual,
     residuals,
+    band,
+    coverage_over_time,
     roc,
     precision_recall,
     calibration,

@@ -1,14 +1,16 @@
 """The page that compares several runs."""
 
 import math
-import statistics
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from unitless.evaluation import LABELS
 from unitless.report.charts import Figure, Results, loss_axis, over_rows, shown, wider
 from unitless.report.page import boxes, filled, section, table
 from unitless.report.verdict import certainty
+from unitless.uncertainty import LossDifference
 
 
 def unlike(runs: Sequence[Results]) -> str | None:
@@ -79,12 +81,15 @@ def _verdict(runs: Sequence[Results], names: Sequence[str]) -> list[str]:
     less = f" ({100 * (1 - best / loss):.3g} % less)" if loss > 0 else ""
     text = f"{first} has the smallest loss: {shown(best)}, then {second} with {shown(loss)}{less}."
     there = dict(other["curve"])
-    differences = [there[rows] - loss for rows, loss in run["curve"] if rows in there]
-    return [
-        text,
-        f"This is {certainty(differences, statistics.mean(differences or [0]))}",
-        *sentences,
-    ]
+    windows = [(rows, loss - there[rows]) for rows, loss in run["curve"] if rows in there]
+    test = LossDifference()
+    test.add(np.array([difference for _, difference in windows]))
+    made = test.verdict()
+    tested = None
+    if made is not None:
+        row = None if made.row is None else windows[made.row - 1][0]
+        tested = made._replace(row=row)._asdict()
+    return [text, f"This is {certainty(tested)}", *sentences]
 
 
 def _losses(runs: Sequence[Results], names: Sequence[str]) -> Figure:

@@ -1,12 +1,9 @@
 """The verdict of a report: how good the predictions are, and whether that is certain."""
 
 import math
-import statistics
 
 from unitless.report.charts import Results, shown
 
-MIN_WINDOWS = 8  # with fewer windows of the learning curve, nothing is called certain
-CERTAIN = 3  # standard errors that make a difference certain
 GRADES = {
     0.9: "far better",
     0.5: "much better",
@@ -26,13 +23,12 @@ RIVALS = {
 def verdict(results: Results) -> list[str]:
     """Return sentences; the first compares with the better of best constant and last label.
 
-    >>> curve = [[10 * k, 0.2 + 0.01 * (k % 2)] for k in range(1, 21)]
     >>> facts = {"task": "binary", "target": "spam", "rows": 200, "loss": "logistic"}
     >>> facts |= {"metrics": {"loss": 0.2}, "baseline": {"loss": 0.6}, "learner": "blend"}
     >>> print(*verdict(facts | {"curve": curve}), sep="\\n")
     Predictions of spam are much better than the best constant: the logistic loss is 0.2 instead
     of 0.6 (67 % less).
-    This is certain: the difference is 349 times its standard error.
+    This is certain (95 %, at any time) since row 120: by 0.35 to 0.45 per row.
     """
     loss = results["metrics"].get("loss")
     if loss is None or not results["baseline"]:
@@ -47,7 +43,9 @@ def verdict(results: Results) -> list[str]:
     last = (results.get("last") or {}).get("loss", math.inf)
     repeating = f"repeating the last {'value' if results['task'] == 'regression' else 'class'}"
     baseline, name = min((constant, "the best constant"), (last, repeating))
-    certain = certainty([loss for _, loss in results["curve"]], loss - constant)
+    verdicts = results.get("verdicts") or {}
+    against = "constant" if baseline == constant else "last"
+    certain = certainty(verdicts.get(against))
     what = f" of {results['target']}" if results["target"] else ""
     compared = _compared(results, loss, baseline, name)
     sentences = [f"Predictions{what} are {compared}{_in_other_words(results)}."]
@@ -58,9 +56,8 @@ def verdict(results: Results) -> list[str]:
     else:
         if last < loss:
             sentences.append("The rows come in an order that the features do not explain.")
-        sentences.append(
-            f"Against the best constant, a loss of {shown(constant)}, this is {certain}"
-        )
+        sentences.append(f"This is {certain}")
+        sentences.append(f"The best constant has a loss of {shown(constant)}.")
     return sentences + _against_rivals(results)
 
 
@@ -86,12 +83,21 @@ def _without_recent_labels(results: Results, late: dict[str, float]) -> list[str
     compared = _compared(results, late["loss"], constant, "the best constant")
     last = (results.get("last") or {}).get("loss")
     repeating = "" if last is None else f"; repeating the last label has {shown(last)}"
-    return [
+    verdicts = results.get("verdicts") or {}
+    sentences = [
         f"If labels come later than the next row, predictions{what} are {compared}{words}.",
+        f"This is {certainty(verdicts.get('constant_not_fresh'))}",
         "If every label is known before the next row, the loss is "
         f"{shown(results['metrics']['loss'])}{repeating}.",
-        "Say which it is with --delay.",
     ]
+    if last is not None:
+        side = _side(verdicts.get("last"))
+        sentences.append(f"That this is {side} is {certainty(verdicts.get('last'))}")
+    return [*sentences, "Say which it is with --delay."]
+
+
+def _side(found: Results | None) -> str:
+    return "worse" if found and found["mean"] > 0 else "better"
 
 
 def _in_other_words(results: Results) -> str:
@@ -110,19 +116,26 @@ def _in_other_words(results: Results) -> str:
     return ""
 
 
-def certainty(losses: list[float], difference: float) -> str:
-    """Say whether a difference is certain, given losses by window that scatter."""
-    if len(losses) < MIN_WINDOWS:
+def certainty(found: Results | None) -> str:
+    """Say whether a difference of losses is certain, and between which limits it is.
+
+    >>> certainty({"mean": -0.4, "low": -0.45, "high": -0.35, "row": 120, "level": 0.95})
+    'certain (95 %, at any time) since row 120: by 0.35 to 0.45 per row.'
+    """
+    if not found:
         return "not certain: there are too few rows to tell."
-    error = statistics.stdev(losses) / math.sqrt(len(losses))
-    ratio = abs(difference) / error if error else math.inf
-    if ratio >= CERTAIN:
-        times = f"{ratio:.3g}" if ratio < 1000 else "over 1,000"
-        return f"certain: the difference is {times} times its standard error."
-    return (
-        f"not certain: the difference is only {ratio:.2g} times its standard error. "
-        "More rows would tell."
-    )
+    level = f"{100 * found['level']:g} %, at any time"
+    low, high = found["low"], found["high"]
+    if low is None or high is None:
+        return f"not certain ({level}): more rows would tell."
+    if found["row"] is None:
+        between = f"the difference per row is between {shown(low)} and {shown(high)}"
+        return f"not certain ({level}): {between}."
+    certain = f"certain ({level}) since row {found['row']:,}"
+    if low <= 0 <= high:  # it was, and what came later differs
+        return f"{certain}, but not of all rows: it is between {shown(low)} and {shown(high)} now."
+    ends = sorted((abs(low), abs(high)))
+    return f"{certain}: by {shown(ends[0])} to {shown(ends[1])} per row."
 
 
 def _against_rivals(results: Results) -> list[str]:

@@ -19,7 +19,7 @@ from unitless.regret.bounds import theorem_1, theorem_1_sharp
 from unitless.regret.lower_bounds import streeter_mcmahan, streeter_mcmahan_shape
 from unitless.state import Float
 
-MAX_EXPONENT = 500.0
+MAX_POTENTIAL_EXPONENT = 500.0
 """As in `unitless.learners.coordinate`."""
 
 
@@ -62,7 +62,7 @@ def _largest_losses(T: int, alpha: float, wealth: float) -> Float:
 def _weights(h: Float, t: int, alpha: float) -> Float:
     """The weights of Algorithm 1 with s2 = t and x = 1, without their factor eps / (alpha t d)."""
     exponents = (h * h + 1.0) / t * (0.5 / alpha)
-    return h / t * np.exp(np.minimum(exponents, MAX_EXPONENT))
+    return h / t * np.exp(np.minimum(exponents, MAX_POTENTIAL_EXPONENT))
 
 
 def lattice(T: int, *, alpha: float = 1.2, wealth: float = 1.0) -> Lattice:

@@ -1,0 +1,1 @@
+"""Tests of intervals, verdicts and alarms."""
