@@ -186,7 +186,7 @@ def run_vw(kept: dict[str, Any]) -> Iterator[str]:
                     regret = unit * vw(path, given, setting, seed)
                     best = data.rewards.max(axis=1).mean()
                     found[f"{kind} {setting}"] = loss(data, best - regret)
-            kept[key] = found
+            kept[key] = summary_of(found)
             yield key
 
 
@@ -294,7 +294,7 @@ def run_coverage(kept: dict[str, Any]) -> Iterator[str]:
 def table(results: dict[str, Any]) -> None:
     own = {key: found["bandit"] for key, found in results["unitless"].items()}
     everything = {key: found["all labels"] for key, found in results["unitless"].items()}
-    rivals = {key: summary_of(found) for key, found in results.get("vw", {}).items()}
+    rivals = results.get("vw", {})
     print(f"{'set':20} {'ours':>7} {'best':>7} {'raw':>7} {'default':>7} {'labels':>7}")
     ratios: dict[str, list[float]] = {"standardised": [], "default": [], "labels": []}
     won = 0

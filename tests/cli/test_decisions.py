@@ -113,6 +113,13 @@ def test_a_saved_policy_decides_and_stays_as_it_is(log, tmp_path, run):
     assert line["action"] == lines[0]["action"]
 
 
+def test_a_category_stays_one_where_a_file_shows_numbers_only(log, tmp_path, run):
+    run("evaluate", log, *LOG, "--category", "age", "--save", tmp_path / "offers", "--quiet")
+    (tmp_path / "new.csv").write_text("age,other\n20,1\n30,2\n")
+    printed = run("decide", tmp_path / "offers", tmp_path / "new.csv")
+    assert len(printed.splitlines()) == 3
+
+
 def test_json_lines_give_the_same(log, tmp_path, run):
     expected = run("evaluate", log, *LOG, "--probability", "p")
     rows = [

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import os
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
@@ -92,8 +93,12 @@ def _check(options: CommandOptions) -> None:
             raise ValueError(f"{mode} cannot be combined with {spelt(name)}")
 
 
-def _tables(options: CommandOptions) -> Iterator[FileBlock]:
+def _tables(options: CommandOptions, kinds: Mapping[str, str] | None = None) -> Iterator[FileBlock]:
+    """The blocks of a table; `kinds` are those of columns that a bandit knows."""
     reading = options.reading()
+    known = {name: kind for name, kind in (kinds or {}).items() if kind in ("number", "category")}
+    if known:
+        reading["types"] = known | reading.get("types", {})
     format = reading.get("format") or common_format(options.data, format_of)
     if format in SPARSE:
         raise ValueError(f"decisions need a table (CSV, JSON lines, Parquet), not {format} text")
@@ -402,7 +407,14 @@ def write_decisions(options: CommandOptions) -> None:
         writer.writerow(["row", "action", "probability"])
     row = 0
     with warnings_as_notes(options.quiet), Stopper() as stopper:
-        for block in stopper.waiting_for(_tables(options)):
+        encoder = bandit.encoding.encoder
+        kinds = {} if encoder is None else encoder.kinds
+        if kinds and os.path.isfile(options.data[0]):  # a file may lack some of the columns
+            beginning = next(_tables(options)).frame
+            kinds = {
+                name: kinds[name] for name in getattr(beginning, "columns", ()) if name in kinds
+            }
+        for block in stopper.waiting_for(_tables(options, kinds)):
             if not len(block):
                 continue
             found = bandit.choose(block.frame, actions)
