@@ -6,6 +6,7 @@ and certificates, and nothing that uses a model: estimators, evaluation, the com
 """
 
 import os
+from typing import Any
 
 from unitless.model.file_settings import FileSettings
 from unitless.model.intake import Prepared
