@@ -1,4 +1,4 @@
-"""Code targets as numbers, for every interface: the one place that does.
+"""Code targets as numbers, for every interface.
 
 Two classes are -1 and +1, several are 0, 1, 2, ...; the labels by code are a list. Of two classes
 the first is -1, but a label equal to 1 (True) is +1 also if it comes first: then the list is

@@ -37,7 +37,7 @@ class Expert(NamedTuple):
     """Whether it stays only while there are at most 256 features."""
     role: str = "main"
     """main; tracker (stacked with a small prior); guarantee (mixed for its theorem, not stacked);
-    late (stacked little by little: a weight that the stacker learns costs some nats)"""
+    late (stacked little by little, because each weight that the stacker learns adds to the loss)"""
     steep: bool = False
     """Whether the stacker also sees the sign of its logit, softened: see `logistic`."""
     follows: bool = False

@@ -1,7 +1,7 @@
 """Convert learners, names of features and class labels to JSON, and back.
 
-A learner is its name with its parameters. Of names and labels strings are themselves; anything else
-is a list of its type and its value, so that 7 is not "7" and (1, 2) is not [1, 2].
+A learner becomes its name and its parameters. A name or label that is a string stays as it is; any
+other becomes a list of its type and its value, so that 7 is not "7" and (1, 2) is not [1, 2].
 """
 
 import math

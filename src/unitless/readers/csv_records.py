@@ -72,7 +72,7 @@ def _patterns(dialect: Dialect) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
 def records(data: bytes, dialect: Dialect, *, final: bool = True) -> Iterator[Record]:
     """The records of a text, which ends in a newline if it is final.
 
-    A record that may go on after the text is left out. A misplaced quote makes its line bad.
+    A last record that may not be complete is left out. A misplaced quote makes its line bad.
 
     >>> [record.fields for record in records(b'a,"b\\nc"\\n"d""e",f\\n', Dialect(",", '"'))]
     [[b'a', b'b\\nc'], [b'd"e', b'f']]

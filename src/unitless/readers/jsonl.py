@@ -92,7 +92,7 @@ def _table(
     declared: Collection[str],
     options: Options,
 ) -> FileTable:
-    """The table of objects, of which the first is on that line; gives new names a kind.
+    """The table of the objects from line `first` on; new names get a kind.
 
     The kinds of the columns `declared` were given, and not yet compared with cells.
     """

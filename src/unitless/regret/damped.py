@@ -30,7 +30,7 @@ class Damped(NamedTuple):
     factors: Float
     levels: Float
     errors: Float
-    """At most this times s_i is the error of h_i: rounding, and directions dropped as noise."""
+    """The error of h_i (rounding, directions dropped as noise) is at most this number times s_i."""
 
     def least(self, product: float, error: float) -> float:
         """The smallest bound where h.u is at most product + error."""
