@@ -20,6 +20,7 @@ from unitless.decisions.bandit import Decisions, OnlineBandit
 from unitless.decisions.contexts import Contexts
 from unitless.decisions.exploration import Float, Ints
 from unitless.decisions.logs import LogEvaluation, Logged, named
+from unitless.decisions.offered_logs import OfferedLog, OfferedRows, name_of, offered_rows
 from unitless.decisions.simulation import Simulation
 from unitless.encoders import FrameEncoder
 from unitless.escaping import escaped, standard_output
@@ -27,7 +28,7 @@ from unitless.persistence.container import replace
 from unitless.readers import SPARSE, FileBlock, format_of
 from unitless.readers.files import common_format
 from unitless.report.charts import Results
-from unitless.suggestions import no_such_column
+from unitless.suggestions import listed, no_such_column
 
 ALPHA = 0.05
 POINTS = 200
@@ -37,8 +38,11 @@ TAKEN = (
     "save report results json quiet verbose no_color"
 )
 """The options that logs and the simulator take."""
+TABLES_ONLY = f"{READING} text interactions hash_bits max_levels"
+"""Those that --actions does not take, except for the format and the encoding."""
 Column = list[Contexts]
 """Cells of any type."""
+Block = FileBlock | OfferedRows
 
 
 def run_decisions(options: CommandOptions) -> None:
@@ -49,8 +53,12 @@ def run_decisions(options: CommandOptions) -> None:
     outputs = {"--save": options.save, "--report": options.report, "--results": options.results}
     check_outputs(outputs, [*options.data, options.policy])
     with warnings_as_notes(options.quiet), Stopper() as stopper:
-        blocks = stopper.waiting_for(_tables(options))
-        bandit, found = (_simulated if options.bandit else _valued)(options, blocks)
+        if options.bandit:
+            bandit, found = _simulated(options, stopper.waiting_for(_tables(options)))
+        elif options.actions is None:
+            bandit, found = _valued(options, stopper.waiting_for(_tables(options)))
+        else:
+            bandit, found = _valued(options, stopper.waiting_for(_offered(options)))
     found |= {
         "kind": "simulation" if options.bandit else "log",
         "source": options.source,
@@ -75,19 +83,23 @@ def run_decisions(options: CommandOptions) -> None:
 def _check(options: CommandOptions) -> None:
     """Options that belong together, and those that make no sense here."""
     mode = "--bandit" if options.bandit else "--action"
+    taken = {*TAKEN.split()}
+    if options.actions is not None and not options.bandit:
+        mode = "--actions"
+        taken -= {*TABLES_ONLY.split()} - {"format", "encoding"}
     for name in ("action", "reward"):
         if not options.bandit and getattr(options, name) is None:
             raise ValueError(f"logged decisions need {spelt(name)} COLUMN, too")
     if options.bandit:
         if options.target is None:
             raise ValueError("--bandit needs --target COLUMN, the classes")
-        for name in ("action", "reward", "probability", "policy", "reward_range"):
+        for name in ("action", "reward", "probability", "actions", "policy", "reward_range"):
             if getattr(options, name) is not None:
                 raise ValueError(f"--bandit cannot be combined with {spelt(name)}")
     elif options.target is not None:
         raise ValueError("--target cannot be combined with --action: give --reward COLUMN")
     for name, option in OPTIONS.items():
-        if name in TAKEN.split() or option.panel == "Arguments":
+        if name in taken or option.panel == "Arguments":
             continue
         if getattr(options, name) not in (option.default, (), None):
             raise ValueError(f"{mode} cannot be combined with {spelt(name)}")
@@ -105,8 +117,26 @@ def _tables(options: CommandOptions, kinds: Mapping[str, str] | None = None) -> 
     return readers.open_blocks(options.data, **options.strictness() | reading)
 
 
-def _columns(options: CommandOptions, block: FileBlock, *names: str | None) -> list[Column | None]:
+def _offered(options: CommandOptions) -> Iterator[OfferedRows]:
+    """The rows of JSON lines in which each decision has its own possible actions."""
+    format = options.format or common_format(options.data, format_of)
+    if format != "jsonl":
+        raise ValueError(f"--actions needs JSON lines, not {format}: use --format or another file")
+    excluded = {options.action, options.reward, options.probability, *options.ignore}
+    for file in options.data:
+        yield from offered_rows(file, options.actions, excluded, options.keep, options.encoding)
+
+
+def _columns(options: CommandOptions, block: Block, *names: str | None) -> list[Column | None]:
     """The values of some columns of a block; None for those that are not named."""
+    if isinstance(block, OfferedRows):
+        for name in names:
+            if name is not None and not any(name in record for record in block.records):
+                raise ValueError(no_such_column(name, block.records[0]))
+        return [
+            None if name is None else [record.get(name) for record in block.records]
+            for name in names
+        ]
     frame = block.frame
     assert frame is not None
     for name in names:
@@ -115,8 +145,10 @@ def _columns(options: CommandOptions, block: FileBlock, *names: str | None) -> l
     return [None if name is None else frame[name].to_list() for name in names]
 
 
-def _contexts(options: CommandOptions, block: FileBlock, *names: str | None) -> polars.DataFrame:
+def _contexts(options: CommandOptions, block: Block, *names: str | None) -> Contexts:
     """The columns of a block that are features."""
+    if isinstance(block, OfferedRows):
+        return block.records
     frame = block.frame
     assert frame is not None
     excluded = {*names, *options.ignore}
@@ -135,10 +167,15 @@ def _new_bandit(options: CommandOptions, actions: Sequence[Hashable] | None) -> 
 # Logs
 
 
-def _valued(options: CommandOptions, blocks: Iterable[FileBlock]) -> tuple[OnlineBandit, Results]:
+def _valued(options: CommandOptions, blocks: Iterable[Block]) -> tuple[OnlineBandit, Results]:
     names = options.action, options.reward, options.probability
-    bandit = _new_bandit(options, None)
-    log = LogEvaluation(bandit, alpha=ALPHA, bounds=_range(options.reward_range))
+    bounds = _range(options.reward_range)
+    if options.actions is None:
+        bandit = _new_bandit(options, None)
+        log = LogEvaluation(bandit, alpha=ALPHA, bounds=bounds)
+    else:
+        bandit = OnlineBandit()
+        log = OfferedLog(bandit, alpha=ALPHA, bounds=bounds)
     policy = _policy(options.policy) if options.policy else None
     for block in blocks:
         if len(block):
@@ -156,7 +193,7 @@ def _valued(options: CommandOptions, blocks: Iterable[FileBlock]) -> tuple[Onlin
 
 def _logged(
     options: CommandOptions,
-    block: FileBlock,
+    block: Block,
     actions: Column | None,
     rewards: Column | None,
     probabilities: Column | None,
@@ -166,7 +203,7 @@ def _logged(
     """The rows of a block; what cannot be learned is an error with its line."""
     assert actions is not None
     assert rewards is not None
-    checked = [_number(block, k, options.reward, cell) for k, cell in enumerate(rewards)]
+    checked = np.array([_number(block, k, options.reward, cell) for k, cell in enumerate(rewards)])
     for k, action in enumerate(actions):
         if action is None:
             raise ValueError(f"{_place(block, k, options.action)}: the action is missing")
@@ -186,15 +223,33 @@ def _logged(
         if len(part) < len(block):
             raise ValueError(f"--policy {options.policy} has fewer rows than the log")
         given = {policy[0]: np.array(part) if policy[0] == "matches" else part}
+    if isinstance(block, OfferedRows):
+        return _logged_offered(options, block, Logged(block.records, actions, checked, p, **given))
     contexts = _contexts(options, block, options.action, options.reward, options.probability)
-    return Logged(contexts, actions, np.array(checked), p, **given)
+    return Logged(contexts, actions, checked, p, **given)
 
 
-def _number(block: FileBlock, k: int, column: str, cell: object) -> float:
+def _logged_offered(options: CommandOptions, block: OfferedRows, logged: Logged) -> Logged:
+    """The same with the possible actions; names are text, as they are in JSON objects."""
+    actions = [*map(name_of, logged.actions)]
+    for k, action in enumerate(actions):
+        if action not in block.offered[k]:
+            known = listed(map(repr, block.offered[k]))
+            place = _place(block, k, options.action)
+            raise ValueError(f"{place}: {action!r} is not among the possible actions {known}")
+    choices = None if logged.choices is None else [*map(name_of, logged.choices)]
+    for k, action in enumerate(choices or ()):
+        if action not in block.offered[k]:
+            place = _place(block, k, options.actions)
+            raise ValueError(f"--policy {options.policy}: {action!r} is not possible in {place}")
+    return logged._replace(actions=actions, choices=choices, offered=block.offered)
+
+
+def _number(block: Block, k: int, column: str, cell: object) -> float:
     """The number of a cell."""
     try:
         value = math.nan if cell is None or isinstance(cell, str) else float(cell)  # type: ignore[arg-type]
-    except TypeError:
+    except (TypeError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
         text = "it is missing" if cell is None else f"{cell!r} is not a finite number"
@@ -202,7 +257,7 @@ def _number(block: FileBlock, k: int, column: str, cell: object) -> float:
     return value
 
 
-def _place(block: FileBlock, k: int, column: str) -> str:
+def _place(block: Block, k: int, column: str) -> str:
     return f"{block.file}, line {block.lines[k]}, column {column!r}"
 
 

@@ -11,8 +11,9 @@ def evaluate(options: CommandOptions) -> None:
     last example continues the run of the example before it.
 
     With --action and --reward the file is a log of decisions: the policy that is learned from it,
-    each constant action and the policy of --policy are valued. With --bandit, classification is
-    played as decisions.
+    each constant action and the policy of --policy are valued. With --actions, each decision has
+    possible actions of its own, with features. With --bandit, classification is played as
+    decisions.
 
     Examples:
 
@@ -25,7 +26,7 @@ def evaluate(options: CommandOptions) -> None:
         unitless evaluate log.csv --action shown --reward clicked --save offers
         unitless evaluate digits.csv -t digit --bandit --report digits.html
     """
-    if options.action or options.reward or options.bandit:
+    if options.action or options.reward or options.actions or options.bandit:
         from unitless.cli.decision_runs import run_decisions
 
         run_decisions(options)

@@ -88,6 +88,8 @@ Decisions
   action COLUMN: The rows are logged decisions, and this column has the action that was taken.
   reward COLUMN: Column of the rewards of logged decisions.
   probability COLUMN: Column of the probabilities with which logged actions were drawn.
+  actions COLUMN: Key of JSON lines with the possible actions of each decision: an object that has
+    the features of each action by its name, or a list of objects with the name as "id" or "name".
   policy FILE: Also value this policy: a table with one row per decision and a column "action" (what
     it chooses) or "probability" (with which it chooses the logged action).
   reward_range LOW,HIGH: The least and the largest possible reward (default: those of the file).
@@ -145,7 +147,7 @@ LEARNING = (
     "test test_share reservoir save resume checkpoint predictions safe_csv report results audit "
     "top verbose quiet json no_color"
 )
-DECIDING = "action reward probability policy reward_range bandit"
+DECIDING = "action reward probability actions policy reward_range bandit"
 PROCESSES = "by_key workers address retries"
 
 

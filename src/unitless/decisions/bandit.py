@@ -262,12 +262,10 @@ class OnlineBandit:
 
     def _answers(self, rows: Rows, offered: Offered) -> tuple[Float, Float]:
         """Estimated rewards and probabilities, one row per decision, one column per action."""
+        estimates = self._estimates(rows, offered)
         if isinstance(offered, Mapping):
-            shared = self.models.get(None)
-            estimates = (np.zeros(len(rows)) if shared is None else shared.predict_rows(rows))[None]
             counts = np.full(len(offered), self.rewards)
         else:
-            estimates = self._estimates(rows, offered)
             learned = [self.models[a].rows if a in self.models else 0 for a in offered]
             counts = np.array(learned)
         if not self.explore:
@@ -275,8 +273,12 @@ class OnlineBandit:
         drawn = exploration.probabilities(estimates, counts, self.rewards, self.low, self.high)
         return estimates, drawn
 
-    def _estimates(self, rows: Rows, actions: Sequence[Action]) -> Float:
-        """The estimated rewards of actions without features, one column per action."""
+    def _estimates(self, rows: Rows, actions: Offered) -> Float:
+        """The estimated rewards, one row per context, one column per action."""
+        if isinstance(actions, Mapping):
+            shared = self.models.get(None)
+            found = np.zeros(len(rows)) if shared is None else shared.predict_rows(rows)
+            return found.reshape(-1, len(actions))
         estimates = np.empty((len(rows), len(actions)))
         for k, action in enumerate(actions):
             model = self.models.get(action)
@@ -297,15 +299,18 @@ class OnlineBandit:
                 self.encoding.encoder, self.has_features = before
             return dict(zip(offered, self._answers(rows, offered)[1][0].tolist(), strict=True))
 
-    def estimates(self, context: Contexts, actions: Sequence[Action]) -> Float:
-        """The estimated rewards of actions without features; nothing is drawn or kept.
+    def estimates(self, context: Contexts, actions: Offered) -> Float:
+        """The estimated rewards of actions; nothing is drawn or kept.
 
         One row per context, one column per action.
         """
         with self.lock:
-            self._check_kind(False)
+            self._check_kind(isinstance(actions, Mapping))
             for action in actions:
                 self._check_action(action)
+            if isinstance(actions, Mapping):
+                records = [context] if is_one(context) else records_of(context)
+                context = [with_features(each, own) for each in records for own in actions.values()]
             prepared = self.encoding.encoder
             try:
                 prepare(self.encoding, context)

@@ -6,13 +6,14 @@ the same estimates are those of the doubly robust values. Until an action was le
 the log.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from unitless.decisions.bandit import OnlineBandit
-from unitless.decisions.contexts import Contexts
+from unitless.decisions.contexts import Contexts, Features
 from unitless.decisions.exploration import Float, Ints
 from unitless.decisions.off_policy import Value, value
 from unitless.labels import text_of
@@ -23,6 +24,8 @@ SHARE = 16
 """A piece has at most 1 / SHARE of the rows before it, and at least one."""
 LEARNED = "learned policy"
 GIVEN = "given policy"
+Compared = tuple[str, Hashable, Float]
+"""A policy: its name, its key, and its probability of the logged action in each row."""
 
 
 class Logged(NamedTuple):
@@ -37,10 +40,13 @@ class Logged(NamedTuple):
     """What a given policy chooses,"""
     matches: Float | None = None
     """or the probability with which it chooses the logged action."""
+    offered: Sequence[Mapping[str, Features]] | None = None
+    """The possible actions, each with the features of the context and its own; see `OfferedLog`."""
 
     def cut(self, start: int, stop: int) -> "Logged":
         """Return the rows from `start` to `stop`."""
         p, choices, matches = self.probabilities, self.choices, self.matches
+        offered = self.offered
         return Logged(
             self.contexts[start:stop],
             self.actions[start:stop],
@@ -48,6 +54,7 @@ class Logged(NamedTuple):
             None if p is None else p[start:stop],
             None if choices is None else choices[start:stop],
             None if matches is None else matches[start:stop],
+            None if offered is None else offered[start:stop],
         )
 
 
@@ -99,10 +106,10 @@ class LogEvaluation:
         self.codes: dict[Hashable, int] = {}
         """The actions, by order of appearance."""
         self._shown: list[Ints] = []
-        self._chosen: list[Ints] = []
         self._rewards: list[Float] = []
         self._probabilities: list[Float] = []
-        self._given: list[Float] = []
+        self._matches: defaultdict[str, list[Float]] = defaultdict(list)
+        """With which probability policies choose the logged action."""
         self._direct: dict[Hashable, float] = {}
         """Sums of the parts of the doubly robust estimates that do not depend on the reward."""
         self._plain: dict[Hashable, float] = {}
@@ -149,28 +156,29 @@ class LogEvaluation:
         for k, action in enumerate(columns):
             self._count(action, estimates[:, k], (places == k) / p, of_logged)
         self._before += rows * mean
-        self._shown.append(codes[places])
-        self._chosen.append(codes[best])
+        if logged.choices is not None:
+            where = {action: k for k, action in enumerate(columns)}
+            chosen = np.array([where.get(action, -1) for action in logged.choices])
+            self._add_choices(chosen, estimates, places, p)
+        self._matches[LEARNED].append((best == places).astype(np.float64))
+        self._keep(logged, codes[places], p)
+
+    def _keep(self, logged: Logged, shown: Ints, p: Float) -> None:
+        """Keep what the values of policies need of each row."""
+        self._shown.append(shown)
         self._rewards.append(np.asarray(logged.rewards, dtype=np.float64))
         self._probabilities.append(p)
-        if logged.choices is not None:
-            self._add_choices(logged, columns, estimates, places, p)
-        elif logged.matches is not None:
-            self._given.append(np.asarray(logged.matches, dtype=np.float64))
-        self.rows += rows
+        if logged.matches is not None:
+            self._matches[GIVEN].append(np.asarray(logged.matches, dtype=np.float64))
+        self.rows += len(shown)
 
-    def _add_choices(
-        self, logged: Logged, columns: list[Hashable], estimates: Float, places: Ints, p: Float
-    ) -> None:
+    def _add_choices(self, chosen: Ints, estimates: Float, places: Ints, p: Float) -> None:
         """Count a policy that is given by its choices; one that never appeared has the mean."""
-        assert logged.choices is not None
-        where = {action: k for k, action in enumerate(columns)}
-        chosen = np.array([where.get(action, -1) for action in logged.choices])
         own = np.arange(len(places))
         found = np.where(chosen >= 0, estimates[own, chosen], self.bandit.mean_reward)
         matches = (chosen == places).astype(np.float64)
         self._count(GIVEN, found, matches / p, estimates[own, places])
-        self._given.append(matches)
+        self._matches[GIVEN].append(matches)
 
     def _count(self, key: Hashable, own: Float, weights: Float, of_logged: Float) -> None:
         self._plain[key] = self._plain.get(key, 0.0) + float(own.sum())
@@ -196,24 +204,30 @@ class LogEvaluation:
         return dict(zip(self.codes, (sums / [*self.counts.values()]).tolist(), strict=True))
 
     def values(self) -> list[PolicyValue]:
-        """The values of the learned policy, of each constant action, and of the given policy."""
+        """The values of the learned policy, of those it is compared with, and of the given one."""
         if not self.rows:
             raise ValueError("the log has no rows")
-        shown, chosen = np.concatenate(self._shown), np.concatenate(self._chosen)
         rewards, p = np.concatenate(self._rewards), np.concatenate(self._probabilities)
         bounds = self.bounds or (float(rewards.min()), float(rewards.max()))
-        found: list[tuple[str, Hashable, Float]] = [(LEARNED, LEARNED, (chosen == shown) / p)]
-        found += [(f"always {named(a)}", a, (shown == code) / p) for a, code in self.codes.items()]
-        if self._given:
-            found.append((GIVEN, GIVEN, np.concatenate(self._given) / p))
+        found: list[Compared] = [(LEARNED, LEARNED, np.concatenate(self._matches[LEARNED]))]
+        found += self._compared()
+        if self._matches[GIVEN]:
+            found.append((GIVEN, GIVEN, np.concatenate(self._matches[GIVEN])))
         made = []
-        for name, key, weights in found:
+        for name, key, matches in found:
+            weights = matches / p
             direct = self._direct.get(key)
             shares = None if direct is None else np.full(self.rows, direct / self.rows)
             own = value(weights, rewards, shares, bounds=bounds, alpha=self.alpha)
             plain = self._plain.get(key)
             made.append(PolicyValue(name, own, None if plain is None else plain / self.rows))
         return made
+
+    def _compared(self) -> Iterator[Compared]:
+        """Each constant action."""
+        shown = np.concatenate(self._shown)
+        for action, code in self.codes.items():
+            yield f"always {named(action)}", action, (shown == code).astype(np.float64)
 
     def curve(self) -> tuple[Float, Ints]:
         """The mean reward after each row, and the shown action of each row."""
