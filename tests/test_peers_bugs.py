@@ -31,7 +31,10 @@ def learned_vw(text, name):
     """A learner after lines of VW text, and the scores before each label was used."""
     (block,) = open_blocks(io.BytesIO(text.encode()), format="vw")
     model = Model.from_first_block(block, learner=name, task="binary")
-    return model, model.learner.learn(model.prepared_block(block, grow=True).rows)
+    prepared = model.prepared_block(block, grow=True)
+    scores = model.learner.learn(prepared.rows)
+    prepared.commit()
+    return model, scores
 
 
 # A huge or tiny value

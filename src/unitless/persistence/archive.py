@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
-from urllib.request import pathname2url
 
 from unitless.persistence.container import (
     FORMAT,
@@ -106,7 +106,7 @@ class Many(Mapping[str, object]):
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         """The file, to be read; what SQLite refuses is an error that names it."""
-        place = f"file:{pathname2url(os.path.abspath(self.path))}?mode=ro"
+        place = f"{Path(self.path).absolute().as_uri()}?mode=ro"
         try:
             with closing(sqlite3.connect(place, uri=True)) as database:
                 database.execute("PRAGMA trusted_schema = OFF")

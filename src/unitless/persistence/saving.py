@@ -216,7 +216,7 @@ def _check(path: Pathlike, header: dict[str, object]) -> None:
         kind = BanditHeader
     try:
         msgspec.convert(header, kind)
-    except (msgspec.ValidationError, RecursionError) as error:
+    except (msgspec.ValidationError, RecursionError, UnicodeError) as error:
         raise ModelFileError(path, f"its header is not that of a model: {error}") from None
 
 
