@@ -134,7 +134,7 @@ def offered_rows(
                 try:
                     record = _parsed(text)
                     offered = _offered(record, column, excluded, kept)
-                except _WrongDecision as problem:
+                except _WrongLog as problem:
                     where, why = problem.args
                     raise ReadError(why, file=source.name, line=line, column=where) from None
                 found.lines.append(line)
@@ -145,7 +145,7 @@ def offered_rows(
         source.close()
 
 
-class _WrongDecision(ValueError):
+class _WrongLog(ValueError):
     """What is wrong with a line: (column or None, why)."""
 
 
@@ -156,9 +156,9 @@ def _parsed(text: bytes) -> Record:
         if b"\\u" in text:
             json.dumps(pairs, ensure_ascii=False).encode()  # half of a surrogate pair is an error
     except (ValueError, RecursionError) as error:
-        raise _WrongDecision(None, f"this is no JSON object ({error})") from None
+        raise _WrongLog(None, f"this is no JSON object ({error})") from None
     if not isinstance(pairs, tuple):
-        raise _WrongDecision(None, "a JSON object was expected")
+        raise _WrongLog(None, "a JSON object was expected")
     return _unique(pairs, None, "key")
 
 
@@ -167,7 +167,7 @@ def _unique(pairs: Sequence[tuple[str, object]], column: str | None, what: str) 
     made: Record = {}
     for name, value in pairs:
         if name in made:
-            raise _WrongDecision(column or name, f"{what} {name!r} is given twice")
+            raise _WrongLog(column or name, f"{what} {name!r} is given twice")
         made[name] = value
     return made
 
@@ -177,7 +177,7 @@ def _offered(
 ) -> dict[str, Features]:
     """Take the possible actions out of a record; each has the features of the context, too."""
     if column not in record:
-        raise _WrongDecision(None, no_such_column(column, record))
+        raise _WrongLog(None, no_such_column(column, record))
     given = record.pop(column)
     context: Features = {
         name: _cell(name, value)
@@ -187,10 +187,10 @@ def _offered(
     made: dict[str, Features] = {}
     for name, pairs in _named(given, column):
         if name in made:
-            raise _WrongDecision(column, f"action {name!r} is given twice")
+            raise _WrongLog(column, f"action {name!r} is given twice")
         if not isinstance(pairs, tuple):
             why = f"the features of action {name!r} are no object {{name: value}}"
-            raise _WrongDecision(column, why)
+            raise _WrongLog(column, why)
         features = _unique(pairs, column, f"action {name!r}: feature")
         cells: Features = {
             key: _cell(column, features[key]) for key in features if key not in excluded
@@ -198,9 +198,9 @@ def _offered(
         try:
             made[name] = with_features(context, cells)
         except ValueError as error:
-            raise _WrongDecision(column, str(error)) from None
+            raise _WrongLog(column, str(error)) from None
     if not made:
-        raise _WrongDecision(column, "there are no possible actions")
+        raise _WrongLog(column, "there are no possible actions")
     return made
 
 
@@ -210,28 +210,30 @@ def _named(given: object, column: str) -> Iterator[tuple[str, object]]:
         yield from given
         return
     if not isinstance(given, list):
-        raise _WrongDecision(column, "an object or a list of the possible actions was expected")
+        raise _WrongLog(column, "an object or a list of the possible actions was expected")
     for k, each in enumerate(given, 1):
         if not isinstance(each, tuple):
-            raise _WrongDecision(column, f"action {k} of the list is no object")
+            raise _WrongLog(column, f"action {k} of the list is no object")
         keys = [key for key, _ in each]
         key = "id" if "id" in keys else "name"
         if key not in keys:
-            raise _WrongDecision(column, f'action {k} of the list has no "id" and no "name"')
+            raise _WrongLog(column, f'action {k} of the list has no "id" and no "name"')
         value = next(value for own, value in each if own == key)
         if not isinstance(value, str | int | float):
-            raise _WrongDecision(column, f'the "{key}" of action {k} of the list is no text or number')
+            raise _WrongLog(column, f'the "{key}" of action {k} of the list is no text or number')
         if keys.count(key) > 1:
-            raise _WrongDecision(column, f'action {k} of the list: key "{key}" is given twice')
+            raise _WrongLog(column, f'action {k} of the list: key "{key}" is given twice')
         yield name_of(value), tuple(pair for pair in each if pair[0] != key)
 
 
 def _cell(column: str, value: object) -> object:
     """A value of a feature: text, a boolean, a finite number, or None."""
     if isinstance(value, list | tuple):
-        raise _WrongDecision(column, "a feature is a number, text or boolean; leave it out with --ignore")
+        raise _WrongLog(
+            column, "a feature is a number, text or boolean; leave it out with --ignore"
+        )
     if isinstance(value, int | float) and abs(value) > sys.float_info.max:
-        raise _WrongDecision(column, "an infinite number cannot be a feature")
+        raise _WrongLog(column, "an infinite number cannot be a feature")
     return value
 
 
