@@ -13,6 +13,7 @@ from unitless.learners.boosted_trees import BoostedTrees
 from unitless.learners.coordinate import Coordinate
 from unitless.learners.diagonal import Diagonal
 from unitless.learners.full import Full
+from unitless.learners.histogram_trees import HistogramTrees
 from unitless.learners.nag import Inag, Nag
 from unitless.learners.naive_bayes import Bayes
 from unitless.learners.neighbours import Neighbours
@@ -62,6 +63,7 @@ TREES = {"trees": 64, "rate": 0.15, "leaves": 256, "gain": 2.0}
 FEWER_TREES = {**TREES, "trees": 48, "rate": 0.2}
 """For two classes, where they cost a quarter less and predict 0.2 % worse."""
 BOOSTED_TREES = Expert("boosted trees", "raw", BoostedTrees, TREES, dense=True, role="late")
+HISTOGRAM_TREES = Expert("histogram trees", "raw", HistogramTrees, dense=True, role="late")
 PAIRS = Expert("pairs of bins", "pairs", Diagonal, {"strength": 3.0}, dense=True, role="late")
 NEIGHBOURS = Expert(
     "neighbours", "raw", Neighbours, dense=True, small=True, role="late", follows=True
@@ -129,12 +131,14 @@ LOGISTIC = [
     SMOOTH_LOGISTIC[1]._replace(steep=True),  # Newton, centred
     *(member for member in SMOOTH_LOGISTIC[2:] if member.name != "drift tracker"),
     BOOSTED_TREES._replace(parameters=FEWER_TREES),
+    HISTOGRAM_TREES,
     PAIRS,
     NEIGHBOURS,
 ]
 SQUARED = [
     *(member for member in SMOOTH_SQUARED if member.name not in ("iNAG, squashed", "iNAG")),
     BOOSTED_TREES,
+    HISTOGRAM_TREES,
     PAIRS,
     NEIGHBOURS,
 ]
@@ -143,6 +147,7 @@ SOFTMAX = [
     SOFTMAX_LINEAR[0],  # Newton in place of NAG
     SOFTMAX_LINEAR[0]._replace(name="Newton 0.3, centred", parameters={"strength": 0.3}),
     BOOSTED_TREES,
+    HISTOGRAM_TREES,
     NEIGHBOURS,
 ]
 

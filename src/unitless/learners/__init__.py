@@ -35,6 +35,7 @@ REGISTRY = {
     "inag": "unitless.learners.nag.Inag",
     "diagonal": "unitless.learners.diagonal.Diagonal",
     "boosted_trees": "unitless.learners.boosted_trees.BoostedTrees",
+    "histogram_trees": "unitless.learners.histogram_trees.HistogramTrees",
     "neighbours": "unitless.learners.neighbours.Neighbours",
     "bayes": "unitless.learners.naive_bayes.Bayes",
     "tracker": "unitless.learners.label_tracker.Tracker",
