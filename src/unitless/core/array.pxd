@@ -10,6 +10,7 @@ cdef class Array:
     cdef Py_ssize_t[1] strides
 
     cdef int resize(self, Py_ssize_t size) except -1 nogil
+    cdef void cut(self, Py_ssize_t size) noexcept nogil
 
 
 cdef Array numbers(Py_ssize_t size)

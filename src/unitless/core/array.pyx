@@ -114,6 +114,12 @@ cdef class Array:
         allow(self.at, self.size * self.item)
         return 0
 
+    cdef void cut(self, Py_ssize_t size) noexcept nogil:
+        """Keep the first items only; the others become spare room, which is zero."""
+        memset(<char*>self.at + size * self.item, 0, (self.size - size) * self.item)
+        forbid(<char*>self.at + size * self.item, (self.size - size) * self.item)
+        self.size = size
+
     def __getbuffer__(self, Py_buffer* view, int flags):
         self.shape[0] = self.size
         self.strides[0] = self.item

@@ -1,11 +1,14 @@
-"""Boosted trees grown anew from stored rows whenever the stream has doubled, in any unit.
+"""Boosted trees that are grown anew from stored rows whenever the stream has doubled, in any unit.
 
-Rows are stored as 32-bit numbers: all of them while they fit into the memory allowed, later a
-uniform sample. While the stream doubles, the trees of the *next* forest are grown one by one, at
-equal distances. Then it takes the place of the forest in use, and another one is begun. So a row
-costs about the same on average however long the stream is, and no row waits for more than one tree.
-With n rows stored, a forest has 1.6 n^(1/3) trees of up to 0.4 n^(1/2) leaves: its capacity follows
-the stream.
+Rows are stored as 32-bit numbers. When the stream has doubled since the last time, the *next*
+forest is begun: it is grown tree by tree at equal distances until the stream is 30 % longer, and
+then takes the place of the forest in use. So a row costs about the same on average however long
+the stream is, and no row waits for more than one tree. The capacity follows the stream; with n
+rows stored::
+
+    trees              1.6 n^(1/3)
+    leaves of a tree   at most 0.4 n^(1/2), each with at least n^(1/3) rows
+    bins of a column   at most n^(1/2), and 255
 
 Each tree is fitted to the slopes of the loss at the score z of the trees before it (Friedman 2001;
 `tree_grower.pyx`)::
@@ -14,14 +17,24 @@ Each tree is fitted to the slopes of the loss at the score z of the trees before
     value of a leaf = rate sum v e / (sum v h + s)    v: sample weights divided by their mean
     rate = 12 / trees (squared loss: 7 / trees)       s: the mean of h, that of one row
 
-Columns are cut into at most 127 bins. Of more than 32 columns, each tree may use 32: half of the
-chances go to all columns alike, the other half follow what splits by the column have gained so far,
-so that useless columns cost little.
+With the logistic loss, the rows of a leaf are counted by their curvature: rows that are certain
+count little.
+
+If more than 32 columns are known, each tree uses 32 of them: half of the chances go to all columns
+alike, the other half follow what splits by the column have gained so far, so that useless columns
+cost little.
+
+When the memory allowed is full, about half of the rows leave. A row stays with the chance::
+
+    share (1/2 + 1/2 error / mean error)       at most 1; share: 1, and half of it each time
+
+and counts 1 / chance times. So rare classes and rows near a boundary stay, and many rows that are
+easy to predict make room for them.
 
 Each column is stored in a unit of its own, the power of two of its first value, and cuts lie
 between its values, so a change of units changes no comparison. Values beyond 2^126 in that unit
 count as 2^126. A missing value goes to the right. Columns are numbered in the order in which they
-were first nonzero. Before the first forest, the score is 0.
+were first nonzero. Before the first forest is in use, the score is 0.
 """
 
 import numpy as np
@@ -53,16 +66,24 @@ from unitless.state import Component, Field, count, need
 
 cdef enum:
     MOST_CHOSEN = 32        # columns of a tree
-    SAMPLE = 1 << 13        # rows from which columns are cut
+    SAMPLE = 1 << 15        # rows from which columns are cut
+    FEWEST_BINS = 8
+    FEWEST_TREES = 8
+    FEWEST_LEAVES = 4
+    TOGETHER = 64           # rows that are binned column by column, within the cache
 
+cdef double GROWTH = 2.0            # of the stream until another forest is begun
+cdef double WHILE_GROWN = 0.3       # growth of the stream while a forest is grown
 cdef double TREES_PER_CUBE_ROOT = 1.6
 cdef double LEAVES_PER_SQUARE_ROOT = 0.4
 cdef double TOTAL_RATE = 12.0       # of a forest: about the largest logit of separable rows
 cdef double TOTAL_RATE_SQUARED = 7.0
 cdef double MAX_RATE = 0.3
 cdef double MAX_STEP = 4.0          # by which a tree may change a logit, before the rate
-cdef double LEAST_CURVATURE = 1e-12
-cdef double SHARE_OF_ROWS = 0.7     # of the memory; the rest is for histograms and spare room
+cdef double LEAST_CURVATURE = 1e-12 # of a logit: below it, 1 - q is no number but rounding
+cdef double BY_ERROR = 0.5          # the part of a row's chance to stay that follows its error
+cdef double FORGETTING = 2.0**-12   # of the mean error, per row
+cdef double SHARE_OF_ROWS = 0.6     # of the memory; the rest is for histograms and spare room
 cdef double SHARE_OF_HISTOGRAMS = 0.15
 cdef double MAX_STORED = 2.0**126   # of a 32-bit number
 cdef float BEYOND_ALL = 2.0**127    # a threshold that only missing values exceed
@@ -73,50 +94,50 @@ cdef double MAX_TARGET = 2.0**240   # limit of targets, as in unitless.core.lear
 cdef struct Label:
     double y
     double weight
+    double chance           # with which the row is kept
 
 
-LABEL = np.dtype([("y", "d"), ("weight", "d")])
+LABEL = np.dtype([("y", "d"), ("weight", "d"), ("chance", "d")])
 
 
 cdef inline float as_stored(double x) noexcept nogil:
     return <float>(clipped(x, MAX_STORED) if x == x else x)
 
 
-cdef inline double place_of(double t) noexcept nogil:
-    """A number in [0, 1) for each row: it is stored while this is below the share of rows kept."""
-    return (hashed(<long long>t, 0, 77) >> 11) * 2.0**-53
+cdef inline double drawn(long long row, double share) noexcept nogil:
+    """A number in [0, 1) for each row and share of rows that are kept."""
+    return (hashed(row, <long long>(1.0 / share), 77) >> 11) * 2.0**-53
 
 
 cdef inline int bin_of(float x, const float* cuts, int count) noexcept nogil:
     """The first bin whose last value is at least x; missing values have one after all others."""
     cdef int low = 0
-    cdef int step
+    cdef int half
     if x != x:
         return count + 1
-    while count > 0:
-        step = count // 2
-        if cuts[low + step] < x:
-            low += step + 1
-            count -= step + 1
-        else:
-            count = step
-    return low
+    if count == 0:
+        return 0
+    while count > 1:  # without a branch, which would be guessed wrong half of the time
+        half = count // 2
+        low += half if cuts[low + half - 1] < x else 0
+        count -= half
+    return low + (cuts[low] < x)
 
 
-def cuts_of(values):
-    """The last value of each bin except the last bin: at most 126, between values that differ."""
+def cuts_of(values, most_bins):
+    """The last value of each bin except the last bin, between values that differ."""
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) < 2:
         return np.empty(0, np.float32)
     low, high = distinct[:-1], distinct[1:]
     cuts = ((low.astype(float) + high) / 2).astype(np.float32)
     cuts = np.where(cuts < high, cuts, low)
-    if len(cuts) <= BINS - 2:
+    if len(cuts) < most_bins:
         return cuts
     # A value that is more frequent than a bin fills one; the others share the rest.
-    sizes = np.minimum(counts, counts.sum() / (BINS - 1))
+    sizes = np.minimum(counts, counts.sum() / most_bins)
     middles = np.cumsum(sizes) - sizes / 2
-    bins = np.floor(middles * (BINS - 1) / sizes.sum())
+    bins = np.floor(middles * most_bins / sizes.sum())
     return cuts[bins[1:] > bins[:-1]]
 
 
@@ -127,7 +148,7 @@ cdef class HistogramTrees(Learner):
     >>> from unitless.rows import as_rows
     >>> X = np.random.default_rng(0).uniform(-1, 1, (4000, 2))
     >>> rows = as_rows(X, np.sign(X[:, 0] * X[:, 1]))  # no linear learner can do this
-    >>> scores = HistogramTrees(first=500).learn(rows)
+    >>> scores = HistogramTrees().learn(rows)
     >>> print(f"{(scores * rows.targets > 0)[2000:].mean():.2f}")
     0.98
     """
@@ -142,21 +163,16 @@ cdef class HistogramTrees(Learner):
     parameters = (
         Parameter(
             "first",
-            2**14,
-            "the rows after which the first forest is begun; the score is 0 until twice as many",
+            512,
+            "the rows after which the first forest is begun; until 30 % more, the score is 0",
             "whole number >= 2",
-        ),
-        Parameter(
-            "fewest",
-            50,
-            "the fewest rows of a leaf",
-            "whole number >= 1",
         ),
         Parameter(
             "max_memory",
             256.0,
-            "the megabytes that stored rows and what is made of them may take; rows beyond are left "
-            "out at random",
+            "the megabytes that stored rows and what is made of them may take; then rows that are "
+            "easy to predict leave at random",
+            "number > 0",
         ),
     )
     saved = (
@@ -168,10 +184,11 @@ cdef class HistogramTrees(Learner):
         Field("own_unit", "1/x_j", "by which values of a column are multiplied", ("columns",)),
         count("width", "numbers of a stored row", 2.0**31 - 1),
         Field("rows", "x_j", "stored rows, padded", ("stored width",), may_be_nan=True),
-        Field("labels", "y", "their targets and sample weights", ("stored",)),
-        Field("share", "1", "of all rows that are stored", low=0, high=1),
+        Field("labels", "y", "their targets, sample weights and chances to be kept", ("stored",)),
+        Field("share", "1", "of rows with the mean error that are kept", low=0, high=1),
+        Field("mean_error", "z", "mean error of recent rows", low=0),
         count("begun", "rows learned when the next forest was begun", "trials"),
-        count("planned", "trees of the next forest", 2.0**31 - 1),
+        count("planned", "trees of the next forest; 0: none is being grown", 2.0**31 - 1),
         count("most_leaves", "leaves of each of its trees", 2.0**31 - 1),
         Field("cuts", "x_j", "the last value of each bin, column by column", ("cuts",)),
         Field("ends", "1", "bins of each column", low=1, high=BINS - 1),
@@ -181,7 +198,6 @@ cdef class HistogramTrees(Learner):
     )
 
     cdef public Py_ssize_t first
-    cdef public Py_ssize_t fewest
     cdef public double max_memory
     cdef readonly Forest forest         # in use
     cdef readonly Forest next           # being grown
@@ -190,6 +206,7 @@ cdef class HistogramTrees(Learner):
     cdef readonly Array rows            # by row, and by number of the column
     cdef readonly Array labels          # by row
     cdef public double share
+    cdef public double mean_error
     cdef public double begun
     cdef public double planned
     cdef public double most_leaves
@@ -204,6 +221,7 @@ cdef class HistogramTrees(Learner):
     cdef Py_ssize_t prepared            # stored rows that are binned and have a score
     cdef Py_ssize_t per_row             # numbers of a stored row, as in `width`
     cdef TreeGrower grower
+    cdef Array own_score                # by class: of the row at hand, or of a stored row
     cdef Array z                        # by stored row and class: score of the next forest so far
     cdef Array e                        # by class: slopes of a row
     cdef Array totals                   # by class: sums of a leaf, of slopes and then of curvatures
@@ -231,10 +249,11 @@ cdef class HistogramTrees(Learner):
 
     def _make_room_for_classes(self):
         slopes = min(self.classes, MOST_SLOPES)
-        self.grower = TreeGrower(slopes, self.code != SOFTMAX and self.code != SQUARED)
+        self.grower = TreeGrower(slopes)
         self.prepared = 0
         self.z = numbers(0)
         self.e = numbers(self.classes)
+        self.own_score = numbers(self.classes)
         self.totals = numbers(2 * self.classes)
         self.signs = numbers(self.classes * MOST_SLOPES if self.classes > MOST_SLOPES else 0)
         for k in range(len(self.signs)):
@@ -282,28 +301,51 @@ cdef class HistogramTrees(Learner):
 
     # Learning
 
+    cdef int begin(self, const Row* row, double* scores) except -1 nogil:
+        self.score(row, scores)
+        memcpy(self.own_score.at, scores, self.classes * sizeof(double))
+        return 0
+
     cdef int update(self, const Row* row, double y) except -1 nogil:
+        cdef double error
         y = clipped(y, MAX_TARGET)
         self.see_columns(row)
-        if place_of(self.t) < self.share:
-            self.store(y, min(row.weight, MAX_WEIGHT))
+        error = self.error_of(self.own_score.at, y)
+        self.mean_error += (error - self.mean_error) * max(1.0 / (self.t + 1), FORGETTING)
+        self.store(y, min(row.weight, MAX_WEIGHT), self.chance_of(error))
         self.lowest = min(self.lowest, y) if self.t > 0 else y
         self.highest = max(self.highest, y) if self.t > 0 else y
         self.t += 1
-        if self.begun == 0:
-            if self.t >= self.first and self.stored > 0:
-                with gil:
-                    self._begin()
-        elif self.t >= self.row_of_next_tree():
-            self.grow_tree()
-            if self.next.roots.size >= self.planned:
-                with gil:
-                    self._begin()
+        if self.planned > 0:
+            if self.t >= self.row_of_next_tree():
+                self.grow_tree()
+                if self.next.roots.size >= self.planned:
+                    with gil:
+                        self._use_next()
+        elif self.t >= max(<double>self.first, GROWTH * self.begun) and self.stored > 0:
+            with gil:
+                self._begin()
         return LEARNED
+
+    cdef double error_of(self, const double* scores, double y) noexcept nogil:
+        """How wrong a score is: |y - z|, or what the other classes are predicted."""
+        if self.code == SQUARED:
+            return fabs(y - scores[0])
+        if self.code == SOFTMAX:
+            softmax_slopes(scores, <int>self.classes, <int>y, self.e.at)
+            return -self.e.at[<int>y]
+        return sigmoid(-y * scores[0])
+
+    cdef double chance_of(self, double error) noexcept nogil:
+        """With which a row is kept: the harder it is to predict, the more."""
+        cdef double relative = error / self.mean_error if self.mean_error > 0 else 1.0
+        if self.share == 1:
+            return 1.0
+        return min(self.share * (1.0 - BY_ERROR + BY_ERROR * relative), 1.0)
 
     cdef double row_of_next_tree(self) noexcept nogil:
         """How many rows have to be learned before the next tree is grown."""
-        return self.begun * (1.0 + (self.next.roots.size + 1) / self.planned)
+        return self.begun * (1.0 + WHILE_GROWN * (self.next.roots.size + 1) / self.planned)
 
     cdef int see_columns(self, const Row* row) except -1 nogil:
         """Columns that are nonzero for the first time get a number and a unit."""
@@ -344,12 +386,12 @@ cdef class HistogramTrees(Learner):
         self.width = width
         return 0
 
-    cdef int store(self, double y, double weight) except -1 nogil:
+    cdef int store(self, double y, double weight, double chance) except -1 nogil:
         cdef Label* label
         cdef float* own
-        self.make_room(self.per_row)
-        if place_of(self.t) >= self.share:  # of which it is no longer a part
+        if drawn(<long long>self.t, self.share) >= chance:
             return 0
+        self.make_room(self.per_row)
         self.stored += 1
         self.rows.resize(self.stored * self.per_row)
         self.labels.resize(self.stored)
@@ -359,10 +401,11 @@ cdef class HistogramTrees(Learner):
         label = <Label*>self.labels.at + self.stored - 1
         label.y = y
         label.weight = weight
+        label.chance = chance
         return 0
 
     cdef int make_room(self, Py_ssize_t width) except -1 nogil:
-        """If one row more would not fit into the memory allowed, every other row leaves."""
+        """If one row more would not fit into the memory allowed, about half of the rows leave."""
         cdef double bytes = width * sizeof(float) + sizeof(Label) + self.known
         bytes += (self.classes + self.grower.lanes) * sizeof(double) + 2 * sizeof(int)
         while self.stored > 1 and (self.stored + 1) * bytes > SHARE_OF_ROWS * 1e6 * self.max_memory:
@@ -370,36 +413,33 @@ cdef class HistogramTrees(Learner):
         return 0
 
     cdef int keep_half(self) except -1 nogil:
-        """Keep half of the stored rows, as if no more had been stored from the beginning."""
+        """Keep about half of the stored rows, rather those that are hard to predict."""
         cdef float* at = <float*>self.rows.at
         cdef Label* labels = <Label*>self.labels.at
         cdef Py_ssize_t width = self.per_row
-        cdef Py_ssize_t row = 0
         cdef Py_ssize_t kept = 0
-        cdef double t = 0.0
-        cdef double place
-        while row < self.stored and t < self.t:
-            place = place_of(t)
-            if place < self.share / 2:
+        cdef Py_ssize_t row
+        cdef double chance
+        self.share /= 2
+        for row in range(self.stored):
+            self.forest.add_up(at + row * width, self.own_score.at)
+            chance = self.chance_of(self.error_of(self.own_score.at, labels[row].y))
+            chance = min(chance, labels[row].chance)
+            if drawn(row, self.share) * labels[row].chance < chance:
                 memmove(at + kept * width, at + row * width, width * sizeof(float))
                 labels[kept] = labels[row]
+                labels[kept].chance = chance
                 kept += 1
-            row += place < self.share
-            t += 1
         self.stored = kept
-        self.share /= 2
         self.prepared = 0
-        with gil:
-            self.rows.replace(np.array(self.rows)[: kept * width])
-            self.labels.replace(np.array(self.labels)[:kept])
+        self.rows.cut(kept * width)
+        self.labels.cut(kept)
         return 0
 
     # Forests
 
     def _begin(self):
-        """Take the forest that was grown into use, and begin the next."""
-        if len(self.next.roots):
-            self.forest = self.next
+        """Begin the next forest."""
         self.next = Forest(self.classes)
         self.begun = self.t
         self.planned = _trees_for(self.stored)
@@ -409,10 +449,16 @@ cdef class HistogramTrees(Learner):
         np.asarray(self.paid)[:] /= 2
         self.prepared = 0
 
+    def _use_next(self):
+        """Take the forest that was grown into use."""
+        self.forest = self.next
+        self.next = Forest(self.classes)
+        self.planned = 0
+
     def _best_constant(self):
         """The score without trees."""
         labels = np.array(self.labels)
-        y, v = labels["y"], labels["weight"]
+        y, v = labels["y"], labels["weight"] / labels["chance"]
         if self.code == SQUARED:
             return (v / v.sum()) @ y
         classes = y if self.code == SOFTMAX else y > 0
@@ -424,7 +470,8 @@ cdef class HistogramTrees(Learner):
         """Cut columns into bins, each of about as many rows."""
         rows = np.asarray(self.rows).reshape(-1, self.per_row)
         sample = rows[:: len(rows) // SAMPLE + 1, FIRST_COLUMN : FIRST_COLUMN + self.known]
-        cuts = [cuts_of(column) for column in np.ascontiguousarray(sample.T)]
+        most_bins = max(min(BINS - 1, int(self.stored**0.5)), FEWEST_BINS)
+        cuts = [cuts_of(column, most_bins) for column in np.ascontiguousarray(sample.T)]
         del rows, sample
         self.ends.replace(np.array([len(each) + 1 for each in cuts], np.uint8))
         self.cuts.replace(np.concatenate([*cuts, np.empty(0, np.float32)]))
@@ -445,8 +492,11 @@ cdef class HistogramTrees(Learner):
             return 0
         noise = self.find_slopes()
         rules.leaves = self.leaves_that_fit()
-        rules.fewest = self.fewest
-        rules.prior = 1.0 if self.grower.denominator == self.grower.weight else self.prior
+        rules.fewest = self.stored ** (1.0 / 3.0)
+        rules.prior = 1.0
+        if self.code != SQUARED and self.code != SOFTMAX:  # rows are counted by their curvature
+            rules.fewest *= self.prior
+            rules.prior = self.prior
         self.grower.grow(self.stored, rules)
         self.append_tree(noise)
         return 0
@@ -469,17 +519,22 @@ cdef class HistogramTrees(Learner):
         cdef const float* cuts = <const float*>self.cuts.at
         cdef const int* first = <const int*>self.first_cut.at
         cdef uint8_t* bins
-        cdef Py_ssize_t r, j
+        cdef Py_ssize_t r, j, end
         self.grower.width = columns
         self.grower.bins.resize(self.stored * columns)
+        bins = <uint8_t*>self.grower.bins.at
+        x = <const float*>self.rows.at
         self.z.resize(self.stored * self.classes)
-        for r in range(self.prepared, self.stored):
-            x = <const float*>self.rows.at + r * self.per_row
-            bins = <uint8_t*>self.grower.bins.at + r * columns
+        while self.prepared < self.stored:
+            end = min(self.prepared + TOGETHER, self.stored)
             for j in range(columns):
-                bins[j] = bin_of(x[FIRST_COLUMN + j], cuts + first[j], first[j + 1] - first[j])
-            self.next.add_up(x, self.z.at + r * self.classes)
-        self.prepared = self.stored
+                for r in range(self.prepared, end):
+                    bins[r * columns + j] = bin_of(
+                        x[r * self.per_row + FIRST_COLUMN + j], cuts + first[j], first[j + 1] - first[j]
+                    )
+            for r in range(self.prepared, end):
+                self.next.add_up(x + r * self.per_row, self.z.at + r * self.classes)
+            self.prepared = end
         return 0
 
     cdef int choose_columns(self) except -1 nogil:
@@ -522,11 +577,11 @@ cdef class HistogramTrees(Learner):
         cdef double mean, v
         cdef Py_ssize_t r, c, a
         for r in range(self.stored):
-            total += labels[r].weight
+            total += labels[r].weight / labels[r].chance
         mean = total / self.stored
         self.grower.lane.resize(self.stored * lanes)
         for r in range(self.stored):
-            v = labels[r].weight / mean
+            v = labels[r].weight / labels[r].chance / mean
             lane = self.grower.lane.at + r * lanes
             if self.code == SQUARED:
                 lane[0] = v * (labels[r].y - self.z.at[r])
@@ -534,7 +589,7 @@ cdef class HistogramTrees(Learner):
             elif self.code != SOFTMAX:
                 e[0] = labels[r].y * sigmoid(-labels[r].y * self.z.at[r])
                 lane[0] = v * e[0]
-                lane[1] = v * fabs(e[0]) * (1.0 - fabs(e[0]))
+                lane[1] = v * max(fabs(e[0]) * (1.0 - fabs(e[0])), LEAST_CURVATURE)
                 curvatures += lane[1]
             else:
                 self.find_class_slopes(r)
@@ -547,9 +602,10 @@ cdef class HistogramTrees(Learner):
                         lane[c] = v * e[c]
                 for a in range(self.grower.slopes):
                     squares += lane[a] * lane[a] / self.grower.slopes
-            lane[self.grower.weight] = v
+            if self.code == SQUARED or self.code == SOFTMAX:
+                lane[self.grower.slopes] = v
         self.prior = 1.0 if self.code == SQUARED else curvatures / self.stored + LEAST_CURVATURE
-        return squares / self.stored if squares > 0 else self.prior
+        return squares / self.stored if self.code == SQUARED or self.code == SOFTMAX else 1.0
 
     cdef void find_class_slopes(self, Py_ssize_t r) noexcept nogil:
         """e = minus the derivative of the loss of a stored row, by class."""
@@ -621,7 +677,7 @@ cdef class HistogramTrees(Learner):
             self.add_class_slopes(leaf)
         else:
             E[0] = leaf.sums[0]
-            H[0] = leaf.sums[self.grower.denominator]
+            H[0] = leaf.sums[1]
         for c in range(classes):
             value[c] = E[c] / (H[c] + self.prior)
             if self.code != SQUARED:
@@ -641,7 +697,7 @@ cdef class HistogramTrees(Learner):
         memset(E, 0, 2 * classes * sizeof(double))
         for i in range(leaf.begin, leaf.end):
             lane = self.grower.lane.at + index[i] * self.grower.lanes
-            v = lane[self.grower.weight]
+            v = lane[self.grower.slopes]
             if classes > MOST_SLOPES:
                 self.find_class_slopes(index[i])
             else:
@@ -690,7 +746,7 @@ cdef class HistogramTrees(Learner):
         sizes = self._sizes()
         number = np.array(self.number)
         labels = np.array(self.labels)
-        y, weight = labels["y"], labels["weight"]
+        y, weight, chance = labels["y"], labels["weight"], labels["chance"]
         known, stored = sizes["known"], sizes["stored"]
         need(
             sorted(number[number > 0].tolist()) == list(range(1, known + 1)),
@@ -703,16 +759,21 @@ cdef class HistogramTrees(Learner):
         need(not np.isinf(rows).any(), "a stored value is infinite")
         need(stored <= self.t, "more rows are stored than were learned")
         need(((weight > 0) & (weight <= MAX_WEIGHT)).all(), "a sample weight is out of bounds")
+        need(((chance > 0) & (chance <= 1)).all(), "a row is kept with no chance")
+        need(self.share > 0, "no share of the rows is kept")
         need((np.abs(y) <= MAX_TARGET).all(), "a target is too large")
         if self.code == SOFTMAX:
             is_class = (y >= 0) & (y < self.classes) & (y == np.floor(y))
             need(is_class.all(), "a label is not a class")
         elif self.code != SQUARED:
             need((np.abs(y) == 1).all(), "a label is not a class")
-        if self.begun > 0:
+        if self.planned > 0:
             need(stored > 0, "a forest is grown without rows")
-            need(1 <= self.planned <= _trees_for(self.t), "too many trees are planned")
+            need(self.begun > 0, "a forest is grown that was not begun")
+            need(self.planned <= _trees_for(self.t), "too many trees are planned")
             need(1 <= self.most_leaves <= _leaves_for(self.t), "too many leaves are planned")
+        trees = len(self.next.roots)
+        need(trees == 0 or trees < self.planned, "a forest has more trees than are planned")
         need(len(self.ends) <= known, "more columns have bins than are known")
         for forest in (self.forest, self.next):
             need(forest.most_column() <= known, "a split looks at a column that is not known")
@@ -751,8 +812,8 @@ cdef class HistogramTrees(Learner):
 
 def _trees_for(rows):
     """The trees of a forest that is begun with that many stored rows."""
-    return max(round(TREES_PER_CUBE_ROOT * rows ** (1.0 / 3.0)), 8)
+    return max(round(TREES_PER_CUBE_ROOT * rows ** (1.0 / 3.0)), FEWEST_TREES)
 
 
 def _leaves_for(rows):
-    return max(round(LEAVES_PER_SQUARE_ROOT * rows**0.5), 4)
+    return max(round(LEAVES_PER_SQUARE_ROOT * rows**0.5), FEWEST_LEAVES)

@@ -2,14 +2,14 @@ from unitless.core.array cimport Array
 
 
 cdef enum:
-    BINS = 128              # of a column, with that of missing values
+    BINS = 256              # of a column, with that of missing values; a number fits into a byte
     MOST_SLOPES = 7         # of a row, in a histogram
     MOST_LANES = 8
 
 
 cdef struct Rules:
     Py_ssize_t leaves       # at most
-    double fewest           # weight of the rows of a leaf; the mean weight is 1
+    double fewest           # weight of the rows of a leaf
     double prior            # added to the denominator of what a leaf is worth
 
 
@@ -34,9 +34,7 @@ cdef struct Branch:
 
 cdef class TreeGrower:
     cdef int slopes                 # per row
-    cdef int lanes                  # numbers per row: slopes, perhaps the curvature, the weight; 0s
-    cdef int weight                 # the lane of the weight
-    cdef int denominator            # the lane by which sums of slopes are divided
+    cdef int lanes                  # numbers per row: slopes, the weight, perhaps 0s
     cdef Py_ssize_t width           # columns of `bins`
     cdef Array bins                 # by row and column
     cdef Array lane                 # by row and lane

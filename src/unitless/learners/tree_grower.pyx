@@ -1,10 +1,10 @@
 """Grow one regression tree from rows in memory, best split first, with histograms of binned columns.
 
-Each row has slopes e (one or, with several classes, up to seven), a weight v and, with the logistic
-loss, a curvature h. A leaf whose rows sum up to E and D (D of the curvatures or else of the
-weights) is worth |E|^2 / (D + prior), and a split gains what its sides are worth more than the
-leaf. The leaf whose best split gains most is split next (Ke et al. 2017, LightGBM). The histogram
-of the larger side is that of the leaf less that of the smaller side.
+Each row has slopes e (one or, with several classes, up to seven) and a weight w: its sample weight
+or, with the logistic loss, its curvature. A leaf whose rows sum up to E and W is worth
+|E|^2 / (W + prior), and a split gains what its sides are worth more than the leaf. The leaf whose
+best split gains most is split next (Ke et al. 2017, LightGBM). The histogram of the larger side is
+that of the leaf less that of the smaller side.
 """
 
 import numpy as np
@@ -46,15 +46,49 @@ cdef inline void add_rows(
                 cell[a] += own[a]
 
 
+cdef inline int best_bin(
+    Values histogram, int bins, int lanes, int slopes, const double* sums, Rules rules, double* gain,
+) noexcept nogil:
+    """The bin after which a column is split best, and what both sides are then worth."""
+    cdef double[8] left
+    cdef double left_squares, right_squares, right, left_weight, right_weight, worth
+    cdef int found = 0
+    cdef int a, b
+    gain[0] = 0.0
+    memset(left, 0, MOST_LANES * sizeof(double))
+    for b in range(bins):
+        if histogram[b * lanes + slopes] == 0:  # the same split again
+            continue
+        for a in range(lanes):
+            left[a] += histogram[b * lanes + a]
+        if left[slopes] < rules.fewest:
+            continue
+        if sums[slopes] - left[slopes] < rules.fewest:
+            break
+        left_squares = 0.0
+        right_squares = 0.0
+        for a in range(slopes):
+            right = sums[a] - left[a]
+            left_squares += left[a] * left[a]
+            right_squares += right * right
+        left_weight = left[slopes] + rules.prior
+        right_weight = sums[slopes] - left[slopes] + rules.prior
+        worth = (left_squares * right_weight + right_squares * left_weight) / (
+            left_weight * right_weight
+        )
+        if worth > gain[0]:
+            gain[0] = worth
+            found = b
+    return found
+
+
 @cython.final
 cdef class TreeGrower:
     """Room to grow one tree after another."""
 
-    def __init__(self, slopes=1, has_curvature=False):
+    def __init__(self, slopes=1):
         self.slopes = slopes
-        self.weight = slopes + has_curvature
-        self.denominator = slopes
-        self.lanes = 4 if self.weight < 4 else MOST_LANES
+        self.lanes = 2 if slopes < 2 else 4 if slopes < 4 else MOST_LANES
         self.bins = records("B", 0)
         self.lane = numbers(0)
         self.index = records("i", 0)
@@ -159,8 +193,13 @@ cdef class TreeGrower:
         cdef const int* index = <const int*>self.index.at + leaf.begin
         cdef Py_ssize_t rows = leaf.end - leaf.begin
         memset(histogram, 0, size * sizeof(double))
-        # The compiler unrolls the innermost loop, as both numbers of lanes are constants.
-        if self.lanes == 4:
+        # The compiler unrolls the innermost loop, as the numbers of lanes are constants.
+        if self.lanes == 2:
+            add_rows(
+                histogram, bins, self.width, chosen, starts, self.chosen.size, self.lane.at, 2,
+                index, rows,
+            )
+        elif self.lanes == 4:
             add_rows(
                 histogram, bins, self.width, chosen, starts, self.chosen.size, self.lane.at, 4,
                 index, rows,
@@ -185,47 +224,38 @@ cdef class TreeGrower:
         cdef int a
         for a in range(self.slopes):
             squares += sums[a] * sums[a]
-        return squares / (sums[self.denominator] + prior)
+        return squares / (sums[self.slopes] + prior)
 
     cdef void find_split(self, Leaf* leaf, Rules rules) noexcept nogil:
         """The best split of a leaf, and the sums of all its rows."""
-        cdef Py_ssize_t size = self.cells * self.lanes
-        cdef const double* histogram = self.pool.at + leaf.slot * size
+        cdef const double* histogram = self.pool.at + leaf.slot * self.cells * self.lanes
         cdef const int* chosen = <const int*>self.chosen.at
         cdef const int* ends = <const int*>self.ends.at
         cdef const int* starts = <const int*>self.starts.at
         cdef int lanes = self.lanes
-        cdef double[8] left
-        cdef double[8] right
-        cdef double gain, whole
         cdef const double* cell
+        cdef double gain, whole
         cdef Py_ssize_t k
-        cdef int a, b
+        cdef int a, b, bins
         memset(leaf.sums, 0, MOST_LANES * sizeof(double))
         for b in range(ends[chosen[0]] + 1):
             for a in range(lanes):
                 leaf.sums[a] += histogram[b * lanes + a]
         leaf.gain = 0.0
-        if leaf.sums[self.weight] < 2 * rules.fewest:
+        if leaf.sums[self.slopes] < 2 * rules.fewest:
             return
         whole = self.worth(leaf.sums, rules.prior)
         for k in range(self.chosen.size):
-            memset(left, 0, MOST_LANES * sizeof(double))
-            for b in range(ends[chosen[k]]):
-                cell = histogram + (starts[k] + b) * lanes
-                for a in range(lanes):
-                    left[a] += cell[a]
-                if left[self.weight] < rules.fewest:
-                    continue
-                if leaf.sums[self.weight] - left[self.weight] < rules.fewest:
-                    break
-                for a in range(lanes):
-                    right[a] = leaf.sums[a] - left[a]
-                gain = self.worth(left, rules.prior) + self.worth(right, rules.prior) - whole
-                if gain > leaf.gain:
-                    leaf.gain = gain
-                    leaf.column = chosen[k]
-                    leaf.bin = b
+            cell = histogram + starts[k] * lanes
+            bins = ends[chosen[k]]
+            if lanes == 2:  # constants again
+                b = best_bin(cell, bins, 2, 1, leaf.sums, rules, &gain)
+            else:
+                b = best_bin(cell, bins, lanes, self.slopes, leaf.sums, rules, &gain)
+            if gain - whole > leaf.gain:
+                leaf.gain = gain - whole
+                leaf.column = chosen[k]
+                leaf.bin = b
 
     cdef Py_ssize_t part(self, const Leaf* leaf) noexcept nogil:
         """Part the rows of a leaf into left and right, both in order; returns the first on the right."""
