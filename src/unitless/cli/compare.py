@@ -17,7 +17,10 @@ PATIENCE = 4
 them take at most 20 times the time of `evaluate`."""
 
 
-@takes(f"data {TABLE} {READING} learners units delay tune seed regret json no_color")
+@takes(
+    *("data", *TABLE, *READING, "learners", "units", "delay", "tune", "seed", "regret", "json"),
+    "no_color",
+)
 def compare(options: CommandOptions) -> None:
     """Run several learners over a file, one after the other, and show the loss of each.
 

@@ -1,6 +1,7 @@
 """`unitless explain`: what made up the score of one row."""
 
 import os
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from unitless.cli.options import CommandOptions, takes
 MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 
 
-@takes("model words row json no_color")
+@takes("model", "words", "row", "json", "no_color")
 def explain(options: CommandOptions) -> None:
     """Show what each column of a row adds to its score.
 
@@ -57,7 +58,7 @@ def explain(options: CommandOptions) -> None:
     show_audit(console, parts)
 
 
-def _row_of_file(model: Any, files: list[str], number: int) -> object:
+def _row_of_file(model: Any, files: Sequence[str], number: int) -> object:
     """Return one row of a file, as `predict` would read it."""
     from unitless.cli.reading import open_for_prediction
 
@@ -72,7 +73,7 @@ def _row_of_file(model: Any, files: list[str], number: int) -> object:
     raise ValueError(f"--row {number}: the file has {seen:,} rows")
 
 
-def _parsed(words: list[str]) -> dict[str, Any]:
+def _parsed(words: Sequence[str]) -> dict[str, Any]:
     """Return the row that the words describe.
 
     >>> _parsed(["rooms=5", "city=Oslo"]), _parsed(['{"rooms": 5}'])
@@ -81,7 +82,7 @@ def _parsed(words: list[str]) -> dict[str, Any]:
     import json
     import sys
 
-    text = sys.stdin.read() if words == ["-"] else words[0]
+    text = sys.stdin.read() if [*words] == ["-"] else words[0]
     if text.lstrip().startswith("{"):
         try:
             return dict(json.loads(text))
