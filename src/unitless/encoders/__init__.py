@@ -5,10 +5,10 @@ appear. They may import `unitless.rows` and `core.names`, and neither readers no
 """
 
 from unitless.core.names import DictEncoder
-from unitless.encoders.frame_encoder import Encoded, FrameEncoder
+from unitless.encoders.frame_encoder import Encoded, EncoderState, FrameEncoder
 from unitless.encoders.namespaces import ManyLevels
 
-__all__ = ["DictEncoder", "Encoded", "FrameEncoder", "ManyLevels"]
+__all__ = ["DictEncoder", "Encoded", "EncoderState", "FrameEncoder", "ManyLevels"]
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,14 @@ from unitless.durations import seconds
 from unitless.encoders.namespaces import Key
 
 Float = NDArray[np.float64]
+Kind = Literal["number", "category", "list", "date"]
 ADVICE = {
     "number": "use None for a missing value, or give the numbers and the rest as two columns",
     "category": "convert the column to strings",
     "date": "convert the column to dates, with None for missing ones",
     "list": "use lists of strings, with None for missing ones",
 }
-KINDS: dict[str, Any] = {
+KINDS: dict[Kind, Any] = {
     "category": str,
     "number": (Real, Decimal, np.bool_, datetime.timedelta, np.timedelta64),
     "date": (datetime.date, np.datetime64),
@@ -33,7 +34,7 @@ class TypedColumn(NamedTuple):
     """A column of a block."""
 
     name: str
-    kind: str | None
+    kind: Kind | None
     """ "number", "category", "date" or "list"; None if neither a type nor a value shows it."""
     values: NDArray[Any]
     """Numbers, NaN if missing; datetime64[us], NaT if missing; codes of levels, -1 if missing."""
@@ -79,7 +80,7 @@ def spelled_booleans(column: TypedColumn, levels: Iterable[object]) -> TypedColu
     return column
 
 
-def coded(name: str, kind: str, keys: Iterable[Key | None], start: int = 0) -> TypedColumn:
+def coded(name: str, kind: Kind, keys: Iterable[Key | None], start: int = 0) -> TypedColumn:
     """A column of the levels or lists with these keys, None where missing."""
     codes: dict[Any, int] = {None: -1}
     of_rows = [codes.setdefault(key, len(codes) - 1) for key in keys]
