@@ -6,7 +6,7 @@ import pytest
 from typer.main import get_command
 
 from unitless.cli.app import app
-from unitless.cli.options import CONTRADICTIONS, FIELDS, CommandOptions, Field, Option, spelt
+from unitless.cli.options import CONTRADICTIONS, FIELDS, CommandOptions, Option, OptionField, spelt
 
 COMMANDS = get_command(app).commands
 WITHOUT_OPTIONS = {"learners", "demo", "report"}
@@ -14,7 +14,7 @@ WITHOUT_OPTIONS = {"learners", "demo", "report"}
 
 
 def test_a_field_says_everything_about_an_option():
-    assert FIELDS["holdout"] == Field(
+    assert FIELDS["holdout"] == OptionField(
         "Learning", int, 0, Option("Predict, but never learn, one of every N rows.", "N")
     )
     assert FIELDS["target"].option.flags == ("-t",)

@@ -7,8 +7,6 @@ from typing import Any
 
 from unitless.cli.options import CommandOptions, takes
 
-MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
-
 
 @takes("model", "words", "row", "json", "no_color")
 def explain(options: CommandOptions) -> None:
@@ -126,6 +124,8 @@ def _fitted(name: str, value: Any, kind: str, written: str) -> object:
         found = _date_as_written(value, written)
         if found is not None:
             return found
+    from unitless.readers.missing_cells import MISSING
+
     try:
         if kind == "date" and isinstance(value, str):
             expected = "a date was expected, such as 2024-01-31 or 2024-01-31T10:15"
@@ -133,7 +133,7 @@ def _fitted(name: str, value: Any, kind: str, written: str) -> object:
             return parse.fromisoformat(value)
         if kind == "number":
             expected = "a number was expected"
-            return float("nan") if value in MISSING else float(value)
+            return float("nan") if value is None or value in MISSING else float(value)
     except ValueError:
         raise ValueError(f"{name}={value}: {expected}") from None
     return str(value) if kind == "category" and value is not None else value
@@ -143,6 +143,6 @@ def _date_as_written(value: str, kind: str) -> object:
     """Return a date in the format of the model's file, None if it is none."""
     import polars
 
-    from unitless.readers.cells import converted
+    from unitless.encoders.column_kinds import converted
 
     return converted(polars.Series([value]), kind)[0][0]

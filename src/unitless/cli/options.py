@@ -59,7 +59,7 @@ class Arguments:
     ] = ()
 
 
-class Reading:
+class ReadingOptions:
     """How files are read, and written."""
 
     format: Annotated[
@@ -116,7 +116,7 @@ class Reading:
     skip_bad: Annotated[int, Option("Skip up to N invalid lines and report their number.", "N")] = 0
 
 
-class Columns:
+class ColumnOptions:
     """What columns mean."""
 
     target: Annotated[
@@ -187,7 +187,7 @@ class Columns:
     ] = None
 
 
-class Learning:
+class LearningOptions:
     """What is learned, and how it is measured."""
 
     task: Annotated[
@@ -280,7 +280,7 @@ class Learning:
     ] = None
 
 
-class Decisions:
+class DecisionOptions:
     """Logs of decisions, and classification that is played as decisions."""
 
     action: Annotated[
@@ -330,7 +330,7 @@ class Decisions:
     ] = False
 
 
-class Processes:
+class ProcessOptions:
     """Training in several processes."""
 
     by_key: Annotated[
@@ -350,7 +350,7 @@ class Processes:
     retries: Annotated[int, Option("How often to repeat a task whose worker died.", "N")] = 3
 
 
-class Output:
+class OutputOptions:
     """What is written and printed."""
 
     save: Annotated[str | None, Option("Save the model to this file.", "MODEL")] = None
@@ -402,17 +402,17 @@ class Output:
 
 GROUPS: dict[str, type] = {
     "Arguments": Arguments,
-    "Reading": Reading,
-    "Columns": Columns,
-    "Learning": Learning,
-    "Decisions": Decisions,
-    "Several processes": Processes,
-    "Output": Output,
+    "Reading": ReadingOptions,
+    "Columns": ColumnOptions,
+    "Learning": LearningOptions,
+    "Decisions": DecisionOptions,
+    "Several processes": ProcessOptions,
+    "Output": OutputOptions,
 }
 """The groups of options, by their titles in the help."""
 
 
-class Field(NamedTuple):
+class OptionField(NamedTuple):
     """What is declared about a field of `CommandOptions`."""
 
     group: str
@@ -421,13 +421,13 @@ class Field(NamedTuple):
     option: Option
 
 
-def _fields() -> dict[str, Field]:
+def _fields() -> dict[str, OptionField]:
     """Return what is declared, by the name of the field."""
     found = {}
     for title, group in GROUPS.items():
         for name, annotation in group.__annotations__.items():
             type, option = get_args(annotation)
-            found[name] = Field(title, type, getattr(group, name), option)
+            found[name] = OptionField(title, type, getattr(group, name), option)
     return found
 
 
@@ -460,7 +460,15 @@ CONTRADICTIONS = {
 """Options that cannot be combined with others."""
 
 
-class CommandOptions(Arguments, Reading, Columns, Learning, Decisions, Processes, Output):
+class CommandOptions(
+    Arguments,
+    ReadingOptions,
+    ColumnOptions,
+    LearningOptions,
+    DecisionOptions,
+    ProcessOptions,
+    OutputOptions,
+):
     """What a command was given, and the defaults of all other options."""
 
     source: str
@@ -598,7 +606,7 @@ def takes(
     return decorate
 
 
-def _parameter(name: str, field: Field) -> inspect.Parameter:
+def _parameter(name: str, field: OptionField) -> inspect.Parameter:
     """Return the parameter of typer for a field."""
     option = field.option
     info: object

@@ -12,8 +12,8 @@ from unitless.readers.blocks import FileBlock
 from unitless.suggestions import listed
 
 if TYPE_CHECKING:
+    from unitless.encoders.column_findings import ColumnFindings
     from unitless.model import Model
-    from unitless.model.column_findings import ColumnFindings
 
 MAX_NAMED = 5
 """Number of columns or classes whose names are shown."""
@@ -174,7 +174,7 @@ def _date_hint(name: str, formats: list[str]) -> str:
 
 def _doubts(model: "Model", block: FileBlock) -> list[str]:
     """A sentence about a text target that has too many classes."""
-    from unitless.readers.number_cells import number_fit_of
+    from unitless.encoders.number_spellings import number_fit_of
 
     given = raw_targets(block, model.file.target)
     rows = sum(label is not None for label in given)

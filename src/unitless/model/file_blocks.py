@@ -75,7 +75,7 @@ def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[An
 
 def _refuse_odd_labels(given: list[Any], block: FileBlock, target: str | None) -> None:
     """Refuse text labels of which at least nine tenths are numbers, and more than two distinct."""
-    from unitless.readers.number_cells import number_fit_of
+    from unitless.encoders.number_spellings import number_fit_of
 
     kind = (block.position.columns or {}).get(target or "")
     fit = number_fit_of(given) if kind == "string" else None
@@ -127,7 +127,7 @@ def take_findings(model: "Model", block: FileBlock, identifier_as_feature: bool)
     """
     if block.frame is None or model.encoder is None:
         return None
-    from unitless.model.column_findings import findings
+    from unitless.encoders.column_findings import findings
 
     columns = model.encoder
     kinds = block.position.columns or {}

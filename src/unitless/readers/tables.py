@@ -16,7 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
-from unitless.readers import cells, number_cells
+from unitless.encoders import column_kinds, number_spellings
+from unitless.encoders.date_formats import iso_kind
 from unitless.readers.blocks import (
     LONGEST_TEXT,
     Bad,
@@ -29,8 +30,8 @@ from unitless.readers.blocks import (
     allowed,
     line_of,
 )
-from unitless.readers.date_cells import iso_kind
 from unitless.readers.encodings import UTF8
+from unitless.readers.missing_cells import MissingCells
 from unitless.readers.source import Source
 from unitless.suggestions import no_such_column
 
@@ -105,7 +106,7 @@ def typed(text: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[pl.DataFrame, l
         kind = kinds.get(column.name, "string")
         values = column
         if column.dtype == pl.String and kind not in ("string", "category"):
-            values, is_odd = cells.converted(column, kind)
+            values, is_odd = column_kinds.converted(column, kind)
             odd += _odd_cells(column, is_odd, EXPECTED[kind.partition(" ")[0]])
         elif was_finite:
             continue
@@ -122,31 +123,27 @@ def spelled_numbers(
 ) -> dict[str, str]:
     """The spelling of each column of strings, of formats that have numbers, that holds numbers.
 
-    Of the `mixed` columns, some values were numbers. A target of few distinct whole numbers, such
-    as "3", is left as it is: where numbers could be written as such, these are classes.
+    Of the `mixed` columns, some values were numbers.
     """
     signs = options.decimal, options.thousands
-    usual = options.decimal or number_cells.decimal_sign(text, "\t")
-    spellings = number_cells.number_kinds(usual, *signs)
+    usual = options.decimal or number_spellings.decimal_sign(text, "\t")
+    spellings = number_spellings.number_kinds(usual, *signs)
+    if options.exact:  # a conversion keeps strings, and so their digits
+        spellings = ["number"]
     has_groups = usual == "," and options.thousands is None  # perhaps later
     found = {}
-    for column in cells.MissingCells(options.na).without_tokens(text):
+    for column in MissingCells(options.na).without_tokens(text):
         name = column.name
-        kinds = spellings if name in mixed else [kind for kind in spellings if kind != "number"]
-        if options.exact:  # a conversion keeps strings, and so their digits
-            kinds = ["number"] if name in mixed else []
-        kind = None
-        if options.types.get(name) == "number":
-            kind = number_cells.forced_kind(column, kinds)
-        elif options.types.get(name) == "label" or not kinds:
-            continue
-        elif name not in (options.target, options.weight):
-            kind = number_cells.number_kind(column, kinds)
-            kind = kind and (cells.epoch_kind(name, column) or kind)
-        elif name == options.weight or name in mixed or not number_cells.are_codes(column):
-            kind = number_cells.target_kind(column, kinds)
+        kind = column_kinds.kind_of_written_numbers(
+            column,
+            spellings,
+            options.types.get(name),
+            is_mixed=name in mixed,
+            is_target=name == options.target,
+            is_weight=name == options.weight,
+        )
         if kind is not None:
-            found[name] = number_cells.with_groups(kind) if has_groups else kind
+            found[name] = number_spellings.with_groups(kind) if has_groups else kind
     return found
 
 
