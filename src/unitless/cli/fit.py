@@ -82,6 +82,7 @@ def _fit_by_key(options: CommandOptions) -> None:
 def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]:
     """Save the models; return what was decided about the files, and figures."""
     from unitless.distributed import PartitionedData, fit_by_key
+    from unitless.model.decision_sentences import sentences
 
     source = PartitionedData(
         options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
@@ -93,4 +94,4 @@ def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]
         options.learner, source, options.by_key or "", save=options.save, progress=show, **settings
     )
     figures = {"rows": models.rows, "models": len(models), "average loss": models.loss}
-    return models.decisions, figures
+    return sentences(models.decisions), figures

@@ -25,10 +25,10 @@ class Option(NamedTuple):
     metavar: str = ""
     """The name of its value in the help; a flag has none."""
     flags: tuple[str, ...] = ()
-    """Its spellings, if these are not its name with two dashes; a short one comes besides that."""
+    """Its spellings. If none begins with two dashes, its name with two dashes is one, too."""
 
 
-# Fields. Those of type `Sequence` may be repeated; without a default, an argument is required.
+# Fields. Options of type `Sequence` may be repeated; arguments are required where they are taken.
 
 
 class Arguments:

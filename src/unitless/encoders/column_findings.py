@@ -1,6 +1,7 @@
 """What the first rows show about the columns of a table: text, identifiers, empty columns.
 
-These functions only decide. `decisions` words it for files, the estimators for data frames.
+These functions only decide. `unitless.model.decision_sentences` words it for files, the estimators
+for data frames.
 """
 
 from collections.abc import Collection, Sequence
