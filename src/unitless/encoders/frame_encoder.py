@@ -197,6 +197,12 @@ class FrameEncoder:
         self._keep(encoded.features, encoded.names)
         self._kinds |= encoded.kinds
 
+    def origin(self, encoded: Encoded, column: int) -> tuple[str, tuple[str, ...]]:
+        """The name of a feature of an encoded block, and the columns of the frame it comes from."""
+        features = [*self._known, *encoded.features]
+        names = [*self._names, *encoded.names]
+        return names[column], source_columns(features[column][0])
+
     def absorb(self, other: "FrameEncoder") -> Ints:
         """Append the features of another encoder; returns the column of each of its features.
 

@@ -97,17 +97,6 @@ def wrong_kind(row: int, name: str, shown: str, kind: str, wanted: str) -> Value
     )
 
 
-def refuse_infinity(values: Float, names: Sequence[str]) -> None:
-    """Refuse an infinite value of a table, in the words of `Rows.refuse_infinity`."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        row, column = divmod(int(np.argmax(infinite)), len(names))
-        raise ValueError(
-            f"row {row}, column {names[column]!r}: {values[row, column]} is not a number to learn "
-            "from; drop the row, or use None for a missing value"
-        )
-
-
 def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> TypedColumn:
     """A column of Python objects, which are all of the kind of the first one."""
     present = [None if gone else value for value, gone in zip(values, missing, strict=True)]
@@ -134,7 +123,6 @@ def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> 
         return TypedColumn(name, None, np.empty(0))
     if first == "number":
         floats = np.array([_as_float(value) for value in present])
-        refuse_infinity(floats[:, None], [name])
         return TypedColumn(name, first, floats, start)
     if first == "date":
         timed = np.array([isinstance(value, STAMPED) for value in present])

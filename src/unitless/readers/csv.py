@@ -127,7 +127,7 @@ class Reader:
         bad: list[Bad] = []
         if lines is not None and len(lines):
             text = self._parsed(data, () if self.options.exact else self._guessed(data))
-            if text is None or not is_finite(text) or self._shows_commas(text):
+            if text is None or not _are_finite(text) or self._shows_commas(text):
                 text = self._parsed(data, ())
         if lines is None or text is None or text.height != len(lines):
             text, lines, bad = self._split(data, line)
@@ -267,7 +267,8 @@ class Reader:
     def _typed(self, text: pl.DataFrame) -> tuple[pl.DataFrame, list[OddCell]]:
         """Columns of their kinds, and the cells that do not fit; settles new kinds."""
         kinds = self._kinds(text)
-        frame, odd = tables.typed(text, {k: self._spelling(kind) for k, kind in kinds.items()})
+        spelled = {name: self._spelling(kind) for name, kind in kinds.items()}
+        frame, odd = tables.typed(text, spelled, numbers_are_finite=True)
         for name, form in self.options.types.items():
             is_new = self.columns[name] is None and form.startswith("date")
             if is_new and frame[name].null_count() == len(frame):
@@ -282,6 +283,11 @@ class Reader:
             if whole.null_count() == frame[name].null_count():
                 frame = frame.with_columns(whole)
         return frame, odd
+
+
+def _are_finite(text: pl.DataFrame) -> bool:
+    """Whether the columns that polars parsed as numbers are finite; if not, cells show why."""
+    return all(is_finite(column) for column in text if column.dtype == pl.Float64)
 
 
 def _names(fields: list[str], header: bool) -> list[str]:

@@ -315,7 +315,7 @@ def _add(row: Row, name: str, value: object) -> None:
 
 
 def _fit(value: Any, kind: str) -> object:
-    """The value as a column of that kind holds it."""
+    """The value as a column of that kind holds it; `tables.typed` refuses infinite numbers."""
     own = KINDS[type(value)]
     if own == "null":
         return None
@@ -324,7 +324,7 @@ def _fit(value: Any, kind: str) -> object:
             value = float(value)
         except OverflowError:
             value = math.inf
-        if math.isinf(value):
+        if kind != "number" and math.isinf(value):  # text of it would be no JSON
             raise _Problem(str(value), Why.FINITE)
     if own == kind:
         return value
