@@ -17,6 +17,7 @@ from unitless.readers.blocks import FileBlock, ReadError
 from unitless.suggestions import listed
 
 if TYPE_CHECKING:
+    from unitless.encoders.column_findings import ColumnFindings
     from unitless.model import Model
 
 Float = NDArray[np.float64]
@@ -120,7 +121,9 @@ def take_format(model: "Model", block: FileBlock, columns: FrameEncoder | None) 
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
 
 
-def take_findings(model: "Model", block: FileBlock, identifier_as_feature: bool) -> Any:
+def take_findings(
+    model: "Model", block: FileBlock, identifier_as_feature: bool
+) -> "ColumnFindings | None":
     """What the first block shows about its columns, which the model then follows; None if sparse.
 
     Words of text are counted, identifiers are left out, and empty columns have no feature yet.
