@@ -1,7 +1,6 @@
 """What the first block of a file shows about the task, the format and the columns."""
 
 import shlex
-from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from unitless.encoders import FrameEncoder
 from unitless.labels import Label, distinct_labels, shown
 from unitless.model.input_names import features
 from unitless.model.intake import column_of, raw_targets, wrong_row
-from unitless.readers import SPARSE
 from unitless.readers.blocks import FileBlock, ReadError
 from unitless.suggestions import listed
 
@@ -21,30 +19,6 @@ if TYPE_CHECKING:
     from unitless.model import Model
 
 Float = NDArray[np.float64]
-
-
-def known_types(
-    format: str,
-    reading: Mapping[str, Any],
-    target: str | None,
-    task: str,
-    ignore: Iterable[str],
-) -> dict[str, str]:
-    """The types of columns that are known before the first row is read.
-
-    Ignored columns, and the classes of CSV files, are text, in which every cell is valid; classes
-    of other tables keep their type.
-
-    >>> known_types("csv", {}, target="price", task="regression", ignore=["id"])
-    {'id': 'string', 'price': 'number'}
-    """
-    if format in SPARSE:
-        return {}
-    types = dict.fromkeys(ignore, "string") | reading.get("types", {})
-    if target and task != "auto":
-        classes = "string" if format in ("csv", "tsv") else "label"
-        types[target] = "number" if task == "regression" else classes
-    return types
 
 
 def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[Any, list[Label]]:
