@@ -6,6 +6,7 @@ sees, and so the help and the manual, follows from the fields.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
@@ -606,6 +607,7 @@ def takes(
     return decorate
 
 
+@cache  # commands share most of their options, and each start of the program makes all commands
 def _parameter(name: str, field: OptionField) -> inspect.Parameter:
     """Return the parameter of typer for a field."""
     option = field.option
