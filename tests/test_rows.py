@@ -1,13 +1,15 @@
 """Rows: made without copying where types allow, right by construction, refused with a sentence."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from unitless import rows as rows_module
 from unitless.learners import get
-from unitless.rows import Rows, as_rows
+from unitless.rows import InfiniteValue, Rows, as_rows
 
 DENSE = np.array([[1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [0.0, 5.0, 6.0], [7.0, 0.0, 0.0]])
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
@@ -211,7 +213,7 @@ def test_infinity_names_row_and_column(value, place):
         with pytest.raises(ValueError, match=message):
             rows.refuse_infinity()
     with pytest.raises(ValueError, match=message):
-        as_rows(sp.csr_array(X))
+        as_rows(sp.csr_array(X)).refuse_infinity()
     with pytest.raises(ValueError, match=message):
         as_rows(X.astype(np.float32)).refuse_infinity()
 
@@ -231,7 +233,39 @@ def test_no_missing_value_hides_an_infinity(size):
 def test_infinity_in_csr_after_empty_rows():
     X = sp.csr_array(([1.0, math.inf], [4, 2], [0, 0, 1, 1, 1, 2, 2]), shape=(6, 5))
     with pytest.raises(ValueError, match=r"^row 4, column 2: inf"):
-        as_rows(X)
+        as_rows(X).refuse_infinity()
+
+
+def test_an_infinite_value_knows_its_place():
+    X = np.ones((4, 5))
+    X[2, [1, 4]] = -math.inf, math.inf
+    X[3, 0] = math.inf
+    for form in (np.asarray, sp.csr_array):
+        with pytest.raises(InfiniteValue) as caught:
+            as_rows(form(X)).refuse_infinity()
+        copy = pickle.loads(pickle.dumps(caught.value))
+        for error in (caught.value, copy):
+            assert (error.row, error.columns, error.value) == (2, [1, 4], -math.inf)
+            assert str(error).startswith("row 2, column 1: -inf is not a number to learn from")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_part_of_rows_that_were_looked_at_is_not_looked_at_again(form, monkeypatch):
+    whole = as_rows(form([[1.0, 2.0], [4.0, 8.0], [0.5, np.nan]]))
+    assert whole.extent == (0.5, 8.0)
+    monkeypatch.setattr(rows_module, "extent", None)
+    for part in (whole[1:], whole[:2][1:], whole.with_targets([1.0, 2.0, 3.0])[:1]):
+        low, high = part.extent
+        values = np.abs(part.values[~np.isnan(part.values)])
+        assert low <= values.min() <= values.max() <= high
+
+
+def test_a_part_without_the_infinite_value_is_good():
+    whole = as_rows([[1.0], [math.inf], [2.0]])
+    assert whole.extent[1] == math.inf
+    whole[2:].refuse_infinity()
+    with pytest.raises(InfiniteValue, match="row 0, column 0"):
+        whole[1:].refuse_infinity()
 
 
 def test_infinity_hidden_by_a_sum():
@@ -244,7 +278,7 @@ def test_infinity_hidden_by_a_sum():
 def test_infinity_made_by_a_sum():
     X = sp.csr_array(([1e308, 1e308], [2, 2], [0, 0, 2]), shape=(2, 5))
     with pytest.raises(ValueError, match=r"^row 1, column 2: inf"):
-        as_rows(X)
+        as_rows(X).refuse_infinity()
 
 
 @pytest.mark.parametrize("X", [np.ones(3), np.ones((2, 2, 2)), [1.0, 2.0], []])

@@ -164,14 +164,13 @@ def test_an_integer_division_is_found(code, found):
 
 # One place per concern
 
-NAME_THE_CELL = {
-    "encoders/interactions.py",
-    "encoders/typed_column.py",
-}
-"""Files that refuse an infinite value because only they know its line or column by name."""
 ONE_PLACE = {
     "range of values": (r"\*\* ?-255\b|0x1p-255", {"core/arithmetic.h"}),
-    "infinite values": (r"\bnp\.isinf\(", {"rows.py", *NAME_THE_CELL}),
+    "infinite values of rows": (
+        r"\bnp\.isinf\(|except InfiniteValue",
+        {"rows.py", "model/intake.py"},
+    ),
+    "infinite cells of tables": (r"\.is_infinite\(", {"readers/tables.py"}),
     "size of the values of a block": (
         r"\bextent(_of)?\(",
         {"rows.py", "core/row.pyx", "core/learner.pyx", "core/arithmetic.h", "core/arithmetic.pxd"},

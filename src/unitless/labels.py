@@ -17,6 +17,9 @@ Float = NDArray[np.float64]
 Label = str | float | bool
 New = Sequence[tuple[int, object]]
 """Labels that appear for the first time, each with its row."""
+MOST_NUMBERED = 100
+ROWS_PER_CLASS = 5
+"""Distinct whole numbers that may be classes, and the rows that it takes for each of them."""
 
 
 class WrongLabel(ValueError):
@@ -266,6 +269,15 @@ def alike(labels: Iterable[object]) -> list[list[str]]:
         if isinstance(label, str):
             spellings.setdefault("".join(label.split()).casefold(), []).append(label)
     return [group for group in spellings.values() if len(group) > 1]
+
+
+def may_be_classes(distinct: int, rows: int) -> bool:
+    """Whether whole numbers are so few, and each on so many rows, that they may be classes.
+
+    >>> may_be_classes(10, rows=50), may_be_classes(10, rows=49), may_be_classes(101, rows=10_000)
+    (True, False, False)
+    """
+    return 0 < distinct <= MOST_NUMBERED and distinct * ROWS_PER_CLASS <= rows
 
 
 def shown(label: Label) -> str:

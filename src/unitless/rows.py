@@ -2,7 +2,8 @@
 
 A block of rows is dense (n x d, C order) or CSR, float64, with optional targets and sample
 weights. Sparse indices strictly increase within a row. NaN is a missing value. Absent (a sparse
-entry not stored) is zero. Learners refuse infinite values, which `extent` finds.
+entry not stored) is zero. An infinite value is refused by
+the model, or by a learner without one; `extent` finds it.
 """
 
 import math
@@ -60,6 +61,28 @@ class Block(NamedTuple):
         return Block(self.values[run], self.indices[run], starts - starts[0], self.columns)
 
 
+class InfiniteValue(ValueError):
+    """A block has an infinite value, which is neither a number to learn from nor a missing value.
+
+    `row` is its row in the block, and `columns` are all columns in which this row has such a value;
+    `value` is that of the first one. The model says the same in the names of its input.
+    """
+
+    def __init__(self, row: int, columns: list[int], value: float) -> None:
+        super().__init__(row, columns, value)
+        self.row = row
+        self.columns = columns
+        self.value = value
+
+    @property
+    def why(self) -> str:
+        """What is wrong with the value."""
+        return f"{self.value} is not a number to learn from"
+
+    def __str__(self) -> str:
+        return f"row {self.row}, column {self.columns[0]}: {self.why}; drop the row, or use NaN"
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A block of rows; make one with `as_rows`."""
@@ -90,22 +113,27 @@ class Rows:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """The smallest and the largest size of a value; 0 and NaN do not count."""
+        """Sizes between which all values are; 0 and NaN do not count.
+
+        They are those of the smallest and the largest value, or of rows of which these are a part.
+        Values are looked at once.
+        """
         if self._extent is None:
-            object.__setattr__(self, "_extent", extent(self.values.reshape(-1)))
+            self._take_extent(extent(self.values.reshape(-1)))
         return self._extent  # type: ignore[return-value]
 
+    def _take_extent(self, known: tuple[float, float] | None) -> None:
+        object.__setattr__(self, "_extent", known)
+
     def refuse_infinity(self) -> None:
-        """A ValueError for the first value that is infinite, if one is."""
+        """An `InfiniteValue` for the first value that is infinite, if one is."""
         if self.extent[1] < math.inf:
             return
         block = self.block
-        first = int(np.argmax(np.isinf(block.values)))
-        row, column = (places[first] for places in block.positions())
-        raise ValueError(
-            f"row {row}, column {column}: {block.values[first]} is not a number to learn "
-            "from; drop the row, or use NaN"
-        )
+        found = np.flatnonzero(np.isinf(block.values))
+        rows, columns = (places[found] for places in block.positions())
+        own = columns[rows == rows[0]].tolist()
+        raise InfiniteValue(int(rows[0]), own, float(block.values[found[0]]))
 
     def with_targets(self, targets: ArrayLike) -> "Rows":
         """The same rows with these targets: one per row, or one line of them per row."""
@@ -116,7 +144,7 @@ class Rows:
                 f"and {len(given)} targets"
             )
         made = Rows(*self.parts, given, self.weights)
-        object.__setattr__(made, "_extent", self._extent)  # the same values
+        made._take_extent(self._extent)  # the same values
         return made
 
     def take(self, order: NDArray[np.int64]) -> "Rows":
@@ -144,8 +172,12 @@ class Rows:
         targets = None if self.targets is None else self.targets[cut]
         weights = None if self.weights is None else self.weights[cut]
         if self.starts is None:
-            return Rows(self.values[cut], None, None, self.columns, targets, weights)
-        return Rows(*self.block.cut(cut.start, cut.stop), targets, weights)
+            made = Rows(self.values[cut], None, None, self.columns, targets, weights)
+        else:
+            made = Rows(*self.block.cut(cut.start, cut.stop), targets, weights)
+        if self._extent is not None and self._extent[1] < math.inf:
+            made._take_extent(self._extent)
+        return made
 
 
 def as_rows(X: object, targets: ArrayLike | None = None, weights: ArrayLike | None = None) -> Rows:
@@ -156,10 +188,10 @@ def as_rows(X: object, targets: ArrayLike | None = None, weights: ArrayLike | No
     >>> rows = as_rows([[1.0, 2.0], [3.0, float("nan")]], targets=[1, -1])
     >>> len(rows), rows.columns
     (2, 2)
-    >>> as_rows([[1.0, float("inf")]]).refuse_infinity()
+    >>> as_rows([[1.0, float("inf")]]).refuse_infinity()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: row 0, column 1: inf is not a number to learn from; drop the row, or use NaN
+    unitless.rows.InfiniteValue: row 0, column 1: inf is not a number to learn from; ...
     """
     values, indices, starts, columns = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
     n = len(values) if starts is None else len(starts) - 1
@@ -167,10 +199,7 @@ def as_rows(X: object, targets: ArrayLike | None = None, weights: ArrayLike | No
     v = _per_row("weights", weights, n)
     if v is not None:
         check_weights(v, math.ulp(0.0), sys.float_info.max)
-    rows = Rows(values, indices, starts, columns, y, v)
-    if starts is not None:
-        rows.refuse_infinity()
-    return rows
+    return Rows(values, indices, starts, columns, y, v)
 
 
 def _dense(X: object) -> tuple[Float, None, None, int]:

@@ -17,15 +17,16 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {by_lower[found[0]]!r}?" if found else ""
 
 
-def listed(names: Iterable[str], most: int = MAX_LISTED) -> str:
-    """The first names, and how many more there are.
+def listed(names: Iterable[str], most: int = MAX_LISTED, count: int | None = None) -> str:
+    """The first names, and how many more there are of all; `count`, if not all are given.
 
     >>> listed("abcdefg", most=5)
     'a, b, c, d, e and 2 more'
     """
     all_names = list(names)
-    more = len(all_names) - most
-    return ", ".join(all_names[:most]) + (f" and {more} more" if more > 0 else "")
+    first = all_names[:most]
+    more = (len(all_names) if count is None else count) - len(first)
+    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
 
 
 def no_such_column(name: str, columns: Collection[str]) -> str:

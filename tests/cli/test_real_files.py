@@ -11,8 +11,8 @@ from sklearn.datasets import load_svmlight_file
 from laws.streams import same_bits
 from unitless import OnlineClassifier, OnlineRegressor, load
 from unitless.encoders import FrameEncoder
+from unitless.encoders.column_kinds import fits, kind_of_cells
 from unitless.learners import Blend
-from unitless.readers.cells import fits, kind_of_cells
 from unitless.rows import as_rows
 
 
@@ -130,10 +130,10 @@ def test_booleans_of_a_file_and_of_its_frame(unitless, tmp_path, monkeypatch, ki
     words = pl.DataFrame({"weekend": [spell(str(b)) for b in weekend], "visits": visits})
     data, path = tmp_path / "shop.csv", tmp_path / "m"
     words.with_columns(bought=pl.Series(bought)).write_csv(data)
-    monkeypatch.setattr("unitless.readers.cells.kind_of_cells", kinds)
+    monkeypatch.setattr("unitless.encoders.column_kinds.kind_of_cells", kinds)
     done = unitless("fit", data, "-t", "bought", "-l", "coordinate", "--save", path)
     assert done.code == 0, done.err
-    monkeypatch.setattr("unitless.readers.cells.kind_of_cells", kind_of_cells)
+    monkeypatch.setattr("unitless.encoders.column_kinds.kind_of_cells", kind_of_cells)
     model = load(path)
     features = {kind_of_cells: {"weekend"}, kinds_before: {"weekend=" + spell("true")}}
     assert features[kinds] < {*model.feature_names()}

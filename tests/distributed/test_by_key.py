@@ -10,6 +10,7 @@ import pytest
 from distributed.files import classes, in_one_pass, numbers, parquet, table
 from unitless.distributed import PartitionedData, by_key
 from unitless.distributed import fit_by_key as fit_by_key_on
+from unitless.model.decision_sentences import sentences
 from unitless.persistence.saving import as_bytes
 from unitless.readers import Position
 
@@ -144,7 +145,7 @@ def dated(folder, keys=("c1", "c2")):
 
 def test_dates_of_csv_files(tmp_path):
     made = fit_by_key("vaw", dated(tmp_path / "all"), "carrier")
-    assert any(text.startswith("dates: day") for text in made.decisions)
+    assert any(text.startswith("dates: day") for text in sentences(made.decisions))
     for name in made:
         own = in_one_pass("vaw", dated(tmp_path / name, [name]), key="carrier")
         mine = made[name]

@@ -79,9 +79,17 @@ def test_a_name_with_a_colon():
 
 
 def test_a_product_beyond_float64():
+    """It is infinite, which the model refuses; the encoder says where it comes from."""
     frame = pl.DataFrame({"a": [1.0, 1e200], "b": [1.0, -1e200]})
-    with pytest.raises(ValueError, match="row 1, column 'a:b': the product is beyond float64"):
-        FrameEncoder(interactions=["a:b"]).encode(frame)
+    encoder = FrameEncoder(interactions=["a:b"])
+    encoded = encoder.encode(frame)
+    assert encoded.X[1].tolist() == [1e200, -1e200, -np.inf]
+    origins = [("a", ("a",)), ("b", ("b",)), ("a:b", ("a", "b"))]
+    assert [encoder.origin(encoded, column) for column in range(3)] == origins
+    encoder.commit(encoded)
+    encoded = encoder.encode(frame.with_columns(c=pl.lit("red")))
+    assert encoder.origin(encoded, 2) == origins[2]
+    assert encoder.origin(encoded, 3) == ("c=red", ("c",))
 
 
 def test_a_number_too_small_to_multiply():

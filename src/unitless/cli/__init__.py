@@ -1,6 +1,6 @@
 """The command `unitless`. Each command is one file and imports what it needs when it runs.
 
-`options` has the table of all options, `run` the run of `evaluate` and `fit`, `screen` and
+`options` declares all options, `run` the run of `evaluate` and `fit`, `screen` and
 `summary` what is printed. It may import everything, and nothing imports it; only it prints.
 """
 

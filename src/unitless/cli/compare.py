@@ -17,7 +17,10 @@ PATIENCE = 4
 them take at most 20 times the time of `evaluate`."""
 
 
-@takes(f"data {TABLE} {READING} learners units delay tune seed regret json no_color")
+@takes(
+    *("data", *TABLE, *READING, "learners", "units", "delay", "tune", "seed", "regret", "json"),
+    "no_color",
+)
 def compare(options: CommandOptions) -> None:
     """Run several learners over a file, one after the other, and show the loss of each.
 
@@ -40,6 +43,7 @@ def compare(options: CommandOptions) -> None:
     from unitless.compare.rivals import RIVALS
     from unitless.escaping import escaped
     from unitless.learners import REGISTRY
+    from unitless.model.decision_sentences import sentences
 
     names = [name.strip() for name in (options.learners or "").split(",") if name.strip()]
     chosen = names or [*DEFAULT_LEARNERS]
@@ -74,7 +78,7 @@ def compare(options: CommandOptions) -> None:
         rivals = {name: why for name, why in made.left_out.items() if name in RIVALS}
         made = made._replace(left_out=rivals)
     if options.json:
-        print(_json(made, {"decisions": model.file.decisions, "notes": notes}))
+        print(_json(made, {"decisions": sentences(model.file.decisions), "notes": notes}))
         return
     screen.show_start(screen.console_of(options.no_color), model, of_learner=False)
     print(f"\n{made}")

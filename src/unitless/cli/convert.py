@@ -2,15 +2,18 @@
 
 import sys
 
-from unitless.cli.options import READING, CommandOptions, takes
+from unitless.cli.options import READING, CommandOptions, Option, takes
 
-CHANGED = """Reading
-  format --from FORMAT: Format of DATA (by default from its name).
-Columns
-  target -t COLUMN: Column of labels; it is written first."""
+CHANGED = {
+    "format": Option("Format of DATA (by default from its name).", "FORMAT", ("--from",)),
+    "target": Option("Column of labels; it is written first.", "COLUMN", ("-t",)),
+}
 
 
-@takes(f"file output {READING} to target weight classes safe_csv quiet", CHANGED)
+@takes(
+    *("file", "output", *READING, "to", "target", "weight", "classes", "safe_csv", "quiet"),
+    changed=CHANGED,
+)
 def convert(options: CommandOptions) -> None:
     """Write the rows of a file in another format.
 

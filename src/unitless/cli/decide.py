@@ -1,13 +1,16 @@
 """`unitless decide`: the actions that a saved bandit chooses for the contexts of a file."""
 
-from unitless.cli.options import READING, CommandOptions, takes
+from unitless.cli.options import READING, CommandOptions, Option, takes
 
-OUTPUT = """Output
-  predictions -o --output FILE: File for the decisions (CSV); - for standard output.
-  json: Write one JSON object per row instead of CSV, with the estimated rewards."""
+CHANGED = {
+    "predictions": Option(
+        "File for the decisions (CSV); - for standard output.", "FILE", ("-o", "--output")
+    ),
+    "json": Option("Write one JSON object per row instead of CSV, with the estimated rewards."),
+}
 
 
-@takes(f"model data {READING} predictions json quiet", OUTPUT, predictions="-")
+@takes("model", "data", *READING, "predictions", "json", "quiet", changed=CHANGED, predictions="-")
 def decide(options: CommandOptions) -> None:
     """Choose an action for each row of a file, by a bandit that was saved.
 

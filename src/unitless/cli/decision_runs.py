@@ -12,7 +12,7 @@ import numpy as np
 import polars
 
 from unitless import persistence, readers
-from unitless.cli.options import DECIDING, OPTIONS, READING, CommandOptions, spelt
+from unitless.cli.options import DECIDING, FIELDS, READING, CommandOptions, spelt
 from unitless.cli.outputs import check_outputs, results_path
 from unitless.cli.screen import console_of, counted, number, warnings_as_notes
 from unitless.cli.stopping import Stopper
@@ -34,11 +34,12 @@ ALPHA = 0.05
 POINTS = 200
 """Rows of a curve."""
 TAKEN = (
-    f"{DECIDING} {READING} data target ignore keep text interactions hash_bits max_levels "
-    "save report results json quiet verbose no_color"
+    *(*DECIDING, *READING, "data", "target", "ignore", "keep", "text", "interactions"),
+    *("hash_bits", "max_levels", "save", "report", "results", "json", "quiet", "verbose"),
+    "no_color",
 )
 """The options that logs and the simulator take."""
-TABLES_ONLY = f"{READING} text interactions hash_bits max_levels"
+TABLES_ONLY = (*READING, "text", "interactions", "hash_bits", "max_levels")
 """Those that --actions does not take, except for the format and the encoding."""
 Column = list[Contexts]
 """Cells of any type."""
@@ -83,10 +84,10 @@ def run_decisions(options: CommandOptions) -> None:
 def _check(options: CommandOptions) -> None:
     """Options that belong together, and those that make no sense here."""
     mode = "--bandit" if options.bandit else "--action"
-    taken = {*TAKEN.split()}
+    taken = {*TAKEN}
     if options.actions is not None and not options.bandit:
         mode = "--actions"
-        taken -= {*TABLES_ONLY.split()} - {"format", "encoding"}
+        taken -= {*TABLES_ONLY} - {"format", "encoding"}
     for name in ("action", "reward"):
         if not options.bandit and getattr(options, name) is None:
             raise ValueError(f"logged decisions need {spelt(name)} COLUMN, too")
@@ -98,10 +99,10 @@ def _check(options: CommandOptions) -> None:
                 raise ValueError(f"--bandit cannot be combined with {spelt(name)}")
     elif options.target is not None:
         raise ValueError("--target cannot be combined with --action: give --reward COLUMN")
-    for name, option in OPTIONS.items():
-        if name in taken or option.panel == "Arguments":
+    for name, field in FIELDS.items():
+        if name in taken or field.group == "Arguments":
             continue
-        if getattr(options, name) not in (option.default, (), None):
+        if getattr(options, name) not in (field.default, (), None):
             raise ValueError(f"{mode} cannot be combined with {spelt(name)}")
 
 
@@ -122,6 +123,7 @@ def _offered(options: CommandOptions) -> Iterator[OfferedRows]:
     format = options.format or common_format(options.data, format_of)
     if format != "jsonl":
         raise ValueError(f"--actions needs JSON lines, not {format}: use --format or another file")
+    assert options.actions is not None
     excluded = {options.action, options.reward, options.probability, *options.ignore}
     for file in options.data:
         yield from offered_rows(file, options.actions, excluded, options.keep, options.encoding)
@@ -245,7 +247,7 @@ def _logged_offered(options: CommandOptions, block: OfferedRows, logged: Logged)
     return logged._replace(actions=actions, choices=choices, offered=block.offered)
 
 
-def _number(block: Block, k: int, column: str, cell: object) -> float:
+def _number(block: Block, k: int, column: str | None, cell: object) -> float:
     """The number of a cell."""
     try:
         value = math.nan if cell is None or isinstance(cell, str) else float(cell)  # type: ignore[arg-type]
@@ -257,7 +259,7 @@ def _number(block: Block, k: int, column: str, cell: object) -> float:
     return value
 
 
-def _place(block: Block, k: int, column: str) -> str:
+def _place(block: Block, k: int, column: str | None) -> str:
     return f"{block.file}, line {block.lines[k]}, column {column!r}"
 
 

@@ -3,7 +3,7 @@
 from unitless.cli.options import DECIDING, LEARNING, CommandOptions, takes
 
 
-@takes(f"{LEARNING} {DECIDING}")
+@takes(*LEARNING, *DECIDING)
 def evaluate(options: CommandOptions) -> None:
     """Learn from a file in one pass, and measure how well it was predicted.
 

@@ -1,15 +1,14 @@
 """`unitless explain`: what made up the score of one row."""
 
 import os
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
 from unitless.cli.options import CommandOptions, takes
 
-MISSING = (None, "", "NA", "N/A", "NaN", "nan", "null")
 
-
-@takes("model words row json no_color")
+@takes("model", "words", "row", "json", "no_color")
 def explain(options: CommandOptions) -> None:
     """Show what each column of a row adds to its score.
 
@@ -57,7 +56,7 @@ def explain(options: CommandOptions) -> None:
     show_audit(console, parts)
 
 
-def _row_of_file(model: Any, files: list[str], number: int) -> object:
+def _row_of_file(model: Any, files: Sequence[str], number: int) -> object:
     """Return one row of a file, as `predict` would read it."""
     from unitless.cli.reading import open_for_prediction
 
@@ -72,7 +71,7 @@ def _row_of_file(model: Any, files: list[str], number: int) -> object:
     raise ValueError(f"--row {number}: the file has {seen:,} rows")
 
 
-def _parsed(words: list[str]) -> dict[str, Any]:
+def _parsed(words: Sequence[str]) -> dict[str, Any]:
     """Return the row that the words describe.
 
     >>> _parsed(["rooms=5", "city=Oslo"]), _parsed(['{"rooms": 5}'])
@@ -81,7 +80,7 @@ def _parsed(words: list[str]) -> dict[str, Any]:
     import json
     import sys
 
-    text = sys.stdin.read() if words == ["-"] else words[0]
+    text = sys.stdin.read() if [*words] == ["-"] else words[0]
     if text.lstrip().startswith("{"):
         try:
             return dict(json.loads(text))
@@ -125,6 +124,8 @@ def _fitted(name: str, value: Any, kind: str, written: str) -> object:
         found = _date_as_written(value, written)
         if found is not None:
             return found
+    from unitless.readers.missing_cells import MISSING
+
     try:
         if kind == "date" and isinstance(value, str):
             expected = "a date was expected, such as 2024-01-31 or 2024-01-31T10:15"
@@ -132,7 +133,7 @@ def _fitted(name: str, value: Any, kind: str, written: str) -> object:
             return parse.fromisoformat(value)
         if kind == "number":
             expected = "a number was expected"
-            return float("nan") if value in MISSING else float(value)
+            return float("nan") if value is None or value in MISSING else float(value)
     except ValueError:
         raise ValueError(f"{name}={value}: {expected}") from None
     return str(value) if kind == "category" and value is not None else value
@@ -142,6 +143,6 @@ def _date_as_written(value: str, kind: str) -> object:
     """Return a date in the format of the model's file, None if it is none."""
     import polars
 
-    from unitless.readers.cells import converted
+    from unitless.encoders.column_kinds import converted
 
     return converted(polars.Series([value]), kind)[0][0]

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from unitless.cli.options import LEARNING, OPTIONS, PROCESSES, CommandOptions, spelt, takes
+from unitless.cli.options import FIELDS, LEARNING, PROCESSES, CommandOptions, spelt, takes
 
 ONE_PROCESS = (
-    "passes holdout delay interval shuffle test test_share resume checkpoint predictions report "
-    "results audit skip_bad"
+    *("passes", "holdout", "delay", "interval", "shuffle", "test", "test_share", "resume"),
+    *("checkpoint", "predictions", "report", "results", "audit", "skip_bad"),
 )
 """Options that need one pass in one process."""
 
 
-@takes(f"{LEARNING} {PROCESSES}")
+@takes(*LEARNING, *PROCESSES)
 def fit(options: CommandOptions) -> None:
     """Learn from a file and save the model; like `evaluate`, without the table.
 
@@ -45,8 +45,8 @@ def _fit_by_key(options: CommandOptions) -> None:
     from unitless.cli.stopping import Stopper
     from unitless.escaping import escaped, json_line
 
-    for name in ONE_PROCESS.split():
-        if getattr(options, name) != OPTIONS[name].default:
+    for name in ONE_PROCESS:
+        if getattr(options, name) != FIELDS[name].default:
             raise ValueError(f"{spelt(name)} cannot be combined with --by-key")
     check_learner(options.learner)
     check_outputs({"--save": options.save}, options.data)
@@ -82,6 +82,7 @@ def _fit_by_key(options: CommandOptions) -> None:
 def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]:
     """Save the models; return what was decided about the files, and figures."""
     from unitless.distributed import PartitionedData, fit_by_key
+    from unitless.model.decision_sentences import sentences
 
     source = PartitionedData(
         options.data, reading=options.reading(), coerce=options.coerce, **options.meaning()
@@ -93,4 +94,4 @@ def _fit(options: CommandOptions, show: Any) -> tuple[list[str], dict[str, Any]]
         options.learner, source, options.by_key or "", save=options.save, progress=show, **settings
     )
     figures = {"rows": models.rows, "models": len(models), "average loss": models.loss}
-    return models.decisions, figures
+    return sentences(models.decisions), figures

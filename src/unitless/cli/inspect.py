@@ -5,7 +5,7 @@ from typing import Any
 from unitless.cli.options import CommandOptions, takes
 
 
-@takes("model sort top json no_color", top=20)
+@takes("model", "sort", "top", "json", "no_color", top=20)
 def inspect(options: CommandOptions) -> None:
     """Show what a model learned from, the largest effects, and its regret certificate.
 

@@ -1,202 +1,489 @@
-"""The options of all commands: one table says how each is written, its default and its meaning.
+"""The options of all commands, each declared once: type, default, spelling and help.
 
-A command names the options that it takes. They become the parameters that typer sees, so that the
-help, the manual and the code share one definition.
+`CommandOptions` has one field per option. A command names those that it takes (`takes`); what typer
+sees, and so the help and the manual, follows from the fields.
 """
 
 import inspect
-import re
-from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
-FORMATS_READ = """CSV, TSV, JSON, Parquet, Arrow, svmlight or VW text, also compressed as .gz, .zst,
-    .bz2, .xz or .zip; - for standard input."""
-HELP = f"""
-Arguments
-  model MODEL: Model file.
-  data DATA+: Files, folders or patterns ('day*.csv'), read one after another in the order given,
-    those of a folder or pattern sorted by name: {FORMATS_READ}
-  file DATA: File to read: {FORMATS_READ}
-  output OUTPUT: File to write; - for standard output.
-  words ROW+: The row: NAME=VALUE for each column, or one JSON object, or - to read a JSON object
-    from standard input; with --row, a file.
-  factors NAME=FACTOR+: Factor by which the values of a column are multiplied from now on.
-
-Reading
-  format FORMAT: csv, tsv, jsonl, parquet, arrow, svmlight or vw (default: by file name).
-  to FORMAT: Format of OUTPUT (by default from its name).
-  no_header: CSV: the first line is data; name the columns c1, c2, ...
-  separator CHAR: Field separator of a CSV file (detected by default).
-  quote CHAR: Quote character of a CSV file, or "none" (detected by default).
-  encoding NAME: Encoding of a text file: utf-8, utf-16, windows-1252, ... (detected).
-  decimal CHAR: Decimal sign of all numbers in text, a point or a comma (detected by default).
-  thousands CHAR: Separator of thousands in text, or "none" (detected by default).
-  na TOKEN+: This text means a missing value, too (may be repeated).
-  strict: Cells that do not fit their column of numbers, dates or booleans are errors, not missing
-    values.
-  coerce: Treat cells that do not fit their column as missing (the default without --by-key).
-  skip_bad N = 0: Skip up to N invalid lines and report their number.
-
-Columns
-  target -t COLUMN: Column to predict (rows of svmlight and VW text contain it).
-  weight COLUMN: Column of sample weights.
-  ignore COLUMN+: Exclude this column from the features (may be repeated).
-  keep COLUMN+: Use only the columns given this way as features.
-  date COLUMN[=FORMAT]+: Column of dates, written as in FORMAT, such as %d.%m.%Y, or %s for seconds
-    since 1970 (default: YYYY-MM-DD; other formats are detected where cells leave no doubt).
-  category COLUMN+: Column of categories, whatever its cells look like.
-  number COLUMN+: Column of numbers, whatever its cells look like.
-  identifier_as_feature: Use columns of text that are different in every row as features; by default
-    they are left out.
-  text COLUMN+: Column of text; each of its words is a feature.
-  interactions -q A:B+: Add products of columns: a:b, a:: (a with each other), :: (all pairs).
-  hash_bits -b BITS = 18: Values or words beyond --max-levels share 2^BITS features per column.
-  max_levels N = 1000: Maximum number of distinct values or words per column with their own feature.
-  classes A,B: All classes, for svmlight and VW text: no,yes become -1 and 1; a,b,c become 1, 2 and
-    3.
-
-Learning
-  task TASK = auto: binary, multiclass, regression or auto. auto: text, booleans or exactly two
-    distinct values in the first block are classes, everything else is a number.
-  loss LOSS: logistic or hinge for two classes; squared, absolute, quantile(0.9) or huber(2) for
-    numbers. Default: logistic or squared.
-  learner -l NAME = blend: Learner; `unitless learners` lists them.
-  learners A,B,C: Learners by name, also boosting, linear, sklearn, vw, river; all for all of them
-    (default: a few).
-  quantile TAU: Use the loss quantile(TAU); 0.5 is the median.
-  passes N = 1: Number of passes over the file; only the first is scored.
-  holdout N = 0: Predict, but never learn, one of every N rows.
-  interval COVERAGE+: Also predict intervals (of classes, sets) that cover this share of the rows,
-    for example 0.9 (may be repeated).
-  delay N: Labels arrive N rows after the next row is predicted; 0 says that they are known before
-    it (default: not said).
-  shuffle: Read the whole file into memory and learn its rows in random order.
-  test FILE: After learning, also score the rows of this file, which are not learned.
-  test_share SHARE = 0: Hold out this share of the rows, for example 0.2, and score them at the end.
-  units random: Repeat with each column multiplied by a random power of two.
-  tune: Add the best learning rate in hindsight for methods that have one.
-  seed N = 0: Seed of the random units.
-  reservoir N = 256: Number of learned rows, a uniform sample, that the model keeps for effects and
-    explanations; 0 keeps none.
-  regret --regret/--no-regret: Compute the best fixed weights in hindsight and the regret against
-    them (default: only for small files, because it may take long).
-
-Decisions
-  action COLUMN: The rows are logged decisions, and this column has the action that was taken.
-  reward COLUMN: Column of the rewards of logged decisions.
-  probability COLUMN: Column of the probabilities with which logged actions were drawn.
-  actions COLUMN: Key of JSON lines with the possible actions of each decision: an object that has
-    the features of each action by its name, or a list of objects with the name as "id" or "name".
-  policy FILE: Also value this policy: a table with one row per decision and a column "action" (what
-    it chooses) or "probability" (with which it chooses the logged action).
-  reward_range LOW,HIGH: The least and the largest possible reward (default: those of the file).
-  bandit: Play classification as decisions: each class is an action, and only the reward of the
-    chosen one is seen.
-
-Several processes
-  by_key COLUMN: Learn one model for each value of this column, saved in one file.
-  workers N: Number of processes (default: one per core).
-  address HOST:PORT: Use this Ray cluster instead of this machine (requires unitless[ray]).
-  retries N = 3: How often to repeat a task whose worker died.
-
-Output
-  save MODEL: Save the model to this file.
-  resume MODEL: Continue from a saved model: in the same file where it stopped, in another file from
-    its beginning.
-  checkpoint N = 0: Save the model every N rows (requires --save).
-  predictions FILE: Write the predictions as CSV to this file; - for standard output.
-  safe_csv: In CSV output, write an apostrophe before text that begins with =, +, - or @, which a
-    spreadsheet would take for a formula (numbers stay as they are).
-  report PAGE: Write a report (page.html), and its results (page.results.json).
-  results FILE: Write the results as JSON to this file.
-  audit N = 0: Show what each column adds to the score of row N.
-  row N: Explain this row of the file, from 1.
-  sort BY = effect: Sort columns by their effect on the prediction, or by name: effect or name.
-  top N: Number of effects to show (default: as many as a small terminal has room for).
-  verbose: Also print all metrics and guarantees, and more effects.
-  quiet: Print only errors.
-  json: Print the results as JSON and nothing else.
-  no_color: Print without colours."""
-"""One line per option: field, spellings, METAVAR (+: may be repeated), default and meaning.
-
-An option without METAVAR is a flag.
-"""
-TYPES: dict[str, object] = {
-    "": bool,
-    **dict.fromkeys(("N", "BITS"), int),
-    **dict.fromkeys(("SHARE", "TAU", "COVERAGE"), float),
-    "FORMAT": Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"],
-    "TASK": Literal["auto", "binary", "multiclass", "regression"],
-    "BY": Literal["effect", "name"],
-    "random": Literal["random"],
-}
-"""Types by METAVAR; others are text."""
-READING = (
-    "format no_header separator quote encoding decimal thousands na strict coerce skip_bad "
-    "date category number"
+FORMATS_READ = (
+    "CSV, TSV, JSON, Parquet, Arrow, svmlight or VW text, also compressed as .gz, .zst, .bz2, .xz "
+    "or .zip; - for standard input."
 )
-TABLE = (
-    "target weight ignore keep identifier_as_feature text interactions hash_bits max_levels task "
-    "loss"
-)
-LEARNING = (
-    f"data {TABLE} {READING} learner quantile passes holdout delay interval shuffle "
-    "test test_share reservoir save resume checkpoint predictions safe_csv report results audit "
-    "top verbose quiet json no_color"
-)
-DECIDING = "action reward probability actions policy reward_range bandit"
-PROCESSES = "by_key workers address retries"
+Format = Literal["csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw"]
 
 
 class Option(NamedTuple):
-    """A line of the table."""
+    """What an option means, and how it is written."""
 
-    panel: str
-    flags: list[str]
-    metavar: str
-    type: Any
-    default: Any
     help: str
+    metavar: str = ""
+    """The name of its value in the help; a flag has none."""
+    flags: tuple[str, ...] = ()
+    """Its spellings. If none begins with two dashes, its name with two dashes is one, too."""
 
 
-def _parsed(table: str) -> dict[str, Option]:
-    """Return the options by name."""
+# Fields. Options of type `Sequence` may be repeated; arguments are required where they are taken.
+
+
+class Arguments:
+    """What a command works on."""
+
+    model: Annotated[str, Option("Model file.", "MODEL")] = ""
+    data: Annotated[
+        Sequence[str],
+        Option(
+            "Files, folders or patterns ('day*.csv'), read one after another in the order given, "
+            f"those of a folder or pattern sorted by name: {FORMATS_READ}",
+            "DATA",
+        ),
+    ] = ()
+    file: Annotated[str, Option(f"File to read: {FORMATS_READ}", "DATA")] = ""
+    output: Annotated[str, Option("File to write; - for standard output.", "OUTPUT")] = ""
+    words: Annotated[
+        Sequence[str],
+        Option(
+            "The row: NAME=VALUE for each column, or one JSON object, or - to read a JSON object "
+            "from standard input; with --row, a file.",
+            "ROW",
+        ),
+    ] = ()
+    factors: Annotated[
+        Sequence[str],
+        Option("Factor by which the values of a column are multiplied from now on.", "NAME=FACTOR"),
+    ] = ()
+
+
+class ReadingOptions:
+    """How files are read, and written."""
+
+    format: Annotated[
+        Format | None,
+        Option(
+            "csv, tsv, jsonl, parquet, arrow, svmlight or vw (default: by file name).",
+            "FORMAT",
+        ),
+    ] = None
+    to: Annotated[
+        Format | None, Option("Format of OUTPUT (by default from its name).", "FORMAT")
+    ] = None
+    no_header: Annotated[
+        bool, Option("CSV: the first line is data; name the columns c1, c2, ...")
+    ] = False
+    separator: Annotated[
+        str | None, Option("Field separator of a CSV file (detected by default).", "CHAR")
+    ] = None
+    quote: Annotated[
+        str | None,
+        Option('Quote character of a CSV file, or "none" (detected by default).', "CHAR"),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        Option("Encoding of a text file: utf-8, utf-16, windows-1252, ... (detected).", "NAME"),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        Option(
+            "Decimal sign of all numbers in text, a point or a comma (detected by default).",
+            "CHAR",
+        ),
+    ] = None
+    thousands: Annotated[
+        str | None,
+        Option('Separator of thousands in text, or "none" (detected by default).', "CHAR"),
+    ] = None
+    na: Annotated[
+        Sequence[str], Option("This text means a missing value, too (may be repeated).", "TOKEN")
+    ] = ()
+    strict: Annotated[
+        bool,
+        Option(
+            "Cells that do not fit their column of numbers, dates or booleans are errors, not "
+            "missing values.",
+        ),
+    ] = False
+    coerce: Annotated[
+        bool,
+        Option(
+            "Treat cells that do not fit their column as missing (the default without --by-key).",
+        ),
+    ] = False
+    skip_bad: Annotated[int, Option("Skip up to N invalid lines and report their number.", "N")] = 0
+
+
+class ColumnOptions:
+    """What columns mean."""
+
+    target: Annotated[
+        str | None,
+        Option("Column to predict (rows of svmlight and VW text contain it).", "COLUMN", ("-t",)),
+    ] = None
+    weight: Annotated[str | None, Option("Column of sample weights.", "COLUMN")] = None
+    ignore: Annotated[
+        Sequence[str], Option("Exclude this column from the features (may be repeated).", "COLUMN")
+    ] = ()
+    keep: Annotated[
+        Sequence[str], Option("Use only the columns given this way as features.", "COLUMN")
+    ] = ()
+    date: Annotated[
+        Sequence[str],
+        Option(
+            "Column of dates, written as in FORMAT, such as %d.%m.%Y, or %s for seconds since "
+            "1970 (default: YYYY-MM-DD; other formats are detected where cells leave no doubt).",
+            "COLUMN[=FORMAT]",
+        ),
+    ] = ()
+    category: Annotated[
+        Sequence[str], Option("Column of categories, whatever its cells look like.", "COLUMN")
+    ] = ()
+    number: Annotated[
+        Sequence[str], Option("Column of numbers, whatever its cells look like.", "COLUMN")
+    ] = ()
+    identifier_as_feature: Annotated[
+        bool,
+        Option(
+            "Use columns of text that are different in every row as features; by default they are "
+            "left out.",
+        ),
+    ] = False
+    text: Annotated[
+        Sequence[str], Option("Column of text; each of its words is a feature.", "COLUMN")
+    ] = ()
+    interactions: Annotated[
+        Sequence[str],
+        Option(
+            "Add products of columns: a:b, a:: (a with each other), :: (all pairs).",
+            "A:B",
+            ("-q",),
+        ),
+    ] = ()
+    hash_bits: Annotated[
+        int,
+        Option(
+            "Values or words beyond --max-levels share 2^BITS features per column.",
+            "BITS",
+            ("-b",),
+        ),
+    ] = 18
+    max_levels: Annotated[
+        int,
+        Option(
+            "Maximum number of distinct values or words per column with their own feature.",
+            "N",
+        ),
+    ] = 1000
+    classes: Annotated[
+        str | None,
+        Option(
+            "All classes, for svmlight and VW text: no,yes become -1 and 1; a,b,c become 1, 2 and "
+            "3.",
+            "A,B",
+        ),
+    ] = None
+
+
+class LearningOptions:
+    """What is learned, and how it is measured."""
+
+    task: Annotated[
+        Literal["auto", "binary", "multiclass", "regression"],
+        Option(
+            "binary, multiclass, regression or auto. auto: text, booleans or exactly two distinct "
+            "values in the first block are classes, everything else is a number.",
+            "TASK",
+        ),
+    ] = "auto"
+    loss: Annotated[
+        str | None,
+        Option(
+            "logistic or hinge for two classes; squared, absolute, quantile(0.9) or huber(2) for "
+            "numbers. Default: logistic or squared.",
+            "LOSS",
+        ),
+    ] = None
+    learner: Annotated[str, Option("Learner; `unitless learners` lists them.", "NAME", ("-l",))] = (
+        "blend"
+    )
+    learners: Annotated[
+        str | None,
+        Option(
+            "Learners by name, also boosting, linear, sklearn, vw, river; all for all of them "
+            "(default: a few).",
+            "A,B,C",
+        ),
+    ] = None
+    quantile: Annotated[
+        float | None, Option("Use the loss quantile(TAU); 0.5 is the median.", "TAU")
+    ] = None
+    passes: Annotated[
+        int, Option("Number of passes over the file; only the first is scored.", "N")
+    ] = 1
+    holdout: Annotated[int, Option("Predict, but never learn, one of every N rows.", "N")] = 0
+    interval: Annotated[
+        Sequence[float],
+        Option(
+            "Also predict intervals (of classes, sets) that cover this share of the rows, for "
+            "example 0.9 (may be repeated).",
+            "COVERAGE",
+        ),
+    ] = ()
+    delay: Annotated[
+        int | None,
+        Option(
+            "Labels arrive N rows after the next row is predicted; 0 says that they are known "
+            "before it (default: not said).",
+            "N",
+        ),
+    ] = None
+    shuffle: Annotated[
+        bool, Option("Read the whole file into memory and learn its rows in random order.")
+    ] = False
+    test: Annotated[
+        str | None,
+        Option("After learning, also score the rows of this file, which are not learned.", "FILE"),
+    ] = None
+    test_share: Annotated[
+        float,
+        Option(
+            "Hold out this share of the rows, for example 0.2, and score them at the end.",
+            "SHARE",
+        ),
+    ] = 0.0
+    units: Annotated[
+        Literal["random"] | None,
+        Option("Repeat with each column multiplied by a random power of two.", "random"),
+    ] = None
+    tune: Annotated[
+        bool, Option("Add the best learning rate in hindsight for methods that have one.")
+    ] = False
+    seed: Annotated[int, Option("Seed of the random units.", "N")] = 0
+    reservoir: Annotated[
+        int,
+        Option(
+            "Number of learned rows, a uniform sample, that the model keeps for effects and "
+            "explanations; 0 keeps none.",
+            "N",
+        ),
+    ] = 256
+    regret: Annotated[
+        bool | None,
+        Option(
+            "Compute the best fixed weights in hindsight and the regret against them (default: "
+            "only for small files, because it may take long).",
+            flags=("--regret/--no-regret",),
+        ),
+    ] = None
+
+
+class DecisionOptions:
+    """Logs of decisions, and classification that is played as decisions."""
+
+    action: Annotated[
+        str | None,
+        Option(
+            "The rows are logged decisions, and this column has the action that was taken.",
+            "COLUMN",
+        ),
+    ] = None
+    reward: Annotated[
+        str | None, Option("Column of the rewards of logged decisions.", "COLUMN")
+    ] = None
+    probability: Annotated[
+        str | None,
+        Option("Column of the probabilities with which logged actions were drawn.", "COLUMN"),
+    ] = None
+    actions: Annotated[
+        str | None,
+        Option(
+            "Key of JSON lines with the possible actions of each decision: an object that has the "
+            'features of each action by its name, or a list of objects with the name as "id" or '
+            '"name".',
+            "COLUMN",
+        ),
+    ] = None
+    policy: Annotated[
+        str | None,
+        Option(
+            'Also value this policy: a table with one row per decision and a column "action" '
+            '(what it chooses) or "probability" (with which it chooses the logged action).',
+            "FILE",
+        ),
+    ] = None
+    reward_range: Annotated[
+        str | None,
+        Option(
+            "The least and the largest possible reward (default: those of the file).",
+            "LOW,HIGH",
+        ),
+    ] = None
+    bandit: Annotated[
+        bool,
+        Option(
+            "Play classification as decisions: each class is an action, and only the reward of "
+            "the chosen one is seen.",
+        ),
+    ] = False
+
+
+class ProcessOptions:
+    """Training in several processes."""
+
+    by_key: Annotated[
+        str | None,
+        Option("Learn one model for each value of this column, saved in one file.", "COLUMN"),
+    ] = None
+    workers: Annotated[int | None, Option("Number of processes (default: one per core).", "N")] = (
+        None
+    )
+    address: Annotated[
+        str | None,
+        Option(
+            "Use this Ray cluster instead of this machine (requires unitless[ray]).",
+            "HOST:PORT",
+        ),
+    ] = None
+    retries: Annotated[int, Option("How often to repeat a task whose worker died.", "N")] = 3
+
+
+class OutputOptions:
+    """What is written and printed."""
+
+    save: Annotated[str | None, Option("Save the model to this file.", "MODEL")] = None
+    resume: Annotated[
+        str | None,
+        Option(
+            "Continue from a saved model: in the same file where it stopped, in another file from "
+            "its beginning.",
+            "MODEL",
+        ),
+    ] = None
+    checkpoint: Annotated[int, Option("Save the model every N rows (requires --save).", "N")] = 0
+    predictions: Annotated[
+        str | None,
+        Option("Write the predictions as CSV to this file; - for standard output.", "FILE"),
+    ] = None
+    safe_csv: Annotated[
+        bool,
+        Option(
+            "In CSV output, write an apostrophe before text that begins with =, +, - or @, which "
+            "a spreadsheet would take for a formula (numbers stay as they are).",
+        ),
+    ] = False
+    report: Annotated[
+        str | None,
+        Option("Write a report (page.html), and its results (page.results.json).", "PAGE"),
+    ] = None
+    results: Annotated[str | None, Option("Write the results as JSON to this file.", "FILE")] = None
+    audit: Annotated[int, Option("Show what each column adds to the score of row N.", "N")] = 0
+    row: Annotated[int | None, Option("Explain this row of the file, from 1.", "N")] = None
+    sort: Annotated[
+        Literal["effect", "name"],
+        Option("Sort columns by their effect on the prediction, or by name: effect or name.", "BY"),
+    ] = "effect"
+    top: Annotated[
+        int | None,
+        Option(
+            "Number of effects to show (default: as many as a small terminal has room for).",
+            "N",
+        ),
+    ] = None
+    verbose: Annotated[bool, Option("Also print all metrics and guarantees, and more effects.")] = (
+        False
+    )
+    quiet: Annotated[bool, Option("Print only errors.")] = False
+    json: Annotated[bool, Option("Print the results as JSON and nothing else.")] = False
+    no_color: Annotated[bool, Option("Print without colours.")] = False
+
+
+GROUPS: dict[str, type] = {
+    "Arguments": Arguments,
+    "Reading": ReadingOptions,
+    "Columns": ColumnOptions,
+    "Learning": LearningOptions,
+    "Decisions": DecisionOptions,
+    "Several processes": ProcessOptions,
+    "Output": OutputOptions,
+}
+"""The groups of options, by their titles in the help."""
+
+
+class OptionField(NamedTuple):
+    """What is declared about a field of `CommandOptions`."""
+
+    group: str
+    type: Any
+    default: object
+    option: Option
+
+
+def _fields() -> dict[str, OptionField]:
+    """Return what is declared, by the name of the field."""
     found = {}
-    panel = ""
-    for line in re.sub(r"\n    +", " ", table).split("\n"):
-        match = re.fullmatch(r"  (\w+)((?: -\S+)*)(?: (\S+?)(\+?))?(?: = (\w+))?: (.*)", line)
-        if match is None:
-            panel = line or panel
-            continue
-        name, flags, metavar, several, default, help = match.groups()
-        kind = TYPES.get(metavar or "", str)
-        value: object = () if several else default
-        if default and kind in (int, float):
-            value = kind(default)
-        elif kind is bool and "/" not in flags:
-            value = False
-        kind = list[kind] if several else kind  # type: ignore[valid-type]
-        found[name] = Option(panel, flags.split(), metavar or "", kind, value, help)
+    for title, group in GROUPS.items():
+        for name, annotation in group.__annotations__.items():
+            type, option = get_args(annotation)
+            found[name] = OptionField(title, type, getattr(group, name), option)
     return found
 
 
-OPTIONS = _parsed(HELP)
+FIELDS = _fields()
+
+# What commands take
+
+READING = (
+    *("format", "no_header", "separator", "quote", "encoding", "decimal", "thousands", "na"),
+    *("strict", "coerce", "skip_bad", "date", "category", "number"),
+)
+TABLE = (
+    *("target", "weight", "ignore", "keep", "identifier_as_feature", "text", "interactions"),
+    *("hash_bits", "max_levels", "task", "loss"),
+)
+LEARNING = (
+    *("data", *TABLE, *READING, "learner", "quantile", "passes", "holdout", "delay", "interval"),
+    *("shuffle", "test", "test_share", "reservoir", "save", "resume", "checkpoint", "predictions"),
+    *("safe_csv", "report", "results", "audit", "top", "verbose", "quiet", "json", "no_color"),
+)
+DECIDING = ("action", "reward", "probability", "actions", "policy", "reward_range", "bandit")
+PROCESSES = ("by_key", "workers", "address", "retries")
+CONTRADICTIONS = {
+    "strict": ("coerce",),
+    "quiet": ("verbose",),
+    "checkpoint": ("delay",),
+    "shuffle": ("resume", "checkpoint", "predictions"),
+    "test_share": ("test", "holdout", "resume"),
+}
+"""Options that cannot be combined with others."""
 
 
-class CommandOptions(SimpleNamespace):
+class CommandOptions(
+    Arguments,
+    ReadingOptions,
+    ColumnOptions,
+    LearningOptions,
+    DecisionOptions,
+    ProcessOptions,
+    OutputOptions,
+):
     """What a command was given, and the defaults of all other options."""
 
-    data: Any
-    loss: object
+    source: str
+    """The data in the words of the user; of a pattern or folder with one file, that file."""
+    test_files: Sequence[str]
 
     def __init__(self, **given: object) -> None:
         from unitless.readers.files import expanded  # not needed to show help
 
-        known = {name: value for name, value in given.items() if value is not None}
-        super().__init__(**{name: option.default for name, option in OPTIONS.items()} | known)
+        for name, value in given.items():
+            if name not in FIELDS:
+                raise TypeError(f"there is no option {name!r}")
+            if value is not None:
+                setattr(self, name, value)
         if self.file:
             self.data = [self.file]
         self.source = " ".join(self.data)
@@ -210,7 +497,7 @@ class CommandOptions(SimpleNamespace):
             if self.loss not in (None, "quantile"):
                 raise ValueError(f"--quantile is a loss itself: leave out --loss {self.loss}")
             self.loss = f"quantile({self.quantile!r})"
-        for name in OPTIONS:
+        for name in FIELDS:
             value = getattr(self, name)
             minimum = int(name == "passes")
             if isinstance(value, int) and value < minimum:
@@ -226,7 +513,7 @@ class CommandOptions(SimpleNamespace):
         if self.checkpoint and not self.save:
             raise ValueError("--checkpoint needs --save MODEL, the file to save to")
         for one, others in CONTRADICTIONS.items():
-            for other in others.split():
+            for other in others:
                 if getattr(self, one) and getattr(self, other):
                     raise ValueError(f"{spelt(one)} cannot be combined with {spelt(other)}")
 
@@ -271,14 +558,6 @@ class CommandOptions(SimpleNamespace):
         }
 
 
-CONTRADICTIONS = {
-    "strict": "coerce",
-    "quiet": "verbose",
-    "checkpoint": "delay",
-    "shuffle": "resume checkpoint predictions",
-    "test_share": "test holdout resume",
-}
-"""Options that cannot be combined with others."""
 WORDS = {
     ("separator", "tab"): "\t",
     ("separator", "\\t"): "\t",
@@ -300,16 +579,19 @@ def spelt(name: str) -> str:
 
 
 def takes(
-    names: str, changed: str = "", **defaults: object
+    *names: str, changed: Mapping[str, Option] = MappingProxyType({}), **defaults: object
 ) -> Callable[[Callable[[CommandOptions], None]], Callable[..., None]]:
     """Make a command of a function of `CommandOptions`.
 
-    `changed` is a table like `HELP`, and `defaults` are defaults, that the command has otherwise.
+    `changed` are options that are written otherwise or mean something else in this command, and
+    `defaults` those that have another default.
     """
-    options = OPTIONS | _parsed(changed)
+    fields = {name: FIELDS[name] for name in names}
+    for name, option in changed.items():
+        fields[name] = fields[name]._replace(option=option)
     for name, default in defaults.items():
-        options[name] = options[name]._replace(default=default)
-    parameters = [_parameter(name, options[name]) for name in names.split()]
+        fields[name] = fields[name]._replace(default=default)
+    parameters = [_parameter(name, field) for name, field in fields.items()]
     parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)
 
     def decorate(function: Callable[[CommandOptions], None]) -> Callable[..., None]:
@@ -325,22 +607,29 @@ def takes(
     return decorate
 
 
-def _parameter(name: str, option: Option) -> inspect.Parameter:
+@cache  # commands share most of their options, and each start of the program makes all commands
+def _parameter(name: str, field: OptionField) -> inspect.Parameter:
+    """Return the parameter of typer for a field."""
+    option = field.option
     info: object
-    default = None if option.default == () else option.default
-    hint = option.type if default is not None else option.type | None
-    if option.panel == "Arguments":
+    hint = field.type
+    default = field.default
+    if get_origin(hint) is Sequence:  # typer knows lists
+        hint = list[get_args(hint)[0]]  # type: ignore[misc]
+        default = None
+    if field.group == "Arguments":
         info = typer.Argument(metavar=option.metavar, help=option.help)
-        hint = option.type
         default = inspect.Parameter.empty
     else:
+        if default is None:
+            hint = hint | None
         has_name = any(flag.startswith("--") for flag in option.flags)
         info = typer.Option(
             *(option.flags if has_name else [*option.flags, spelt(name)]),
             metavar=option.metavar,
             help=option.help,
             show_default=bool(default),
-            rich_help_panel=option.panel,
+            rich_help_panel=field.group,
         )
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, annotation=Annotated[hint, info], default=default)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from unitless.cli.options import READING, CommandOptions, takes
+from unitless.cli.options import READING, CommandOptions, Option, takes
 
 if TYPE_CHECKING:
     from unitless.model import Model
@@ -15,20 +15,28 @@ if TYPE_CHECKING:
 
 PIECE_ROWS = 4096
 """Rows predicted between two checks for signals."""
-OUTPUT = """Learning
-  interval COVERAGE+: Also write the interval (of classes, the set) of this coverage, which was
-    declared when the model was made (may be repeated).
+CHANGED = {
+    "interval": Option(
+        "Also write the interval (of classes, the set) of this coverage, which was declared when "
+        "the model was made (may be repeated).",
+        "COVERAGE",
+    ),
+    "predictions": Option(
+        "File for the predictions (CSV); - for standard output.", "FILE", ("-o", "--output")
+    ),
+    "json": Option("Write one JSON object per row instead of CSV."),
+    "strict": Option(
+        "End at an invalid line of a pipe, too, and at a cell that does not fit its column of "
+        "numbers, dates or booleans; such a cell counts as missing otherwise."
+    ),
+}
 
-Output
-  predictions -o --output FILE: File for the predictions (CSV); - for standard output.
-  json: Write one JSON object per row instead of CSV.
 
-Reading
-  strict: End at an invalid line of a pipe, too, and at a cell that does not fit its column of
-    numbers, dates or booleans; such a cell counts as missing otherwise."""
-
-
-@takes(f"model data {READING} interval predictions json safe_csv quiet", OUTPUT, predictions="-")
+@takes(
+    *("model", "data", *READING, "interval", "predictions", "json", "safe_csv", "quiet"),
+    changed=CHANGED,
+    predictions="-",
+)
 def predict(options: CommandOptions) -> None:
     """Predict the rows of a file, in order and in constant memory; nothing is learned.
 

@@ -14,13 +14,12 @@ from scipy.sparse import csr_array, vstack
 
 from unitless import persistence, readers
 from unitless.cli.options import CommandOptions
-from unitless.encoders import FrameEncoder
 from unitless.model import Model
-from unitless.model.file_blocks import known_types
+from unitless.model.column_types import known_types, no_features, type_of_target, types_of_model
 from unitless.model.input_names import UnknownColumns, unknown_columns_note, unknown_names
 from unitless.model.reservoir import Reservoir
 from unitless.readers import SPARSE, FileBlock, format_of
-from unitless.readers.blocks import KIND, Position, shown
+from unitless.readers.blocks import Position, shown
 from unitless.readers.files import common_format
 from unitless.rows import Rows, as_rows
 
@@ -64,18 +63,18 @@ def open_known(
     settings = model.file.reading | {"settle": 1, "names": [*map(str, model.learner.names.columns)]}
     settings |= more
     format = model.file.reading.get("format") or common_format(options.data, format_of)
+    types = settings.get("types")
     if resume:
         settings["resume"] = model.file.position
-    elif format in ("csv", "tsv") and model.file.position.columns is not None:
-        settings["types"] = _types(options, model, labelled)
-    elif format in ("jsonl", "parquet", "arrow") and model.encoder is not None:
-        known = _categories(model.encoder) | _spellings(model)
-        if format == "jsonl" and not labelled:  # a first odd value must not decide on the type
-            known = _numbers(model) | known
+    else:
+        types = types_of_model(model, format, labelled=labelled)
+        is_csv = format in ("csv", "tsv") and model.file.position.columns is not None
+        if is_csv and not labelled:
+            types = (types or {}) | _others_as_text(options, model)
+        if not labelled and format == "jsonl" and model.encoder is not None:
             settings["boolean_numbers"] = True  # which they are to models of data frames
-        settings["types"] = known | model.file.reading.get("types", {})
-    if labelled and "types" in settings:
-        settings["types"] = settings["types"] | _target_type(model)
+    if types is not None:
+        settings["types"] = types | (type_of_target(model) if labelled else {})
     if labelled:
         settings |= {"target": model.file.target, "weight": model.file.weight}
     return _blocks(options, settings)
@@ -111,9 +110,6 @@ def _blocks(options: CommandOptions, settings: dict[str, object]) -> Iterator[Fi
     blocks = readers.open_blocks(options.data, **options.strictness() | settings)
     return shuffled(blocks) if options.shuffle else blocks
 
-
-SPELLED = ("date ", "number ")
-"""Beginnings of kinds that say how cells are written."""
 
 NOT_FITTING = {
     "number": ("a number", "numbers"),
@@ -164,60 +160,18 @@ def no_labels(model: Model, rows: int) -> str:
     return f"{text} not numbers, {place}; check --target, or use --task multiclass for classes"
 
 
-def _types(options: CommandOptions, model: Model, labelled: bool) -> dict[str, str]:
-    """Return the types that features had in the file that the model learned from.
+def _others_as_text(options: CommandOptions, model: Model) -> dict[str, str]:
+    """Return text as the type of the columns of a file that are not features.
 
-    Columns that are not features are read as text, in which every cell is valid.
+    In a column of text every cell is valid. A pipe can be read only once, so its columns are not
+    known before.
     """
-    others = {model.file.target, model.file.weight, *model.file.ignore} - {None}
-    types = {}
-    for name, kind in (model.file.position.columns or {}).items():
-        is_feature = name not in others and (not model.file.keep or name in model.file.keep)
-        if is_feature and kind and KIND.fullmatch(kind):
-            types[name] = kind
-    if labelled:
-        return types | model.file.reading.get("types", {})
-    if not os.path.isfile(options.data[0]):  # a pipe can be read only once
-        return types
+    if not os.path.isfile(options.data[0]):
+        return {}
     settings = model.file.reading | {"types": {}, "block_bytes": 1 << 16, "skip_bad": 1 << 30}
     beginning = readers.open_blocks(options.data[0], read_ahead=False, **settings)
     there = getattr(next(beginning).frame, "columns", ())
-    return types | dict.fromkeys({*there} & others, "string")
-
-
-def _numbers(model: Model) -> dict[str, str]:
-    """Return the types of columns that are numbers to a model: numbers, or booleans."""
-    assert model.encoder is not None
-    read = model.file.position.columns or {}
-    names = [name for name, kind in model.encoder.kinds.items() if kind == "number"]
-    return {name: "boolean" if read.get(name) == "boolean" else "number" for name in names}
-
-
-def _categories(columns: FrameEncoder) -> dict[str, str]:
-    """Return the type of columns that are categories to a model, so that none becomes a date."""
-    categories = {name for name, kind in columns.kinds.items() if kind == "category"}
-    for feature, source in zip(columns.names, columns.sources, strict=True):
-        if feature.lower().endswith(("=true", "=false")):  # the encoder spells booleans
-            categories -= {*source}
-    return dict.fromkeys(categories, "string")
-
-
-def _spellings(model: Model) -> dict[str, str]:
-    """Return how dates and numbers of features are written: a new file may not show it."""
-    known = (model.file.position.columns or {}).items()
-    spelled = {name: kind for name, kind in known if kind and kind.startswith(SPELLED)}
-    return {name: kind for name, kind in spelled.items() if name != model.file.target}
-
-
-def _target_type(model: Model) -> dict[str, str]:
-    """Return the type of the target, if a file that begins otherwise would not show it."""
-    kind = (model.file.position.columns or {}).get(model.file.target or "")
-    if model.file.target is None:
-        return {}
-    if kind and kind.startswith(SPELLED):
-        return {model.file.target: kind}
-    is_text = any(isinstance(label, str) for label in model.labels)
-    return {model.file.target: "string"} if is_text else {}
+    return dict.fromkeys({*there} & no_features(model), "string")
 
 
 def labelled_rows(parts: list[Rows]) -> Rows:

@@ -3,7 +3,7 @@
 from unitless.cli.options import CommandOptions, takes
 
 
-@takes("model factors save quiet")
+@takes("model", "factors", "save", "quiet")
 def rescale(options: CommandOptions) -> None:
     """Change the units of columns; the model continues as if they had always been the new ones.
 

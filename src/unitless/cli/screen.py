@@ -16,7 +16,9 @@ from unitless.evaluation import Step
 from unitless.labels import text_of
 from unitless.learners.one_vs_rest import OneVsRest
 from unitless.model import Model
+from unitless.model.decision_sentences import sentences
 from unitless.model.explanations import BASE, RECENT, what_scores_are
+from unitless.model.file_decisions import ChosenTask
 
 WIDTHS = (9, 13, 11, 11, 11, 11, 14)
 
@@ -183,15 +185,15 @@ def counted(n: int, what: str) -> str:
 
 def show_start(console: Console, model: Model, *, of_learner: bool = True) -> None:
     """Show what was decided about the file, the learner and the loss."""
-    for decision in model.file.decisions:
-        console.print(escaped(decision))
+    for text in sentences(model.file.decisions):
+        console.print(escaped(text))
     facts = [f"loss: {model.learner.loss.name}"]
     if of_learner:
         name = model.learner.name
         if isinstance(model.learner, OneVsRest):
             name = f"{model.learner.kind.name}, one per class"
         facts.insert(0, f"learner: {name}")
-    if not any(decision.startswith("task: ") for decision in model.file.decisions):
+    if not any(isinstance(decision, ChosenTask) for decision in model.file.decisions):
         facts.insert(0, f"task: {model.task}")
     console.print("; ".join(facts))
 

@@ -33,6 +33,7 @@ from unitless.distributed.learning import (
 from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.evaluation.metrics import ROWS
 from unitless.model import Model
+from unitless.model.file_decisions import AnyDecision
 from unitless.model.intake import column_of
 from unitless.model.reservoir import SIZE, Reservoir
 from unitless.persistence.archive import Many, many_writer
@@ -58,8 +59,8 @@ class ModelsByKey(Many):
     """Number of rows learned."""
     loss: float
     """Their average loss, each predicted before it was learned; first rows of models left out."""
-    decisions: list[str]
-    """What was decided about the files, one sentence each."""
+    decisions: list[AnyDecision]
+    """What was decided about the files; `unitless.model.decision_sentences` words it."""
 
 
 def fit_by_key(

@@ -10,7 +10,7 @@ from unitless.distributed.partitioned_data import Part, PartitionedData
 from unitless.evaluation.metrics import LOSS, WEIGHT
 from unitless.evaluation.progressive import progressive
 from unitless.model import Model
-from unitless.model.file_blocks import known_types
+from unitless.model.column_types import known_types
 from unitless.readers import FileBlock
 from unitless.readers.blocks import KIND, ReadError
 

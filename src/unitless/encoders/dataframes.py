@@ -13,7 +13,6 @@ from unitless.encoders.typed_column import (
     TypedColumn,
     coded,
     object_column,
-    refuse_infinity,
     wall_clock,
 )
 
@@ -69,7 +68,6 @@ def numeric_table(table: Any, names: Sequence[str]) -> Float:
     if any(dtype != nw.Float64 for dtype in own.schema.values()):
         own = own.select(nw.all().cast(nw.Float64))
     values: Float = own.to_numpy()
-    refuse_infinity(values, names)
     return values
 
 

@@ -1,12 +1,12 @@
 """FrameEncoder: encode data frames block by block; new columns and levels get new features."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
+import msgspec
 import numpy as np
 
 from unitless.encoders import dataframes
@@ -23,11 +23,9 @@ from unitless.encoders.namespaces import (
     source_columns,
     warn_of_buckets,
 )
-from unitless.encoders.typed_column import Float, TypedColumn, spelled_booleans
+from unitless.encoders.typed_column import Float, Kind, TypedColumn, spelled_booleans
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
-VERSION = 1
-"""Version of `FrameEncoder.state`."""
 
 
 class Encoded(NamedTuple):
@@ -37,12 +35,26 @@ class Encoded(NamedTuple):
     """float64: an array if all features are numbers, otherwise CSR; NaN is missing."""
     names: list[str]
     """The features new in this block; their columns follow the known ones."""
-    kinds: dict[str, str]
+    kinds: dict[str, Kind]
     """Of the frame's columns that are seen for the first time."""
     features: list[Feature]
     """Namespace and key (or hash bucket) of each new feature."""
     size: tuple[int, int]
     """Of the encoder when it encoded the block."""
+
+
+class EncoderState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a `FrameEncoder` knows, as a model file has it."""
+
+    hash_bits: int
+    max_levels: int
+    interactions: list[tuple[str | None, str | None]]
+    text: list[str]
+    empty: list[str]
+    kinds: dict[str, Kind]
+    names: list[str]
+    features: list[tuple[Any, Any]]
+    """Namespace and key (or hash bucket) of each feature; both may be nested."""
 
 
 class FrameEncoder:
@@ -103,7 +115,7 @@ class FrameEncoder:
         self.text: list[str] = _listed(text)
         self.empty: list[str] = []
         """Columns without a value in the first rows: their features begin with the first value."""
-        self._kinds: dict[str, str] = {}
+        self._kinds: dict[str, Kind] = {}
         self._known: dict[Feature, int] = {}  # to columns, in their order
         self._sizes: Counter[Namespace] = Counter()  # features by namespace
         self._names: list[str] = []
@@ -133,7 +145,7 @@ class FrameEncoder:
         return found
 
     @property
-    def kinds(self) -> dict[str, str]:
+    def kinds(self) -> dict[str, Kind]:
         """ "number", "category", "list" or "date" for each column of the frame that had a value."""
         return dict(self._kinds)
 
@@ -185,6 +197,12 @@ class FrameEncoder:
         self._keep(encoded.features, encoded.names)
         self._kinds |= encoded.kinds
 
+    def origin(self, encoded: Encoded, column: int) -> tuple[str, tuple[str, ...]]:
+        """The name of a feature of an encoded block, and the columns of the frame it comes from."""
+        features = [*self._known, *encoded.features]
+        names = [*self._names, *encoded.names]
+        return names[column], source_columns(features[column][0])
+
     def absorb(self, other: "FrameEncoder") -> Ints:
         """Append the features of another encoder; returns the column of each of its features.
 
@@ -222,32 +240,26 @@ class FrameEncoder:
         made._keep(kept, new_names(kept, ()))
         return made
 
-    def state(self) -> dict[str, Any]:
-        """The whole map as JSON values."""
-        state = {
-            "version": VERSION,
-            "hash_bits": self.hash_bits,
-            "max_levels": self.max_levels,
-            "interactions": self.interactions,
-            "text": self.text,
-            "empty": self.empty,
-            "kinds": self._kinds,
-            "names": self._names,
-            "features": [*self._known],
-        }
-        copied: dict[str, object] = json.loads(json.dumps(state))
-        return copied
+    def state(self) -> EncoderState:
+        """The whole map."""
+        return EncoderState(
+            self.hash_bits,
+            self.max_levels,
+            [*self.interactions],
+            [*self.text],
+            [*self.empty],
+            dict(self._kinds),
+            [*self._names],
+            [*self._known],
+        )
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: EncoderState) -> Self:
         """The map with that state."""
-        if state["version"] != VERSION:
-            raise ValueError(f"columns of version {state['version']} are unknown: update unitless")
-        options = ("hash_bits", "max_levels", "interactions", "text")
-        made = cls(**{option: state[option] for option in options})
-        made._keep([_tuples(feature) for feature in state["features"]], state["names"])
-        made._kinds = dict(state["kinds"])
-        made.empty = list(state.get("empty", ()))  # older models lack it
+        made = cls(state.hash_bits, state.max_levels, state.interactions, state.text)
+        made._keep([_tuples(feature) for feature in state.features], state.names)
+        made._kinds = dict(state.kinds)
+        made.empty = [*state.empty]
         return made
 
     def _size(self) -> tuple[int, int]:
@@ -291,7 +303,7 @@ class FrameEncoder:
 
     def _columns_of(
         self, table: Any, height: int, first_rows: Mapping[str, int]
-    ) -> tuple[Float, dict[str, list[EncodedColumn]], dict[str, str]]:
+    ) -> tuple[Float, dict[str, list[EncodedColumn]], dict[str, Kind]]:
         """The columns of numbers as an array, the encoded columns of each column, and new kinds."""
         plain = [
             name
@@ -305,7 +317,7 @@ class FrameEncoder:
         values_of = dict(zip(plain, numbers.T, strict=True))
         shared = number("", np.empty(height))
         columns: dict[str, list[EncodedColumn]] = {}
-        kinds: dict[str, str] = {}
+        kinds: dict[str, Kind] = {}
         for name in table.columns:
             is_new = name not in self._kinds
             has_number = ((name, ""), "") in self._known
@@ -322,8 +334,8 @@ class FrameEncoder:
                 column = self._typed(name, table)
                 column = column._replace(start=max(column.start, start))
                 columns[name] = encoded_columns(column, name in self.text)
-                if is_new and column.first_row() is not None:
-                    kinds[name] = str(column.kind)
+                if is_new and column.kind is not None and column.first_row() is not None:
+                    kinds[name] = column.kind
         for name in self._number_columns():
             if name not in columns:
                 columns[name] = [number(name, np.full(height, np.nan))]
@@ -360,7 +372,7 @@ class FrameEncoder:
 
 def _tuples(nested: object) -> Any:
     """Nested lists, as JSON returns them, as tuples."""
-    return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested
+    return tuple(map(_tuples, nested)) if isinstance(nested, list | tuple) else nested
 
 
 def _listed(given: Any) -> list[Any]:

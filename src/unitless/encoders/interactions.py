@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from unitless.encoders.encoded_column import EncodedColumn, by_appearance, ranges
-from unitless.encoders.namespaces import Key, feature_name
+from unitless.encoders.namespaces import Key
 
 Pair = tuple[str | None, str | None]
 """Two columns; None stands for every other one."""
@@ -67,15 +67,7 @@ def product(a: EncodedColumn, b: EncodedColumn) -> EncodedColumn:
     pairs = (divmod(code, width) for code in found.tolist())
     keys: list[Key] = [(a.keys[i], b.keys[j]) for i, j in pairs]
     rows = a.rows[left]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # the model refuses infinite products
         values = a.values[left] * b.values[right]
     namespace = (a.namespace, b.namespace)
-    infinite = np.isinf(values)
-    if infinite.any():
-        k = int(np.argmax(infinite))
-        name = feature_name(namespace, keys[codes[k]])
-        raise ValueError(
-            f"row {rows[k]}, column {name!r}: the product is beyond float64; give one of the two "
-            "columns in a larger unit"
-        )
     return EncodedColumn(namespace, keys, rows, codes, values)

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,14 @@ from unitless.durations import seconds
 from unitless.encoders.namespaces import Key
 
 Float = NDArray[np.float64]
+Kind = Literal["number", "category", "list", "date"]
 ADVICE = {
     "number": "use None for a missing value, or give the numbers and the rest as two columns",
     "category": "convert the column to strings",
     "date": "convert the column to dates, with None for missing ones",
     "list": "use lists of strings, with None for missing ones",
 }
-KINDS: dict[str, Any] = {
+KINDS: dict[Kind, Any] = {
     "category": str,
     "number": (Real, Decimal, np.bool_, datetime.timedelta, np.timedelta64),
     "date": (datetime.date, np.datetime64),
@@ -33,7 +34,7 @@ class TypedColumn(NamedTuple):
     """A column of a block."""
 
     name: str
-    kind: str | None
+    kind: Kind | None
     """ "number", "category", "date" or "list"; None if neither a type nor a value shows it."""
     values: NDArray[Any]
     """Numbers, NaN if missing; datetime64[us], NaT if missing; codes of levels, -1 if missing."""
@@ -79,7 +80,7 @@ def spelled_booleans(column: TypedColumn, levels: Iterable[object]) -> TypedColu
     return column
 
 
-def coded(name: str, kind: str, keys: Iterable[Key | None], start: int = 0) -> TypedColumn:
+def coded(name: str, kind: Kind, keys: Iterable[Key | None], start: int = 0) -> TypedColumn:
     """A column of the levels or lists with these keys, None where missing."""
     codes: dict[Any, int] = {None: -1}
     of_rows = [codes.setdefault(key, len(codes) - 1) for key in keys]
@@ -94,17 +95,6 @@ def wrong_kind(row: int, name: str, shown: str, kind: str, wanted: str) -> Value
         f"row {row}, column {name!r}: {shown} is a {kind}, and the column holds {plural}; "
         f"{ADVICE[wanted]}"
     )
-
-
-def refuse_infinity(values: Float, names: Sequence[str]) -> None:
-    """Refuse an infinite value of a table, in the words of `Rows.refuse_infinity`."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        row, column = divmod(int(np.argmax(infinite)), len(names))
-        raise ValueError(
-            f"row {row}, column {names[column]!r}: {values[row, column]} is not a number to learn "
-            "from; drop the row, or use None for a missing value"
-        )
 
 
 def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> TypedColumn:
@@ -133,7 +123,6 @@ def object_column(name: str, values: Sequence[Any], missing: Sequence[bool]) -> 
         return TypedColumn(name, None, np.empty(0))
     if first == "number":
         floats = np.array([_as_float(value) for value in present])
-        refuse_infinity(floats[:, None], [name])
         return TypedColumn(name, first, floats, start)
     if first == "date":
         timed = np.array([isinstance(value, STAMPED) for value in present])

@@ -13,7 +13,7 @@ class ColumnsLeftOut(UserWarning):
 
 def leave_out_columns(model: Model, table: object, identifier_as_feature: bool) -> None:
     """Let a new model leave out identifiers, and empty columns up to their first value."""
-    from unitless.model.column_findings import empty_columns, identifier_columns
+    from unitless.encoders.column_findings import empty_columns, identifier_columns
 
     columns = model.encoder
     if columns is None:

@@ -7,7 +7,7 @@ import numpy as np
 from unitless.evaluation.baselines import DIFFERENCE
 from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import LOSS, RIGHT, ROWS, SQUARE
-from unitless.labels import alike, text_of
+from unitless.labels import alike, may_be_classes, text_of
 from unitless.regret import Information
 from unitless.uncertainty import Drift
 
@@ -16,11 +16,9 @@ MIN_DEVIATIONS = 6
 MIN_EFFECT = 0.25  # and by how much: the correlation of numbers, Cohen's kappa of classes
 EXPLAINED = 0.1
 """The most error, as a share of that of the last label, of a model that explains the order."""
-FEW = 100  # most distinct whole numbers that may be classes
 MOST_DRIFTS = 5  # that are listed after the first
 MIN_PAIRS = 30
 """Pairs of rows after which it is worth saying that the features showed no information."""
-ROWS_PER_CLASS = 5  # rows that it takes for each of them
 
 
 def notes(run: Evaluation, task: str = "auto") -> list[str]:
@@ -86,7 +84,7 @@ def _few_numbers(run: Evaluation) -> str | None:
     if run.model.task != "regression":
         return None
     values = np.unique(run.sample.kept[:, 0])
-    is_few = 2 < len(values) <= FEW and len(values) * ROWS_PER_CLASS <= run.sample.places[0]
+    is_few = len(values) > 2 and may_be_classes(len(values), run.sample.places[0])
     if not is_few or (values != np.round(values)).any():
         return None
     return (

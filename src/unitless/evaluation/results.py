@@ -18,6 +18,7 @@ from unitless.evaluation.certified import certified
 from unitless.evaluation.evaluation import Evaluation
 from unitless.evaluation.metrics import Facts
 from unitless.labels import text_of
+from unitless.model.decision_sentences import sentences
 from unitless.model.effects import effects
 from unitless.persistence.container import Pathlike, replace
 
@@ -343,7 +344,7 @@ def results_of(run: Evaluation, **more: object) -> Facts:
         "blend": learner.mixture_weights() if isinstance(learner, Blend) else None,
         "alarms": run.alarms,
         "drifts": run.drifts,
-        "decisions": model.file.decisions,
+        "decisions": sentences(model.file.decisions),
         **more,
     }
 

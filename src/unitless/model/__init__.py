@@ -1,8 +1,9 @@
 """The model: a learner, the labels and the encoder of its data, and what belongs to its file.
 
 `intake` makes one prepared record of whatever a user has, `Model` predicts and learns it under its
-lock, and `decisions` words what was found about a file. It may import learners, encoders, readers
-and certificates, and nothing that uses a model: estimators, evaluation, the command line.
+lock, `file_decisions` decides what a file shows, and `decision_sentences` words that. It may import
+learners, encoders, readers and certificates, and nothing that uses a model: estimators, evaluation,
+the command line.
 """
 
 import os

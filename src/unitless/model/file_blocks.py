@@ -1,7 +1,6 @@
 """What the first block of a file shows about the task, the format and the columns."""
 
 import shlex
-from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -12,38 +11,14 @@ from unitless.encoders import FrameEncoder
 from unitless.labels import Label, distinct_labels, shown
 from unitless.model.input_names import features
 from unitless.model.intake import column_of, raw_targets, wrong_row
-from unitless.readers import SPARSE
 from unitless.readers.blocks import FileBlock, ReadError
 from unitless.suggestions import listed
 
 if TYPE_CHECKING:
+    from unitless.encoders.column_findings import ColumnFindings
     from unitless.model import Model
 
 Float = NDArray[np.float64]
-
-
-def known_types(
-    format: str,
-    reading: Mapping[str, Any],
-    target: str | None,
-    task: str,
-    ignore: Iterable[str],
-) -> dict[str, str]:
-    """The types of columns that are known before the first row is read.
-
-    Ignored columns, and the classes of CSV files, are text, in which every cell is valid; classes
-    of other tables keep their type.
-
-    >>> known_types("csv", {}, target="price", task="regression", ignore=["id"])
-    {'id': 'string', 'price': 'number'}
-    """
-    if format in SPARSE:
-        return {}
-    types = dict.fromkeys(ignore, "string") | reading.get("types", {})
-    if target and task != "auto":
-        classes = "string" if format in ("csv", "tsv") else "label"
-        types[target] = "number" if task == "regression" else classes
-    return types
 
 
 def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[Any, list[Label]]:
@@ -75,7 +50,7 @@ def task_and_labels(block: FileBlock, target: str | None, task: str) -> tuple[An
 
 def _refuse_odd_labels(given: list[Any], block: FileBlock, target: str | None) -> None:
     """Refuse text labels of which at least nine tenths are numbers, and more than two distinct."""
-    from unitless.readers.number_cells import number_fit_of
+    from unitless.encoders.number_spellings import number_fit_of
 
     kind = (block.position.columns or {}).get(target or "")
     fit = number_fit_of(given) if kind == "string" else None
@@ -120,14 +95,16 @@ def take_format(model: "Model", block: FileBlock, columns: FrameEncoder | None) 
         raise ValueError("weight, ignore, keep, interactions and text go by column: for tables")
 
 
-def take_findings(model: "Model", block: FileBlock, identifier_as_feature: bool) -> Any:
+def take_findings(
+    model: "Model", block: FileBlock, identifier_as_feature: bool
+) -> "ColumnFindings | None":
     """What the first block shows about its columns, which the model then follows; None if sparse.
 
     Words of text are counted, identifiers are left out, and empty columns have no feature yet.
     """
     if block.frame is None or model.encoder is None:
         return None
-    from unitless.model.column_findings import findings
+    from unitless.encoders.column_findings import findings
 
     columns = model.encoder
     kinds = block.position.columns or {}

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from unitless.model.file_decisions import AnyDecision
 from unitless.readers.blocks import Position
 
 
@@ -29,5 +30,5 @@ class FileSettings(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unkn
     """Options of the reader."""
     position: Position = Position()
     """Where the reader is."""
-    decisions: list[str] = []
-    """What was decided about the file, one sentence each."""
+    decisions: list[AnyDecision] = []
+    """What was decided about the file; `unitless.model.decision_sentences` words it."""

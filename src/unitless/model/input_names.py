@@ -94,7 +94,7 @@ def unknown_columns_note(model: "Model", names: Sequence[str], learned: bool) ->
 def factors_by_column(model: "Model", factors: Mapping[str, float]) -> Float:
     """The factor of each feature, interactions included; columns without a unit are an error."""
     width = len(model.learner.weights().features)
-    kinds: dict[str, str] = {}
+    kinds: Mapping[str, str] = {}
     sources: Any = [(name,) for name in model.feature_names(width)]
     if model.encoder is not None:
         sources = model.encoder.sources

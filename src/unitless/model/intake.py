@@ -2,7 +2,8 @@
 
 Arrays, sparse matrices, data frames, dicts, `Rows` and blocks of a file become rows of the model's
 learner, with coded targets and weights. Estimators, River's models, the command line and training
-in several processes all use it. Preparing changes nothing: `commit` keeps what is new.
+in several processes all use it. Preparing changes nothing: `commit` keeps what is new. An infinite
+value is refused here, by the name that it has in the input.
 """
 
 import math
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unitless.encoders import DictEncoder, FrameEncoder
+from unitless.encoders import DictEncoder, Encoded, FrameEncoder
 from unitless.encoders.dataframes import opened
 from unitless.encoders.dict_encoder import rows_of_dicts
 from unitless.labels import New, WrongLabel, codes_of
@@ -29,7 +30,7 @@ from unitless.model.input_names import (
     unknown_names,
 )
 from unitless.readers.blocks import FileBlock, ReadError
-from unitless.rows import Rows, as_rows
+from unitless.rows import InfiniteValue, Rows, as_rows
 from unitless.suggestions import listed, no_such_column
 
 if TYPE_CHECKING:
@@ -40,6 +41,27 @@ Float = NDArray[np.float64]
 
 def _nothing() -> None:
     """Nothing is new."""
+
+
+class WrongValue(NamedTuple):
+    """An infinite value in the words of the input: the name of its column, and why it is wrong."""
+
+    noun: str
+    name: str | int
+    why: str
+
+
+Named = Callable[[InfiniteValue], WrongValue]
+"""Names an infinite value of some rows."""
+
+
+class Converted(NamedTuple):
+    """Rows that were made of an input, without targets."""
+
+    rows: Rows
+    named: Named
+    commit: Callable[[], None] = _nothing
+    """Keeps new features."""
 
 
 class Prepared(NamedTuple):
@@ -65,12 +87,14 @@ def prepared(
     """The record of X, which has targets if y is given; see `Model.prepared`."""
     if unknown not in ("error", "ignore"):
         raise ValueError(f"unknown = {unknown!r}: it is 'error' or 'ignore'")
-    if y is None:
-        rows, commit = _rows_of(model, X, grow, weights, unknown)
-        return Prepared(rows, (), commit)
-    codes, new = codes_of(y, model.task, model.labels)
-    rows, commit = _rows_of(model, X, grow, weights, unknown)
-    return Prepared(rows.with_targets(codes), new, commit)
+    codes, new = (None, ()) if y is None else codes_of(y, model.task, model.labels)
+    rows, named, commit = _rows_of(model, X, grow, weights, unknown)
+    try:
+        rows.refuse_infinity()
+    except InfiniteValue as error:
+        noun, name, why = named(error)
+        raise ValueError(f"row {error.row}, {noun} {name!r}: {why}") from None
+    return Prepared(rows if codes is None else rows.with_targets(codes), new, commit)
 
 
 def prepared_block(model: "Model", block: FileBlock, *, grow: bool, labelled: bool) -> Prepared:
@@ -94,10 +118,15 @@ def prepared_block(model: "Model", block: FileBlock, *, grow: bool, labelled: bo
         commit = partial(_add_names, model, block.new_names) if block.new_names else _nothing
         return Prepared(replace(block.rows, targets=targets, weights=weights), new, commit)
     if model.encoder is None:
-        rows, commit = _rows_of(model, block.frame, grow, weights)
+        rows, named, commit = _rows_of(model, block.frame, grow, weights)
     else:
         shape = len(block), block.first_rows
-        rows, commit = _rows_of_frame(model, block.frame, *shape, grow=grow, weights=weights)
+        rows, named, commit = _rows_of_frame(model, block.frame, *shape, grow=grow, weights=weights)
+    try:
+        rows.refuse_infinity()
+    except InfiniteValue as error:
+        _, name, why = named(error)
+        raise wrong_row(why, block, error.row, str(name)) from None
     return Prepared(rows if targets is None else rows.with_targets(targets), new, commit)
 
 
@@ -113,15 +142,15 @@ def _rows_of(
     grow: bool = False,
     weights: ArrayLike | None = None,
     unknown: Unknown = "error",
-) -> tuple[Rows, Callable[[], None]]:
-    """The rows of X for the model's learner, and a function that keeps their new features.
+) -> Converted:
+    """The rows of X for the model's learner.
 
     To a model of a table, an unknown name in a dict is an error unless `unknown` is "ignore";
     an unknown column of a frame is a warning. What is absent is missing.
     """
     if isinstance(X, Rows):
         checked = as_rows(np.empty((len(X), 0)), None, weights)
-        return Rows(*X.parts, None, checked.weights), _nothing
+        return Converted(Rows(*X.parts, None, checked.weights), _in_array)
     if model.encoder is not None and hasattr(X, "to_frame") and np.ndim(X) == 1:
         X = X.to_frame().T  # a pandas Series is one row
     if holds_strings(X) or (_is_of_objects(model) and not (is_frame(X) or is_dicts(X))):
@@ -132,7 +161,8 @@ def _rows_of(
         records = [X] if isinstance(X, Mapping) else X
         if model.encoder is None:
             rows, names = rows_of_dicts(records, known_names(model), weights)
-            return rows, lambda: setattr(model.learner, "names", names)
+            named = partial(_in_dicts, names)
+            return Converted(rows, named, lambda: setattr(model.learner, "names", names))
         frame = _frame_of_dicts(model, records, unknown)
         return _rows_of_frame(model, frame, len(records), grow=grow, weights=weights)
     if is_frame(X) and model.encoder is not None:
@@ -150,7 +180,7 @@ def _rows_of(
     rows = as_rows(X, None, weights)
     if model.inputs not in (None, rows.columns):
         raise ValueError(f"X has {rows.columns} features, and the model has {model.inputs}")
-    return rows, _nothing
+    return Converted(rows, _in_array)
 
 
 def _rows_of_frame(
@@ -161,8 +191,8 @@ def _rows_of_frame(
     *,
     grow: bool,
     weights: ArrayLike | None,
-) -> tuple[Rows, Callable[[], None]]:
-    """The rows of a frame for a model of a table, and a function that keeps new features.
+) -> Converted:
+    """The rows of a frame for a model of a table.
 
     `rows` is their number, which polars forgets if no column is a feature; `first_rows` are those
     of `FileBlock`.
@@ -171,7 +201,30 @@ def _rows_of_frame(
     assert columns is not None
     own = features(model, frame)
     encoded = columns.encode(own, grow=grow, rows=rows, first_rows=first_rows or {})
-    return as_rows(encoded.X, None, weights), lambda: columns.commit(encoded)
+    made = as_rows(encoded.X, None, weights)
+    named = partial(_in_frame, columns, encoded)
+    return Converted(made, named, lambda: columns.commit(encoded))
+
+
+def _in_array(error: InfiniteValue) -> WrongValue:
+    return WrongValue("column", error.columns[0], f"{error.why}; drop the row, or use NaN")
+
+
+def _in_dicts(names: DictEncoder, error: InfiniteValue) -> WrongValue:
+    advice = "leave it out, or use None for a missing value"
+    name = [*names.columns][error.columns[0]]
+    return WrongValue("feature", str(name), f"{error.why}; {advice}")
+
+
+def _in_frame(columns: FrameEncoder, encoded: Encoded, error: InfiniteValue) -> WrongValue:
+    """A value of a column, or a product of two columns that are finite."""
+    features = [columns.origin(encoded, column) for column in error.columns]
+    for _, sources in features:
+        if len(sources) == 1:
+            advice = "drop the row, or use None for a missing value"
+            return WrongValue("column", sources[0], f"{error.why}; {advice}")
+    why = "the product is beyond float64; give one of the two columns in a larger unit"
+    return WrongValue("column", features[0][0], why)
 
 
 def is_frame(X: object) -> bool:

@@ -28,9 +28,9 @@ from unitless.labels import (
     label_array,
 )
 from unitless.model import file_blocks, intake
-from unitless.model.decisions import decisions
 from unitless.model.effects import effects, importances
 from unitless.model.explanations import Explanation, explained
+from unitless.model.file_decisions import file_decisions
 from unitless.model.file_settings import FileSettings
 from unitless.model.input_columns import input_columns
 from unitless.model.input_names import NumberedNames, Unknown, factors_by_column
@@ -127,7 +127,7 @@ class Model:
         )
         file_blocks.take_format(model, block, columns)
         found = file_blocks.take_findings(model, block, identifier_as_feature)
-        model.file.decisions = decisions(model, block, task, found)
+        model.file.decisions = file_decisions(model, block, task, found)
         return model
 
     @classmethod

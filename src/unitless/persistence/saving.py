@@ -13,7 +13,7 @@ import msgspec
 
 from unitless import __version__
 from unitless.core.learner import Learner
-from unitless.encoders import DictEncoder, FrameEncoder
+from unitless.encoders import DictEncoder, EncoderState, FrameEncoder
 from unitless.labels import ClassWeights
 from unitless.model import Model
 from unitless.model.file_settings import FileSettings
@@ -35,7 +35,10 @@ CONVERTED: dict[str, tuple[Any, Any]] = {
         lambda labels: list(map(as_json, labels)),
         lambda found: list(map(from_json, found)),
     ),
-    "encoder": (FrameEncoder.state, FrameEncoder.from_state),
+    "encoder": (
+        lambda encoder: msgspec.to_builtins(encoder.state()),
+        lambda found: FrameEncoder.from_state(msgspec.convert(found, EncoderState)),
+    ),
     "file": (msgspec.to_builtins, partial(msgspec.convert, type=FileSettings)),
     "class_weights": (
         lambda weights: vars(weights) | {"given": as_json(weights.given)},
@@ -60,20 +63,6 @@ class SavedClassWeights(msgspec.Struct, forbid_unknown_fields=True):
     largest: float
 
 
-class SavedEncoder(msgspec.Struct, forbid_unknown_fields=True):
-    """The state of a `FrameEncoder`."""
-
-    version: int
-    hash_bits: int
-    max_levels: int
-    interactions: list[tuple[str | None, str | None]]
-    text: list[str]
-    empty: list[str]
-    kinds: dict[str, Literal["number", "category", "list", "date"]]
-    names: list[str]
-    features: list[tuple[Any, Any]]
-
-
 class SavedIntervals(msgspec.Struct, forbid_unknown_fields=True):
     """The arguments of `Intervals`, and the facts of its parts."""
 
@@ -88,7 +77,7 @@ class SavedModel(msgspec.Struct, forbid_unknown_fields=True):
 
     task: Task
     labels: list[Any]
-    encoder: SavedEncoder | None
+    encoder: EncoderState | None
     file: FileSettings
     inputs: int | None
     rows: int

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KIND = re.compile(
     r"number( 1[,. \']?234[.,]5( \S+)?)?|boolean|string|category|label|date(time)?|date .*%.*"
 )
-"""Kinds of columns; cells.py says what follows the word. Strings of a label are not parsed."""
+"""Kinds of columns, see `unitless.encoders.column_kinds`. Strings of a label are not parsed."""
 
 
 class Why:
@@ -191,7 +191,7 @@ class Options:
     """Tables: the signs of all numbers in CSV files and in strings ("" for none); by default
     detected for each column."""
     types: Mapping[str, str] = field(default_factory=dict)
-    """Tables: kinds of columns that are not to be detected, see `unitless.readers.cells`."""
+    """Tables: kinds of columns that are not to be detected (`unitless.encoders.column_kinds`)."""
     na: Sequence[str] = ()
     """Tables: cells that are missing besides the usual ones; JSON, Parquet, Arrow: strings and
     numbers that are."""

@@ -2,8 +2,8 @@
 
 The first line is the header unless `header=False`; separator and quotes are detected on the
 first lines unless given. The cells of the first block decide whether a column holds numbers,
-dates, booleans or strings; `unitless.readers.cells` says how, and which cells are missing. A later
-cell that does not fit is missing and counted. Empty lines are skipped. A line is bad if it has too
+dates, booleans or strings, see `unitless.encoders.column_kinds`. A later cell that does not fit is
+missing and counted. Empty lines are skipped. A line is bad if it has too
 few or too many fields or, with `strict`, a cell that does not fit.
 
 polars parses a whole block. A block with anything unusual in it is split here, record by record.
@@ -18,10 +18,12 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from unitless.readers import cells, number_cells, tables
+from unitless.encoders import column_kinds, number_spellings
+from unitless.encoders.date_formats import is_named_like_a_time
+from unitless.readers import tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, ReadError, Why, decoded
 from unitless.readers.csv_records import Dialect, detect, records, regular_lines, whole_records
-from unitless.readers.date_cells import is_named_like_a_time, iso_kind
+from unitless.readers.missing_cells import MissingCells
 from unitless.readers.source import Source, whole_lines
 from unitless.readers.tables import REFUSED, FileTable, Int, OddCell, is_finite, too_large
 from unitless.suggestions import no_such_column
@@ -74,7 +76,7 @@ class Reader:
         """The name in the header of columns whose name comes several times."""
         self.decimal: str | None = start.decimal
         """The usual decimal sign of this file, None if not yet known."""
-        self.missing = cells.MissingCells(options.na)
+        self.missing = MissingCells(options.na)
         self.words_are_missing = False
         """Whether a word like NA was found: looking for such words makes polars slower."""
 
@@ -125,7 +127,7 @@ class Reader:
         bad: list[Bad] = []
         if lines is not None and len(lines):
             text = self._parsed(data, () if self.options.exact else self._guessed(data))
-            if text is None or not is_finite(text) or self._shows_commas(text):
+            if text is None or not _are_finite(text) or self._shows_commas(text):
                 text = self._parsed(data, ())
         if lines is None or text is None or text.height != len(lines):
             text, lines, bad = self._split(data, line)
@@ -146,7 +148,7 @@ class Reader:
         if self._decimal_sign(sample) == ",":
             return []
         odd = sample.select(
-            number_cells.plain_numbers(pl.all()).null_count() - pl.all().null_count()
+            number_spellings.plain_numbers(pl.all()).null_count() - pl.all().null_count()
         )
         types = self.options.types
         plain = [name for name in self.columns if types.get(name, "number") == "number"]
@@ -157,7 +159,7 @@ class Reader:
         text = self._parsed(data, ())
         open_ones = [name for name in plain if name not in types]
         columns = () if text is None else text.select(open_ones)
-        codes = {column.name for column in columns if number_cells.has_leading_zeros(column)}
+        codes = {column.name for column in columns if number_spellings.has_leading_zeros(column)}
         return [name for name in plain if name not in codes]
 
     def _shows_commas(self, text: pl.DataFrame) -> bool:
@@ -170,8 +172,8 @@ class Reader:
     def _decimal_sign(self, text: pl.DataFrame) -> str:
         """The usual decimal sign of a file with these cells."""
         separator = self._dialect(b"").separator
-        is_expected = any(map(number_cells.has_decimal_comma, self.options.types.values()))
-        found = number_cells.decimal_sign(text, separator, "," if is_expected else ".")
+        is_expected = any(map(number_spellings.has_decimal_comma, self.options.types.values()))
+        found = number_spellings.decimal_sign(text, separator, "," if is_expected else ".")
         return self.options.decimal or found
 
     def _spelling(self, kind: str) -> str:
@@ -180,13 +182,16 @@ class Reader:
         A column of a file with decimal commas whose first numbers are below 1000 may have points
         between thousands later.
         """
-        is_open = self.decimal == "," and self.options.thousands is None
-        return number_cells.with_groups(kind) if is_open else kind
+        return number_spellings.with_groups(kind) if self._may_have_groups() else kind
+
+    def _may_have_groups(self) -> bool:
+        """Whether numbers may have points between thousands, although the first ones have none."""
+        return self.decimal == "," and self.options.thousands is None
 
     def _number_kinds(self) -> list[str]:
         """How numbers may be spelled in this file."""
-        options = self.options
-        return number_cells.number_kinds(self.decimal or ".", options.decimal, options.thousands)
+        signs = self.options.decimal, self.options.thousands
+        return number_spellings.number_kinds(self.decimal or ".", *signs)
 
     def _kinds(self, text: pl.DataFrame) -> Mapping[str, str]:
         """The kinds of the columns; those of new ones are detected."""
@@ -202,15 +207,14 @@ class Reader:
         given = self.options.types.get(column.name)
         if given is None:
             is_label = column.name in (self.options.target, self.options.weight)
-            return cells.kind_of_cells(column, kinds, is_label=is_label)
-        if given == "label":
-            return "string"
-        is_open = given == "number" and column.name == self.options.target  # whatever the spelling
-        if given.startswith("number") and (
-            is_open or not cells.fits(column, self._spelling(given))
-        ):
-            return number_cells.forced_kind(column, kinds, given)
-        return iso_kind(column) if given == "date" else given
+            return column_kinds.kind_of_cells(column, kinds, is_label=is_label)
+        return column_kinds.declared_kind(
+            column,
+            given,
+            kinds,
+            is_target=column.name == self.options.target,
+            has_groups=self._may_have_groups(),
+        )
 
     def _parsed(self, data: bytes, numbers: Sequence[str]) -> pl.DataFrame | None:
         """The frame as polars reads it, with text in all other columns; None if it cannot."""
@@ -263,7 +267,8 @@ class Reader:
     def _typed(self, text: pl.DataFrame) -> tuple[pl.DataFrame, list[OddCell]]:
         """Columns of their kinds, and the cells that do not fit; settles new kinds."""
         kinds = self._kinds(text)
-        frame, odd = tables.typed(text, {k: self._spelling(kind) for k, kind in kinds.items()})
+        spelled = {name: self._spelling(kind) for name, kind in kinds.items()}
+        frame, odd = tables.typed(text, spelled, numbers_are_finite=True)
         for name, form in self.options.types.items():
             is_new = self.columns[name] is None and form.startswith("date")
             if is_new and frame[name].null_count() == len(frame):
@@ -278,6 +283,11 @@ class Reader:
             if whole.null_count() == frame[name].null_count():
                 frame = frame.with_columns(whole)
         return frame, odd
+
+
+def _are_finite(text: pl.DataFrame) -> bool:
+    """Whether the columns that polars parsed as numbers are finite; if not, cells show why."""
+    return all(is_finite(column) for column in text if column.dtype == pl.Float64)
 
 
 def _names(fields: list[str], header: bool) -> list[str]:

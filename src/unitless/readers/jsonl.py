@@ -25,8 +25,10 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from unitless.readers import cells, number_cells, tables
+from unitless.encoders import column_kinds, number_spellings
+from unitless.readers import tables
 from unitless.readers.blocks import Bad, FileBlock, Options, Position, Why, decoded
+from unitless.readers.missing_cells import MISSING, MissingCells
 from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, FileTable, OddCell, too_large
 
@@ -50,7 +52,7 @@ TYPES: dict[str, Any] = {
 ZEROS = {"number": 0, "boolean": False}
 """What an absent value of each kind is with `absent_zero`; others are missing."""
 NESTED = {dict, list}
-GAPS = [*cells.MISSING, *number_cells.MISSING_NUMBERS]
+GAPS = [*MISSING, *number_spellings.MISSING_NUMBERS]
 """Texts that are missing in a column of numbers."""
 TOO_DEEP = f"objects are nested more than {DEEPEST} deep"
 NO_MEMBERS = "an object with members was expected"
@@ -110,7 +112,7 @@ def _table(
     known = {name for name, kind in kinds.items() if kind is not None}
     labels = {options.target, options.weight}
     _add_kinds(kinds, rows, labels, options)
-    missing = cells.MissingCells(options.na, usual=())
+    missing = MissingCells(options.na, usual=())
     columns: list[pl.Series] = []
     odd: list[OddCell] = []
     for name, own in kinds.items():
@@ -128,8 +130,7 @@ def _table(
         if options.exact and kind == "number" and too_large(column.to_frame()):
             column = _integers(values, column)
         if own == "string" and name not in known | labels:
-            found = cells.date_kinds(column)
-            kinds[name] = found[0] if len(found) == 1 else own
+            kinds[name] = column_kinds.string_kind(column)
         columns.append(column)
     given = pl.DataFrame({each.name: each for each in columns})
     kinds |= tables.with_times(given, kinds, declared)
@@ -167,7 +168,7 @@ def _add_kinds(
         is_open = name not in labels and name not in options.types
         if kinds.get(name) == "number" and is_open:
             values = _column(name, [row[name] for row in rows if name in row], "number")[0]
-            kinds[name] = cells.epoch_kind(name, values) or "number"
+            kinds[name] = column_kinds.epoch_kind(name, values) or "number"
 
 
 def _spelled_numbers(
@@ -211,7 +212,7 @@ def _with_numbers(name: str, values: list[object], kind: str) -> tuple[list[obje
     if not rows:
         return values, []
     cells = pl.Series([values[row] for row in rows])
-    numbers, is_odd = number_cells.numbers_of(
+    numbers, is_odd = number_spellings.numbers_of(
         cells.set(cells.str.strip_chars(" ").is_in(GAPS), None), kind
     )
     values = [*values]
@@ -314,7 +315,7 @@ def _add(row: Row, name: str, value: object) -> None:
 
 
 def _fit(value: Any, kind: str) -> object:
-    """The value as a column of that kind holds it."""
+    """The value as a column of that kind holds it; `tables.typed` refuses infinite numbers."""
     own = KINDS[type(value)]
     if own == "null":
         return None
@@ -323,7 +324,7 @@ def _fit(value: Any, kind: str) -> object:
             value = float(value)
         except OverflowError:
             value = math.inf
-        if math.isinf(value):
+        if kind != "number" and math.isinf(value):  # text of it would be no JSON
             raise _Problem(str(value), Why.FINITE)
     if own == kind:
         return value

@@ -26,8 +26,9 @@ import numpy as np
 import polars as pl
 
 from unitless.durations import seconds
-from unitless.readers import cells, tables
+from unitless.readers import tables
 from unitless.readers.blocks import FileBlock, Options, Position, ReadError, Why
+from unitless.readers.missing_cells import MissingCells
 from unitless.readers.source import Source
 from unitless.readers.tables import REFUSED, FileTable, is_pattern
 
@@ -49,7 +50,7 @@ def blocks(source: Source, options: Options, place: Position) -> Iterator[FileBl
         until = place.until
         place = msgspec.structs.replace(place, until=None)
         total, batches = _scanned(source.name, path, place.line, until, options)
-        missing = cells.MissingCells(options.na, usual=())
+        missing = MissingCells(options.na, usual=())
         for batch in batches:
             text = plain_frame(batch, source.name, options)
             lines = place.line + 1 + np.arange(text.height)
@@ -87,7 +88,7 @@ def _without_gaps(text: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
     names = [name for name in strings if kinds.get(name, "").startswith("number")]
     if not names:
         return text
-    return text.with_columns(cells.MissingCells().without_tokens(text.select(names)))
+    return text.with_columns(MissingCells().without_tokens(text.select(names)))
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,7 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
-from unitless.readers import cells, number_cells
+from unitless.encoders import column_kinds, number_spellings
+from unitless.encoders.date_formats import iso_kind
 from unitless.readers.blocks import (
     LONGEST_TEXT,
     Bad,
@@ -29,8 +31,8 @@ from unitless.readers.blocks import (
     allowed,
     line_of,
 )
-from unitless.readers.date_cells import iso_kind
 from unitless.readers.encodings import UTF8
+from unitless.readers.missing_cells import MissingCells
 from unitless.readers.source import Source
 from unitless.suggestions import no_such_column
 
@@ -58,6 +60,10 @@ class OddCell(NamedTuple):
     why: str
 
 
+row_of = attrgetter("row")
+"""Sorts odd cells."""
+
+
 class FileTable(NamedTuple):
     """A frame, the line of each of its rows, bad lines, odd cells, and columns that are new."""
 
@@ -79,12 +85,9 @@ def too_large(frame: pl.DataFrame) -> list[str]:
     return [name for name in largest.columns if (largest[name][0] or 0) >= LARGEST_WHOLE]
 
 
-def is_finite(frame: pl.DataFrame) -> bool:
-    """Whether no number is infinite; finite sums answer this fast."""
-    if all(math.isfinite(each.sum() or 0) for each in frame if each.dtype.is_float()):
-        return True
-    infinite = frame.select(selectors.float().is_infinite().any())
-    return not any(each[0] for each in infinite)
+def is_finite(column: pl.Series) -> bool:
+    """Whether no number of a column is infinite; a finite sum answers this fast."""
+    return math.isfinite(column.sum() or 0) or not column.is_infinite().any()
 
 
 def with_times(
@@ -96,24 +99,30 @@ def with_times(
     return {**kinds, **{column.name: iso_kind(column) for column in columns}}
 
 
-def typed(text: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[pl.DataFrame, list[OddCell]]:
-    """The columns of text as their kinds say, without infinite numbers; and the odd cells."""
+def typed(
+    text: pl.DataFrame, kinds: Mapping[str, str], *, numbers_are_finite: bool = False
+) -> tuple[pl.DataFrame, list[OddCell]]:
+    """The columns of text as their kinds say, without infinite numbers; and the odd cells.
+
+    An infinite number does not fit a column: this is the one place where readers of tables look for
+    it, unless they know that the columns that are numbers already are finite.
+    """
     columns = []
     odd: list[OddCell] = []
-    was_finite = is_finite(text)
     for column in text:
         kind = kinds.get(column.name, "string")
         values = column
         if column.dtype == pl.String and kind not in ("string", "category"):
-            values, is_odd = cells.converted(column, kind)
+            values, is_odd = column_kinds.converted(column, kind)
             odd += _odd_cells(column, is_odd, EXPECTED[kind.partition(" ")[0]])
-        elif was_finite:
+        elif numbers_are_finite:
             continue
-        if values.dtype == pl.Float64:
+        if values.dtype == pl.Float64 and not is_finite(values):
             infinite = values.is_infinite().fill_null(False)
             odd += _odd_cells(column, infinite, Why.FINITE)
             values = values.set(infinite, None)
-        columns.append(values)
+        if values is not column:
+            columns.append(values)
     return text.with_columns(columns), odd
 
 
@@ -122,31 +131,27 @@ def spelled_numbers(
 ) -> dict[str, str]:
     """The spelling of each column of strings, of formats that have numbers, that holds numbers.
 
-    Of the `mixed` columns, some values were numbers. A target of few distinct whole numbers, such
-    as "3", is left as it is: where numbers could be written as such, these are classes.
+    Of the `mixed` columns, some values were numbers.
     """
     signs = options.decimal, options.thousands
-    usual = options.decimal or number_cells.decimal_sign(text, "\t")
-    spellings = number_cells.number_kinds(usual, *signs)
+    usual = options.decimal or number_spellings.decimal_sign(text, "\t")
+    spellings = number_spellings.number_kinds(usual, *signs)
+    if options.exact:  # a conversion keeps strings, and so their digits
+        spellings = ["number"]
     has_groups = usual == "," and options.thousands is None  # perhaps later
     found = {}
-    for column in cells.MissingCells(options.na).without_tokens(text):
+    for column in MissingCells(options.na).without_tokens(text):
         name = column.name
-        kinds = spellings if name in mixed else [kind for kind in spellings if kind != "number"]
-        if options.exact:  # a conversion keeps strings, and so their digits
-            kinds = ["number"] if name in mixed else []
-        kind = None
-        if options.types.get(name) == "number":
-            kind = number_cells.forced_kind(column, kinds)
-        elif options.types.get(name) == "label" or not kinds:
-            continue
-        elif name not in (options.target, options.weight):
-            kind = number_cells.number_kind(column, kinds)
-            kind = kind and (cells.epoch_kind(name, column) or kind)
-        elif name == options.weight or name in mixed or not number_cells.are_codes(column):
-            kind = number_cells.target_kind(column, kinds)
+        kind = column_kinds.kind_of_written_numbers(
+            column,
+            spellings,
+            options.types.get(name),
+            is_mixed=name in mixed,
+            is_target=name == options.target,
+            is_weight=name == options.weight,
+        )
         if kind is not None:
-            found[name] = number_cells.with_groups(kind) if has_groups else kind
+            found[name] = number_spellings.with_groups(kind) if has_groups else kind
     return found
 
 
@@ -234,7 +239,7 @@ def _added(begin: Position, odd: Sequence[OddCell], lines: Int) -> dict[str, Odd
     for name, count in Counter(cell.column for cell in odd).items():
         before = found.get(name)
         if before is None:
-            first = next(cell for cell in odd if cell.column == name)
+            first = min((cell for cell in odd if cell.column == name), key=row_of)
             text = first.text[: LONGEST_TEXT + 1]
             before = OddCells(0, int(lines[first.row]), text, file)
         found[name] = msgspec.structs.replace(before, count=before.count + count)

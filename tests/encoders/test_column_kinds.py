@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unitless.readers.cells import converted, date_kinds, kind_of_cells
-from unitless.readers.date_cells import iso_kind
-from unitless.readers.number_cells import THOUSANDS, decimal_sign, number_kind, number_kinds
+from unitless.encoders.column_kinds import converted, date_kinds, kind_of_cells
+from unitless.encoders.date_formats import iso_kind
+from unitless.encoders.number_spellings import THOUSANDS, decimal_sign, number_kind, number_kinds
 
 COLUMNS = [
     ("1 2.5 -3e5", "number"),

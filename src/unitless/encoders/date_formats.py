@@ -1,7 +1,7 @@
-"""Dates in cells of text: how they may be written, and their values.
+"""Formats of dates in cells of text: how they may be written, and their values.
 
 A format has the codes of `strftime`; %s is seconds and %Q milliseconds since 1970. A format is
-guessed from the shape of the first cells; `unitless.readers.cells` tries it on all of them.
+guessed from the shape of the first cells; `column_kinds` tries it on all of them.
 """
 
 from __future__ import annotations

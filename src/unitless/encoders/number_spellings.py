@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from unitless.labels import may_be_classes
+
 MISSING_NUMBERS = ("-", ".", "--", "unknown")
 """Cells that are missing only in columns of numbers: elsewhere they may be a category."""
 
@@ -68,10 +70,6 @@ MOST_SPELLINGS = 5
 
 FEW_CELLS = 20
 """First cells that usually show that a column is not of a kind."""
-
-MOST_CODES = 100
-ROWS_PER_CODE = 5
-"""Distinct whole numbers that may be classes, and the rows that it takes for each of them."""
 
 Converted = tuple[pl.Series, pl.Series]
 """Values, null where cells are missing or odd; and which cells are odd: they do not fit."""
@@ -344,9 +342,9 @@ def are_codes(cells: pl.Series) -> bool:
     (True, False)
     """
     present = cells.drop_nulls()
-    distinct = present.n_unique()
-    is_few = 0 < distinct <= MOST_CODES and distinct * ROWS_PER_CODE <= len(present)
-    return is_few and bool(present.str.contains(r"^ *\d+ *$").all())
+    if not may_be_classes(present.n_unique(), len(present)):
+        return False
+    return bool(present.str.contains(r"^ *\d+ *$").all())
 
 
 def forced_kind(cells: pl.Series, kinds: Sequence[str] = USUAL, given: str = "number") -> str:

@@ -1,6 +1,7 @@
 """What the first rows show about the columns of a table: text, identifiers, empty columns.
 
-These functions only decide. `decisions` words it for files, the estimators for data frames.
+These functions only decide. `unitless.model.decision_sentences` words it for files, the estimators
+for data frames.
 """
 
 from collections.abc import Collection, Sequence
@@ -8,18 +9,22 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from unitless.encoders.column_kinds import date_kinds
 from unitless.encoders.dataframes import type_name
-from unitless.labels import alike
-from unitless.readers.cells import SAMPLE, date_kinds, is_identifier, is_text
-from unitless.readers.number_cells import (
+from unitless.encoders.number_spellings import (
     NumberFit,
     has_leading_zeros,
     number_fit_of,
     units_of,
 )
+from unitless.labels import alike
 
 STRINGS = ("String", "Categorical", "Enum")
 """Types of columns whose values are strings."""
+SAMPLE = 1000
+"""Cells that show that a column is text or an identifier."""
+FEWEST = 20
+"""Fewer cells do not show that it is text or an identifier."""
 MOST_UNITS = 5
 """Different units of a column of numbers."""
 MOST_LEVELS = 1000
@@ -120,3 +125,30 @@ def _is_empty(column: Any) -> bool:
 
 def _levels(column: pl.Series) -> Sequence[str]:
     return column.drop_nulls().unique(maintain_order=True).head(MOST_LEVELS).to_list()
+
+
+def is_text(cells: pl.Series) -> bool:
+    """Whether most cells are different, and have several words.
+
+    >>> is_text(pl.Series([f"come to room {k}" for k in range(20)])), is_text(pl.Series(["a b c"]))
+    (True, False)
+    """
+    cells = cells.drop_nulls().head(SAMPLE)
+    if len(cells) < FEWEST or cells.n_unique() <= len(cells) / 2:
+        return False
+    words = cells.str.count_matches(r"\w+")
+    return int((words >= 3).sum()) > len(cells) / 2
+
+
+def is_identifier(cells: pl.Series) -> bool:
+    """Whether all cells are different and single words, or the whole numbers one after another.
+
+    >>> is_identifier(pl.Series(range(20))), is_identifier(pl.Series([f"id{k}" for k in range(20)]))
+    (True, True)
+    """
+    cells = cells.drop_nulls().head(SAMPLE)
+    if len(cells) < FEWEST:
+        return False
+    if cells.dtype.is_numeric():
+        return bool((cells.diff().drop_nulls() == 1).all())
+    return cells.n_unique() == len(cells) and not cells.str.contains(r"\S\s+\S").any()

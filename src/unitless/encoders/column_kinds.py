@@ -1,10 +1,11 @@
-"""Cells of text: which ones are missing, what kind of column they make, and their values.
+"""What kind of column cells of text make, and the values of the cells in a column of that kind.
 
 A kind of column says how its cells are written. "number" is as in Python, other spellings of
-numbers are named by an example (see `number_cells`). "date" is an ISO 8601 date, "datetime" one
+numbers are named by an example (see `number_spellings`). "date" is an ISO 8601 date, "datetime" one
 with a time (a cell without is midnight), "date %d.%m.%Y" another spelling in the codes of
-`strftime` (see `date_cells`); a time zone is left out, because dates are encoded in local time.
-Others are "boolean" (true and false in any case), "string" and "category".
+`strftime` (see `date_formats`); a time zone is left out, because dates are encoded in local time.
+Others are "boolean" (true and false in any case), "string" and "category". These functions only
+look at cells: readers give them the first ones of a column, and keep the answer.
 """
 
 from __future__ import annotations
@@ -13,69 +14,25 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from unitless.readers.date_cells import (
+from unitless.encoders.date_formats import (
     dates,
     formats_by_order,
     is_plausible,
     iso_kind,
     number_formats,
 )
-from unitless.readers.number_cells import (
+from unitless.encoders.number_spellings import (
     USUAL,
     Converted,
+    are_codes,
+    forced_kind,
     most_odd_cells,
     number_kind,
     numbers_of,
     plain_numbers,
     target_kind,
+    with_groups,
 )
-
-MISSING = (
-    *("", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "NAN", "nan"),
-    *("null", "NULL", "Null", "None", "?"),
-)
-"""Cells that are missing in every column; blanks around them do not matter."""
-
-SAMPLE = 1000
-"""Cells that show that a column is text or an identifier."""
-FEW_ROWS = 100
-"""Up to here, as in the blocks of a slow pipe, one query costs more than the cells."""
-FEWEST = 20
-"""Fewer cells do not show that it is text or an identifier."""
-
-
-class MissingCells:
-    """The cells that count as missing: those above, and the tokens that the user adds.
-
-    A token that is a number means its value, however a cell writes it. `usual` are the cells that
-    are missing without being added.
-    """
-
-    def __init__(self, added: Sequence[str] = (), usual: Sequence[str] = MISSING) -> None:
-        tokens = [token.strip() for token in added]
-        values = pl.Series(tokens, dtype=pl.String).cast(pl.Float64, strict=False)
-        self.tokens = [*usual, *tokens]
-        self.values = values.filter(values.is_finite()).to_list()
-        known = zip(tokens, values, strict=True)
-        words = [token for token, value in known if value is None]
-        self.words = [text for text in [*usual[1:], *words] if text.lower() != "nan"]
-        """Those that polars does not parse as a number or an empty cell by itself."""
-
-    def without_tokens(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The frame with null for the missing cells of its columns of text."""
-        strings = pl.col(pl.String)
-        has_blanks = strings.str.starts_with(" ") | strings.str.ends_with(" ")
-        # Looking for blanks in many rows is faster than removing them, and they are rare.
-        may_have = frame.height <= FEW_ROWS or any(map(any, frame.select(has_blanks.any()).rows()))
-        cells = strings.str.strip_chars(" ") if may_have else strings
-        return frame.with_columns(pl.when(~cells.is_in(self.tokens)).then(strings))
-
-    def without_values(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The frame with null for the missing cells of its columns of numbers."""
-        if not self.values:
-            return frame
-        numbers = pl.col(pl.Float64)
-        return frame.with_columns(pl.when(~numbers.is_in(self.values)).then(numbers))
 
 
 def converted(cells: pl.Series, kind: str) -> Converted:
@@ -175,32 +132,67 @@ def kind_of_cells(
         return epoch_kind(cells.name, cells) or number
     if fits(cells, "boolean"):
         return "boolean"
+    return string_kind(cells)
+
+
+def string_kind(cells: pl.Series) -> str:
+    """The kind of a column of strings that are no numbers: dates, if it is clear of which kind."""
     found = date_kinds(cells)
     return found[0] if len(found) == 1 else "string"
 
 
-def is_text(cells: pl.Series) -> bool:
-    """Whether most cells are different, and have several words.
+def declared_kind(
+    cells: pl.Series,
+    declared: str,
+    numbers: Sequence[str] = USUAL,
+    *,
+    is_target: bool = False,
+    has_groups: bool = False,
+) -> str:
+    """The kind of a column of which the user said what it is; cells show how it is written.
 
-    >>> is_text(pl.Series([f"come to room {k}" for k in range(20)])), is_text(pl.Series(["a b c"]))
-    (True, False)
+    Targets that are numbers may have any spelling. With `has_groups`, numbers may have points
+    between thousands that the first ones do not show.
+
+    >>> declared_kind(pl.Series(["$5", "a"]), "number"), declared_kind(pl.Series(["$5"]), "label")
+    ('number 1234.5 $', 'string')
     """
-    cells = cells.drop_nulls().head(SAMPLE)
-    if len(cells) < FEWEST or cells.n_unique() <= len(cells) / 2:
-        return False
-    words = cells.str.count_matches(r"\w+")
-    return int((words >= 3).sum()) > len(cells) / 2
+    if declared == "label":
+        return "string"
+    spelling = with_groups(declared) if has_groups else declared
+    is_open = is_target and declared == "number"
+    if declared.startswith("number") and (is_open or not fits(cells, spelling)):
+        return forced_kind(cells, numbers, declared)
+    return iso_kind(cells) if declared == "date" else declared
 
 
-def is_identifier(cells: pl.Series) -> bool:
-    """Whether all cells are different and single words, or the whole numbers one after another.
+def kind_of_written_numbers(
+    cells: pl.Series,
+    numbers: Sequence[str] = USUAL,
+    declared: str | None = None,
+    *,
+    is_mixed: bool = False,
+    is_target: bool = False,
+    is_weight: bool = False,
+) -> str | None:
+    """The kind of a column of strings of a format that has numbers, if the strings are numbers.
 
-    >>> is_identifier(pl.Series(range(20))), is_identifier(pl.Series([f"id{k}" for k in range(20)]))
-    (True, True)
+    With `is_mixed`, other values of the column were numbers. A target of few distinct whole
+    numbers, such as "3", is left as it is: where numbers could be written as such, these are
+    classes.
+
+    >>> cells = pl.Series(["$1,250", "$900"])
+    >>> kind_of_written_numbers(cells), kind_of_written_numbers(pl.Series(["a", "b"]))
+    ('number 1,234.5 $', None)
     """
-    cells = cells.drop_nulls().head(SAMPLE)
-    if len(cells) < FEWEST:
-        return False
-    if cells.dtype.is_numeric():
-        return bool((cells.diff().drop_nulls() == 1).all())
-    return cells.n_unique() == len(cells) and not cells.str.contains(r"\S\s+\S").any()
+    spellings = numbers if is_mixed else [kind for kind in numbers if kind != "number"]
+    if declared == "number":
+        return forced_kind(cells, spellings)
+    if declared == "label" or not spellings:
+        return None
+    if not (is_target or is_weight):
+        kind = number_kind(cells, spellings)
+        return kind and (epoch_kind(cells.name, cells) or kind)
+    if is_weight or is_mixed or not are_codes(cells):
+        return target_kind(cells, spellings)
+    return None
