@@ -209,7 +209,10 @@ cdef class Blend(Learner):
         self.delay = int(delay)
         self._set_loss(loss, intercept, classes)
         if self.code not in MIXTURES:
-            raise ValueError(f"there is no blend for the {self.loss.name} loss")
+            raise ValueError(
+                f"there is no blend for the {self.loss.name} loss: use a learner that follows the "
+                "slope of any loss, such as 'coordinate' or 'full'"
+            )
         if views not in BY_VIEWS[self.code]:
             raise ValueError(f"views = {views!r}: choose 'all', 'smooth' or 'linear'")
         self.members = list(BY_VIEWS[self.code][views])

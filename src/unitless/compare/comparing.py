@@ -24,6 +24,7 @@ from unitless.learners.one_vs_rest import with_classes
 from unitless.losses import SOFTMAX, Loss
 from unitless.regret import BlendCertificate, Comparator, best_comparator, certificate
 from unitless.regret.design import matrix, predictions, with_constant
+from unitless.regret.duality import has_known_conjugate
 from unitless.rows import Rows
 from unitless.uncertainty import LossDifference, Verdict
 
@@ -203,7 +204,7 @@ def compare(
             lines.append(Line(choice + TUNED, choice, rates))
     factors = None if units is None else _factors(units, rows.columns, seed)
     told("the best weights in hindsight")
-    if best is None and regret and stream.loss.code != SOFTMAX:
+    if best is None and regret and has_known_conjugate(stream.loss):
         with suppress(RuntimeError):  # no solver finds them
             stream.best = best_comparator(stream.loss, rows, intercept=intercept)
     other = None if factors is None else stream.in_units(factors)

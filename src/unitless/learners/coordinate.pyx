@@ -15,7 +15,7 @@ import numpy as np
 
 from unitless.core.arithmetic cimport Values, bounded_exp, fused, total
 from unitless.core.array cimport records
-from unitless.core.losses cimport LINEAR, SOFTMAX, loss_without_slope
+from unitless.core.losses cimport LINEAR, OUTSIDE, SOFTMAX
 from unitless.core.row cimport Row
 from unitless.learners.slopes cimport Slopes, add_slope
 
@@ -135,13 +135,12 @@ cdef class Coordinate(Coordinatewise):
 
     cdef void add_up(self, const Row* row, double y, double g) noexcept nogil:
         """Take the row into d and into the sums of a certificate."""
-        cdef double rest
         self.seen += self.new
         self.A += g * self.scaled_p
         if g == 0:
-            rest = loss_without_slope(self.code, self.loss_parameter, y, self.p)
-            self.A += row.weight * rest * self.per_slope
-        if self.code == SOFTMAX:
+            self.A += row.weight * self.loss_without_slope(y) * self.per_slope
+        if self.code == SOFTMAX or self.code == OUTSIDE:
+            g /= self.per_slope
             add_slope(<Slopes*>self.slopes.at, LINEAR, 0.0, row.weight, g, self.p)
         else:
             add_slope(

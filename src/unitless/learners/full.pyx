@@ -28,7 +28,7 @@ from libc.math cimport copysign, exp, fabs, log
 from unitless.core.arithmetic cimport clipped
 from unitless.core.array cimport Array, records
 from unitless.core.learner cimport LEARNED
-from unitless.core.losses cimport LARGEST, LINEAR, SOFTMAX, loss_without_slope
+from unitless.core.losses cimport LARGEST, LINEAR, OUTSIDE, SOFTMAX
 from unitless.core.row cimport Row
 from unitless.learners.givens cimport Rest
 from unitless.learners.slopes cimport Slopes, add_slope
@@ -119,8 +119,6 @@ cdef class Full(FactorLearner):
         self.p = clipped(self.p, LARGEST) if self.p == self.p else 0.0
 
     cdef int step(self, const Row* row, double y, double g) except -1 nogil:
-        cdef double rest
-
         # h -= g x
         self.factor.move(g)
 
@@ -130,16 +128,15 @@ cdef class Full(FactorLearner):
         self.t += 1
         self.A += g * self.scaled_p
         if g == 0:
-            rest = loss_without_slope(self.code, self.loss_parameter, y, self.p)
-            self.A += row.weight * rest * self.per_slope
+            self.A += row.weight * self.loss_without_slope(y) * self.per_slope
         self._add_slope(row, y, g)
         return LEARNED
 
     cdef void _add_slope(self, const Row* row, double y, double g) noexcept nogil:
         """Enter the trial in the sums of the certificate."""
         cdef Slopes* slopes = <Slopes*>self.slopes.at
-        if self.code == SOFTMAX:
-            g = g / row.weight if self.weighs_gradients else g
+        if self.code == SOFTMAX or self.code == OUTSIDE:
+            g = (g / row.weight if self.weighs_gradients else g) / self.per_slope
             add_slope(slopes, LINEAR, 0.0, row.weight, g, self.p)
         else:
             add_slope(slopes, self.code, self.loss_parameter, row.weight, y, self.p)

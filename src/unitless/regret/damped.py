@@ -15,7 +15,6 @@ from unitless import losses
 from unitless.core.learner import Sums
 from unitless.learners.slopes import BINS, MARGINS_PER_UNIT
 from unitless.losses import Loss
-from unitless.regret.duality import CURVATURE
 from unitless.state import Float
 
 LAMBDAS = np.linspace(0.0, 1.0, 129)
@@ -60,7 +59,8 @@ def damped(loss: Loss, sums: Sums) -> Damped:
     if sums.lost is not None:
         errors += sums.lost
     total = paid(sums)
-    if slopes is None or total is None or loss.code == losses.LINEAR:
+    is_unknown = loss.conjugate is None and loss.code != losses.LOGISTIC
+    if slopes is None or total is None or is_unknown:
         size = abs(sums.A)
         if slopes is not None:
             size = max(size, slopes["size"]) if math.isfinite(slopes["size"]) else math.inf
@@ -71,8 +71,8 @@ def damped(loss: Loss, sums: Sums) -> Damped:
         conjugates = _logistic(slopes["count"], slopes["slope"])
         size += slopes["count"].sum()  # |loss*| < 1
     else:
-        curvature = CURVATURE.get(loss.code, 0.0)
-        conjugates = LAMBDAS * slopes["gy"] + LAMBDAS**2 * (curvature * slopes["gg"])
+        assert loss.conjugate is not None
+        conjugates = LAMBDAS * slopes["gy"] + LAMBDAS**2 * (loss.conjugate * slopes["gg"])
     levels = total + conjugates
     levels[-1] = min(levels[-1], sums.A)
     levels[1:] += terms * size
