@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from pydoc import locate
 
-import pytest
+import numpy as np
 
 from unitless.regret import bounds
 
@@ -21,6 +21,10 @@ MOST_REACHED = 30
 """Private attributes of other classes or modules."""
 MOST_ANY = 350
 """Uses of `Any`."""
+NUMBER = re.compile(
+    r"-?(0x)?[\d.][\d._xA-Fe+-]*( ?(\*\*|\*|/|<<|-) ?-?[\d._e]+)*|float\(np\.finfo.*\.max\)"
+)
+"""A formula of a constant that is a number."""
 
 
 def defined_in(tree):
@@ -75,16 +79,36 @@ def test_a_private_attribute_of_another_object_is_found():
     assert not [*private_attributes("t._replace(a=1).__dict__")]
 
 
-@pytest.mark.parametrize("name", ["MAX_EXPONENT", "ROWS", "T"])
-def test_a_constant_has_one_definition(name):
+def numbers_named(text):
+    """(name, value) of the constants of a file that are numbers, or places of a range."""
+    assigned = (
+        r"^(?:cdef (?:const )?\w+ )?([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (.+?)(?:\s*#.*)?$"
+    )
+    for names, formula in re.findall(assigned, text, re.MULTILINE):
+        names = names.split(", ")
+        is_number = re.fullmatch(NUMBER, formula)
+        if len(names) > 1 and re.fullmatch(r"range\(\w+\)", formula):
+            yield from zip(names, range(len(names)), strict=True)
+        elif len(names) > 1 and is_number is None and re.fullmatch(r"[\d._, ]+", formula):
+            yield from zip(names, map(float, formula.split(",")), strict=True)
+        elif is_number and len(names) == 1:
+            yield names[0], eval(formula, {"float": float, "np": np})
+
+
+def test_a_constant_has_one_value():
     """A name that says little would have another value in every file."""
-    pattern = re.compile(rf"^(cdef \w+ )?([A-Z]+, )*{name}(, [A-Z]+)* = ", re.MULTILINE)
-    found = [
-        str(path.relative_to(SOURCE))
-        for path in sorted(SOURCE.rglob("*.py*"))
-        if path.suffix in (".py", ".pyx") and pattern.search(path.read_text())
-    ]
-    assert len(found) <= 1, found
+    values = {}
+    for path in sorted(SOURCE.rglob("*.p*")):
+        if path.suffix in (".py", ".pyx", ".pxd"):
+            for name, value in numbers_named(path.read_text()):
+                values.setdefault(name, {}).setdefault(value, []).append(path.name)
+    assert not {name: places for name, places in values.items() if len(places) > 1}
+
+
+def test_constants_are_read():
+    text = "A, BB = range(2)\ncdef double C_1 = 2.0**3  # why\nD = 1 << 4\nE = {}\n"
+    found = {"A": 0, "BB": 1, "C_1": 8, "D": 16}
+    assert dict(numbers_named(text)) == found
 
 
 def test_types_are_named():

@@ -12,7 +12,7 @@ MAX_REGRET_VALUES = 200_000
 """Without --regret, the best fixed weights are computed for tables of up to this many values."""
 MAX_FULL_WORK = 2e10
 """Rows times squared columns up to which Algorithm 2 is compared by default."""
-PATIENCE = 4
+TIMES_SLOWEST = 4
 """A rival stops after this many times a second plus the time of the slowest learner, so that all of
 them take at most 20 times the time of `evaluate`."""
 
@@ -67,7 +67,7 @@ def compare(options: CommandOptions) -> None:
             seed=options.seed,
             regret=regret,
             delay=options.delay or 0,
-            patience=math.inf if names else PATIENCE,
+            patience=math.inf if names else TIMES_SLOWEST,
             told=lambda name: bar.update(task, description=name, advance=1),
         )
     if not names:  # that a learner lacks the loss is expected

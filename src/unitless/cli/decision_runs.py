@@ -39,7 +39,7 @@ TAKEN = (
 )
 """The options that logs and the simulator take."""
 TABLES_ONLY = f"{READING} text interactions hash_bits max_levels"
-"""Those that --actions does not take, except for the format and the encoding."""
+"""Options that --actions does not take, except for the format and the encoding."""
 Column = list[Contexts]
 """Cells of any type."""
 Block = FileBlock | OfferedRows
@@ -230,7 +230,7 @@ def _logged(
 
 
 def _logged_offered(options: CommandOptions, block: OfferedRows, logged: Logged) -> Logged:
-    """The same with the possible actions; names are text, as they are in JSON objects."""
+    """Add the possible actions to decisions; names are text, as they are in JSON objects."""
     actions = [*map(name_of, logged.actions)]
     for k, action in enumerate(actions):
         if action not in block.offered[k]:

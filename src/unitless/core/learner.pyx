@@ -81,8 +81,8 @@ class Sums(NamedTuple):
     """h / s with h = -sum v g x and g the loss's own derivative: unit of the loss."""
     s: object
     """sqrt(sum v^2 x^2), unit [x_i]."""
-    slopes: object = None
-    """The sums of `unitless.learners.slopes`."""
+    damped: object = None
+    """The sums of `unitless.learners.damped_sums`."""
     lost: object = None
     """Times s, a bound on what rounding dropped from h."""
 
@@ -754,7 +754,7 @@ cdef class GradientLearner(Learner):
         return 1.0 if self.scales_row else row.weight
 
     cdef double scale_of(self, const Row* row) noexcept nogil:
-        """By what the row is multiplied, because of its sample weight."""
+        """The factor of the row, from its sample weight."""
         return row.weight if self.scales_row and not self.weighs_gradients else 1.0
 
 
