@@ -85,8 +85,8 @@ def _refuse(d: int, T: int, c: float, norm: float) -> None:
         raise ValueError(
             f"T = {T} is beyond {limit}, the most in {d} dimensions: each trial multiplies det S "
             f"by 1 + c = {1 + c:g}, and past {EXACT_DOUBLINGS} doublings in each of d - 1 "
-            f"directions x cannot be shown precisely enough; use d >= {enough}, a smaller c, or the "
-            "no_growth adversary, which takes any T"
+            f"directions x cannot be shown precisely enough; use d >= {enough}, a smaller c, or "
+            "the no_growth adversary, which takes any T"
         )
 
 
