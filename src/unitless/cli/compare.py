@@ -36,17 +36,11 @@ def compare(options: CommandOptions) -> None:
 
     from unitless import compare as library
     from unitless.cli import screen
-    from unitless.cli.learners import check_learner
     from unitless.compare.rivals import RIVALS
     from unitless.escaping import escaped
-    from unitless.learners import REGISTRY
 
     names = [name.strip() for name in (options.learners or "").split(",") if name.strip()]
-    chosen = names or [*DEFAULT_LEARNERS]
-    if names == ["all"]:
-        chosen = [*REGISTRY, *RIVALS]
-    for name in chosen:
-        check_learner(name, RIVALS)
+    chosen = _chosen(names)
     console = screen.console_of(options.no_color, options.json, error=True)
     text = TextColumn("{task.description:<30}")
     bar = screen.progress_bar(console, text, BarColumn(), MofNCompleteColumn())
@@ -82,6 +76,18 @@ def compare(options: CommandOptions) -> None:
         print("more learners: --learners all, or --learners A,B,C (unitless learners --all)")
     for note in notes:
         print(f"note: {escaped(note)}")
+
+
+def _chosen(names: list[str]) -> list[str]:
+    """Return the learners of these names: some usual ones without a name, every one for "all"."""
+    from unitless.cli.learners import check_learner
+    from unitless.compare.rivals import RIVALS
+    from unitless.learners import REGISTRY
+
+    chosen = [*REGISTRY, *RIVALS] if names == ["all"] else names or [*DEFAULT_LEARNERS]
+    for name in chosen:
+        check_learner(name, RIVALS)
+    return chosen
 
 
 def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:
