@@ -15,8 +15,10 @@ import pytest
 
 import unitless
 from unitless import losses
+from unitless.compare import compare
 from unitless.learners import REGISTRY, get
 from unitless.regret import best_comparator, certificate
+from unitless.river import UnitlessRegressor
 from unitless.rows import as_rows
 from unitless.testing import check_learner, check_loss
 
@@ -207,6 +209,20 @@ def test_estimators_take_it():
     np.testing.assert_array_equal(model.predict(X), learner.predict(as_rows(X)))
     signs = unitless.OnlineClassifier(learner="coordinate", loss="my_hinge").fit(X, SIGNS)
     assert signs.score(X, SIGNS) > 0.6
+
+
+def test_comparisons_and_river_take_it():
+    made = compare(as_rows(X, REALS), ["coordinate", "blend"], loss="log_cosh", units="random")
+    (entry,) = made.entries
+    assert (entry.learner, entry.elsewhere.moved) == ("coordinate", 0)
+    assert "no blend for the log_cosh loss" in made.left_out["blend"]
+    model = UnitlessRegressor("coordinate", "log_cosh")
+    learner = get("coordinate")("log_cosh")
+    for x, y in zip(X[:20].tolist(), REALS.tolist(), strict=False):
+        row = dict(zip("abcd", x, strict=True))
+        assert model.predict_one(row) == learner.predict_one(row)
+        model.learn_one(row, y)
+        learner.learn_one(row, y)
 
 
 def test_copies_and_files_keep_the_name(tmp_path):
