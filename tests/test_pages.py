@@ -112,7 +112,7 @@ def test_the_page_of_learners_has_all_of_them():
         assert f"## `{name}`\n\n`{path.rpartition('.')[2]}(" in page
     assert "```python\n>>> " in page
     assert "- `alpha` (finite number > 9/8): " in page
-    assert "| s2 | x^2 | sum x_i^2 |" in page
+    assert "| s2 | x^2 | sum of squares, sum x_i^2 |" in page
 
 
 def test_the_page_of_commands_has_whole_sentences():

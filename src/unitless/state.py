@@ -106,13 +106,6 @@ class Component(NamedTuple):
     name: str
 
 
-def count_from_json(found: Any) -> int:
-    """A number of columns, as a file has it."""
-    whole = isinstance(found, int) and not isinstance(found, bool)
-    need(whole and 0 <= found < 2**31, f"{found!r} is not a number of columns")
-    return int(found)
-
-
 def switch_from_json(found: object) -> bool:
     """True or False, as a file has it."""
     need(isinstance(found, bool), f"{found!r} is neither true nor false")

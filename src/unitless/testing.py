@@ -1,9 +1,11 @@
-"""Check that a learner satisfies the laws of this package: `check_learner(MyLearner)`.
+"""Check that a learner or a loss satisfies the laws of this package.
 
-The laws are those that every learner of this package is tested with, in short form; a learner
-written outside the package can be checked by that line in its tests.
+`check_learner(MyLearner)` runs the laws that every learner of this package is tested with, in short
+form, and `check_loss("my_loss")` those of losses. Both are one line in the tests of what is written
+outside the package.
 """
 
+import math
 import pickle
 import sys
 from collections.abc import Callable, Hashable, Iterator
@@ -21,7 +23,7 @@ from unitless.core.learner import Diverged, Learner
 from unitless.rows import Rows, as_rows
 from unitless.state import Float, remembered, restore
 
-__all__ = ["check_learner"]
+__all__ = ["check_learner", "check_loss"]
 
 
 def __dir__() -> list[str]:
@@ -29,6 +31,8 @@ def __dir__() -> list[str]:
 
 
 CASE_ROWS, CASE_COLUMNS = 60, 5
+LOSS_SCORES = (0.0, 1e-9, 0.01, 0.3, 1.0, 1.5, 2.0, 3.7, 10.0, 37.0, 300.0, 1e3, 1e6, 1e100)
+"""Distances of scores from their targets."""
 
 
 class Case(NamedTuple):
@@ -64,13 +68,70 @@ def check_learner(kind: type[Learner], **parameters: object) -> None:
     >>> check_learner(Nag, rate=1.0)
     """
     cases = list(_cases(kind, parameters))
-    assert cases, f"{kind.__name__} accepts none of the losses {', '.join(losses.NAMES)}"
+    assert cases, f"{kind.__name__} accepts none of the losses {', '.join(losses.names())}"
     for case, law in product(cases, LAWS):
         try:
             law(case)
         except AssertionError as error:
             message = f"{kind.__name__} with the {case.make().loss.name} loss: {law.__doc__}"
             raise AssertionError(f"{message}\n{error}") from error
+
+
+def check_loss(loss: str | losses.Loss) -> None:
+    """Check a loss of one score: what learners and the theorems rely on.
+
+    Values are finite and never negative. The derivative is a subderivative, so that the loss is
+    convex, and is the slope of the value beside the kinks. It is never larger than the Lipschitz
+    constant, which it attains or approaches. A loss whose derivative jumps where the score is the
+    target says so.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        The name of a loss, such as that of a registered one.
+
+    Raises
+    ------
+    AssertionError
+        If a law does not hold; the message has the target and the scores.
+
+    Examples
+    --------
+    >>> check_loss("quantile(0.9)")
+    """
+    loss = losses.get(loss)
+    targets = [-1.0, 1.0] if loss.targets in ("signs", "slopes") else [0.0, -1.0, 3.7, 1e-9, 1e6]
+    steepest = 0.0
+    for y in targets:
+        p = np.unique([y + sign * size for size in LOSS_SCORES for sign in (-1, 1)])
+        values = loss.value(y, p)
+        slopes = loss.derivative(y, p)
+        name = f"the {loss.name} loss at y = {y}"
+        assert np.isfinite([values, slopes]).all(), f"{name} has a value that is not finite"
+        assert loss.targets == "slopes" or (values >= 0).all(), f"{name} is negative"
+        rises = slopes[:, None] * (p - p[:, None])
+        rounding = 1e-12 * (np.abs(values) + np.abs(values[:, None]) + np.abs(rises)) + 1e-15
+        below = values < values[:, None] + rises - rounding
+        pairs = np.argwhere(below) if below.any() else np.zeros((1, 2), dtype=int)
+        at, other = min(pairs, key=lambda pair: np.abs(p[pair]).sum())  # the smallest scores
+        assert not below.any(), (
+            f"{name} is not convex, or its derivative is wrong: value({p[other]:g}) = "
+            f"{values[other]:g} is below the tangent at p = {p[at]:g}"
+        )
+        steepest = max(steepest, float(np.abs(slopes).max()))
+        beside = loss.derivative(y, np.nextafter(y, [-np.inf, np.inf]))
+        jump = float(abs(beside[1] - beside[0]))
+        assert loss.has_kink or jump <= 1e-6 * steepest, (
+            f"{name} has a derivative that jumps by {jump:g} where the score is the target: "
+            "declare has_kink=True"
+        )
+    assert steepest <= loss.lipschitz, (
+        f"the {loss.name} loss has a derivative of {steepest:g}, above lipschitz={loss.lipschitz:g}"
+    )
+    assert math.isinf(loss.lipschitz) or steepest > 0.5 * loss.lipschitz, (
+        f"the {loss.name} loss declares lipschitz={loss.lipschitz:g}, and its derivative is at "
+        f"most {steepest:g}: bounds and learning rates would be twice too careful"
+    )
 
 
 def example_loss(learner: Learner) -> str:
@@ -89,7 +150,7 @@ def example_loss(learner: Learner) -> str:
 
 
 def _cases(kind: type[Learner], parameters: dict[str, object]) -> Iterator[Case]:
-    for name in losses.NAMES:
+    for name in losses.names():
         loss = losses.get(name.partition("(")[0])
         make = partial(kind, loss, **parameters)
         try:

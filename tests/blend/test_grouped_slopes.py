@@ -54,11 +54,11 @@ def test_sums_are_those_of_the_twin():
     blend = Blend(views="smooth")
     scores = blend.learn(as_rows(X, y, v))
     sums, h = twin(X, y, v, scores, scores_of_the_expert(X, y, v))
-    assert blend.slopes.trials == np.count_nonzero(v)
-    found = blend.slopes.sums_by_group()
+    assert blend.grouped_slopes.trials == np.count_nonzero(v)
+    found = blend.grouped_slopes.sums_by_group()
     np.testing.assert_allclose(found[: len(sums)], sums, rtol=1e-11, atol=1e-13)
     ids = np.array(blend.features.ids)
-    found = blend.slopes.h_by_group(1 + X.shape[1])[:, :, np.append(0, 1 + ids)]
+    found = blend.grouped_slopes.h_by_group(1 + X.shape[1])[:, :, np.append(0, 1 + ids)]
     np.testing.assert_allclose(found[: len(h)], h, rtol=1e-11, atol=1e-12)
     assert not found[len(h) :].any()
 
@@ -70,12 +70,12 @@ def test_single_rows_are_those_of_a_block():
     whole.learn(as_rows(X, y, v))
     for t in range(len(y)):
         learner.learn(as_rows(X[t : t + 1], y[t : t + 1], v[t : t + 1]))
-    assert learner.slopes.trials == whole.slopes.trials > 0
+    assert learner.grouped_slopes.trials == whole.grouped_slopes.trials > 0
     width = 1 + X.shape[1]
-    groups = 1 + int(learner.slopes.groups)  # a block may have made room for more
-    one, other = (each.slopes.sums_by_group()[:groups] for each in (learner, whole))
+    groups = 1 + int(learner.grouped_slopes.groups)  # a block may have made room for more
+    one, other = (each.grouped_slopes.sums_by_group()[:groups] for each in (learner, whole))
     np.testing.assert_array_equal(one, other)
-    one, other = (each.slopes.h_by_group(width)[:groups] for each in (learner, whole))
+    one, other = (each.grouped_slopes.h_by_group(width)[:groups] for each in (learner, whole))
     np.testing.assert_array_equal(one, other)
 
 
@@ -100,7 +100,7 @@ def test_many_features_are_one_group():
     X[:130, 200:] = 0
     blend = Blend(views="smooth")
     scores = blend.learn(as_rows(X, y))
-    slopes = blend.slopes
+    slopes = blend.grouped_slopes
     sums = slopes.sums_by_group()
     assert sums[0].any()
     assert sums[1:].any()

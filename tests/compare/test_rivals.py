@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from unitless import losses
 from unitless.compare import compare
-from unitless.compare.rivals import BATCH, RIVALS, rival_scores
+from unitless.compare.rivals import RIVALS, ROWS_PER_CALL, rival_scores
 from unitless.rows import as_rows
 
 RNG = np.random.default_rng(0)
@@ -39,13 +39,13 @@ def test_they_learn(name, loss):
 def test_no_row_sees_its_label_or_a_later_one(name):
     pytest.importorskip(RIVALS[name])
     y = TARGETS["squared"]
-    k = 5 * BATCH
+    k = 5 * ROWS_PER_CALL
     other = np.append(y[:k], 100 * y[k:])
     one, two = (
         rival_scores(name, as_rows(X, t), losses.get("squared"), 0, np.inf) for t in (y, other)
     )
     np.testing.assert_array_equal(one[: k + 1], two[: k + 1])
-    assert (one[k + BATCH :] != two[k + BATCH :]).any()
+    assert (one[k + ROWS_PER_CALL :] != two[k + ROWS_PER_CALL :]).any()
 
 
 @pytest.mark.parametrize("name", RIVALS)

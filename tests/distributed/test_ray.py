@@ -1,4 +1,4 @@
-"""On a Ray cluster: the bits of this machine, whatever dies; the cluster is left running."""
+"""A Ray cluster gives the bits of this machine, even if workers are killed, and is left running."""
 
 import os
 import subprocess

@@ -16,7 +16,7 @@ from unitless.rows import as_rows
 from unitless.state import remembered
 
 PAIRS = [(name, loss) for name, loss in EVERY_PAIR if in_any_unit(name)]
-"""Learners that no unit moves, with each loss they take."""
+"""Scale-invariant learners, with each loss they take."""
 COLUMNS, BLOCK, BLOCKS = 4, 25, 8
 LARGEST = np.finfo(float).max
 LOW, HIGH = -1074.0, 1024.0

@@ -1,6 +1,7 @@
 """The registry, and what a learner says when it cannot be made."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -30,6 +31,24 @@ def test_state_is_made_of_arrays(name):
     arrays, _ = remembered(get(name)())
     assert arrays
     assert all(array.dtype.kind in "fiu" for array in arrays.values())
+
+
+def words_of(meaning):
+    """The words of a meaning beside those of formulas."""
+    return set(re.findall(r"\b[a-z]{3,}\b", meaning)) - {"sum", "max", "log", "eps", "of", "for"}
+
+
+def test_formulas_are_not_words():
+    assert not words_of("sum (g x_i)^2") | words_of("max |x_i|") | words_of("h' S^+ h - Gamma")
+    assert words_of("sum of squares, sum x_i^2") == {"squares"}
+
+
+@each_learner
+def test_each_field_is_explained_in_words(name):
+    """A letter of the paper has a word beside it, not a formula alone."""
+    for field in get(name).saved:
+        if isinstance(field, Field):
+            assert words_of(field.meaning), f"{field.name}: {field.meaning}"
 
 
 @each_learner

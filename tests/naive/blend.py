@@ -340,7 +340,7 @@ class AdaHedge:
 
 
 def hedge(Z, targets, loss, weights=None, drops=None, digits=40):
-    """Base, stackers, mixture, for losses of real targets."""
+    """The mixture for losses of real targets: a base, two stackers, and a final mixture of all."""
     drops, weights = drops or {}, [1.0] * len(Z) if weights is None else weights
     value, K = losses.get(loss).value, len(Z[0])
     with precision(digits):

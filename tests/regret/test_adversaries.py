@@ -6,11 +6,12 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from greedy import greedy
 from material import exact_square, stream
 
 from unitless.learners import REGISTRY, get
 from unitless.regret import bounds
-from unitless.regret.adversaries import curve, greedy, lattice, longest, no_growth, opponent
+from unitless.regret.adversaries import curve, lattice, longest, no_growth, opponent
 from unitless.regret.adversaries import theorem_3 as play
 from unitless.regret.adversaries.game import Game
 from unitless.rows import as_rows

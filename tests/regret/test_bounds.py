@@ -5,6 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from formulas import luo_lower_bound, ridge_gamma, ross
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -219,7 +220,7 @@ def test_the_footnote_s_bound_is_a_determinant(d, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(8, d)) * 10.0 ** rng.uniform(-2, 2, d)
     total, ridge = float(np.sum(X * X)), 0.3
-    bound = bounds.ridge_gamma(d, total, ridge)
+    bound = ridge_gamma(d, total, ridge)
     for S, is_round in ((X.T @ X, d == 1), (total / d * np.eye(d), True)):
         _, exact = np.linalg.slogdet(np.eye(d) + S / ridge)
         assert exact <= bound * (1 + 1e-12)
@@ -240,7 +241,7 @@ def test_the_footnote_s_variant_of_algorithm_2():
         assert learner.gamma() == 0
         scores = learner.learn(as_rows(X * unit, g))
         total = float(np.sum((X * unit) ** 2))
-        assert learner.gamma() <= bounds.ridge_gamma(4, total, ridge)
+        assert learner.gamma() <= ridge_gamma(4, total, ridge)
         found.append(scores)
         S, h, Gamma = ridge * np.eye(4), np.zeros(4), 0.0
         for x, slope, p in zip(X * unit, g, scores, strict=True):
@@ -258,9 +259,9 @@ def test_luo_s_lower_bound_is_below_the_expected_gain(d, n):
     """d C E|sum of n signs|, exactly; with two signs per coordinate they are equal."""
     chance = [math.comb(n, k) / 2**n for k in range(n + 1)]
     mean = sum(p * abs(n - 2 * k) for k, p in enumerate(chance))
-    assert lower_bounds.luo(2.0, d, d * n) <= 2.0 * d * mean * (1 + 1e-12)
+    assert luo_lower_bound(2.0, d, d * n) <= 2.0 * d * mean * (1 + 1e-12)
     if n == 2:
-        assert lower_bounds.luo(2.0, d, d * n) == pytest.approx(2.0 * d * mean, rel=1e-12)
+        assert luo_lower_bound(2.0, d, d * n) == pytest.approx(2.0 * d * mean, rel=1e-12)
 
 
 def test_ross_is_reached_by_rates_tuned_in_hindsight():
@@ -276,7 +277,7 @@ def test_ross_is_reached_by_rates_tuned_in_hindsight():
             g = 1.0 if w @ x >= 0 else -1.0
             regret += g * (x @ (w - u))
             w -= np.abs(u) / s * g * x
-        assert regret <= bounds.ross(u * s) * (1 + 1e-12)
+        assert regret <= ross(u * s) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("u", [0.7, -3.0])
@@ -288,8 +289,8 @@ def test_ross_is_attained_where_descent_ends_at_u(u):
         regret += g * (w - u)
         w -= rate * g
     assert w == pytest.approx(u, rel=1e-12)
-    assert regret == pytest.approx(bounds.ross([2 * u]), rel=1e-12)
-    assert bounds.ross([2 * u, 0.0, 1.5]) == pytest.approx(regret + 1.5, rel=1e-12)
+    assert regret == pytest.approx(ross([2 * u]), rel=1e-12)
+    assert ross([2 * u, 0.0, 1.5]) == pytest.approx(regret + 1.5, rel=1e-12)
 
 
 @pytest.mark.parametrize("T", [1, 2, 5, 9])

@@ -215,11 +215,11 @@ def test_rounding_enters_the_bounds_by_slopes():
     names = [member.name for member in blend.members]
     sums = blend.experts[names.index("Algorithm 1")].sums()
     paid = float(np.sum(blend.loss.value(y, scores)))
-    sure = SlopeBound(blend.slopes, sums, paid)
+    sure = SlopeBound(blend.grouped_slopes, sums, paid)
     unit = 2.0**-53
     assert sure.error >= 200**1.5 * unit
     assert sure.paid >= paid * (1 + 200 * unit)
-    by_group = blend.slopes.sums_by_group()
+    by_group = blend.grouped_slopes.sums_by_group()
     exact = _conjugates(by_group)
     used = by_group[..., 1] > 0
     margins = sure.levels - exact - 200 * unit * np.abs(exact)
@@ -277,7 +277,7 @@ def test_without_the_sums_of_slopes_the_certificate_is_A_plus_h_u():
     learner.learn(as_rows(X, np.sign(X[:, 0])))
     u = Weights(0.0, np.array([9.0, 0.0, 0.0]))
     with_slopes = certificate(learner, u).given.certificate
-    learner.write("slopes", get("coordinate")().read("slopes"))
+    learner.write("damped_sums", get("coordinate")().read("damped_sums"))
     sums = learner.sums()
     plain = sums.A + float(np.sum(sums.z[1:] * sums.s[1:] * u.features))
     assert certificate(learner, u).given.certificate == pytest.approx(plain, rel=1e-9)

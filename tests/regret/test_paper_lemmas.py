@@ -5,6 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from formulas import conjugate_bound
 from hypothesis import example, given
 from hypothesis import strategies as st
 from material import stream
@@ -51,12 +52,12 @@ def test_no_smaller_alpha_will_do():
 @given(st.floats(0, 30), st.floats(1e-6, 1e12), ALPHAS, st.floats(-5, 20))
 def test_conjugate_bound_is_young_s_inequality(theta, x, alpha, log_beta):
     gain = theta * x - float(penalties.penalty(x, alpha, log_beta))
-    assert gain <= float(penalties.conjugate_bound(theta, alpha, log_beta)) * (1 + 1e-9)
+    assert gain <= float(conjugate_bound(theta, alpha, log_beta)) * (1 + 1e-9)
 
 
 @given(st.floats(0, 30), st.floats(1e-6, 1e12), ALPHAS, st.floats(-5, 20))
 def test_lambert_is_young_s_inequality_of_the_potential(theta, x, alpha, log_beta):
-    potential = float(penalties.conjugate_bound(theta, alpha, log_beta))
+    potential = float(conjugate_bound(theta, alpha, log_beta))
     gain = theta * x - float(penalties.lambert(x, alpha, log_beta))
     assert gain <= potential + 1e-9 * (potential + theta * x)
 
@@ -64,7 +65,7 @@ def test_lambert_is_young_s_inequality_of_the_potential(theta, x, alpha, log_bet
 @given(st.floats(0.01, 15), ALPHAS)
 def test_lambert_is_attained(theta, alpha):
     """With equality at x = theta / alpha exp(theta^2 / (2 alpha)): no smaller penalty will do."""
-    potential = float(penalties.conjugate_bound(theta, alpha))
+    potential = float(conjugate_bound(theta, alpha))
     x = theta / alpha * math.exp(theta**2 / (2 * alpha))
     gain = theta * x - float(penalties.lambert(x, alpha))
     assert gain == pytest.approx(potential, rel=1e-9)

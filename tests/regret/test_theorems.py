@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from greedy import greedy
 from material import real, stream
 
 from unitless.core.learner import Weights
@@ -132,7 +133,7 @@ def test_greedy_adversary(name, ball, B):
     for seed in range(10):
         X = stream(seed)[0] / unit(stream(seed)[0])
         learner = adversaries.opponent(name)
-        game = adversaries.greedy(learner, X, ball=ball, B=B)
+        game = greedy(learner, X, ball=ball, B=B)
         rng = np.random.default_rng(seed)
         assert EXCESS[name](learner, X, game.g, game.p, rng) <= 0, f"stream {seed}"
 

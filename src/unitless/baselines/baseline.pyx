@@ -6,9 +6,9 @@ A sample weight multiplies g, or where `scales_instance` is set the instance.
 
 from unitless.state import Field
 
-THETA = Field("theta", "x", "-sum q_i")
-G = Field("G", "x^2", "sum q_i^2")
-B = Field("b", "|x|", "max |x_i|")
+THETA = Field("theta", "x", "negative sum of gradients, -sum q_i")
+G = Field("G", "x^2", "sum of squared gradients, sum q_i^2")
+B = Field("b", "|x|", "largest absolute value, max |x_i|")
 
 
 cdef class Baseline(Coordinatewise):

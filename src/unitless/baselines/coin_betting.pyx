@@ -28,7 +28,7 @@ from unitless.state import Field, count
 cdef double MAX_WEALTH = 2.0**500   # gradients chosen by a caller could double it without end
 cdef double MAX_BET_EXPONENT = 600.0    # of PiSTOL: or make it arbitrarily large
 cdef double MOST_DOUBLINGS = 2200.0     # more than from the smallest to the largest float64
-Q = Field("Q", "|x|", "sum |q_i|")
+Q = Field("Q", "|x|", "sum of absolute gradients, sum |q_i|")
 
 
 # KT: a record is theta
@@ -58,7 +58,7 @@ cdef class KrichevskyTrofimov(Baseline):
         ),
     )
     fields = (THETA,)
-    saved = coordinatewise_state((THETA,), Field("R", "1", "-sum q.w, the reward"))
+    saved = coordinatewise_state((THETA,), Field("R", "1", "reward, -sum q.w"))
 
     cdef public double wealth
     cdef public double bound
@@ -124,7 +124,7 @@ cdef inline void coin_take_in(CoinEight* own, Values x, Values wx, double g) noe
         own.r[k] = min(own.r[k] - g * wx[k], MAX_WEALTH)
 
 
-COIN_FIELDS = (THETA, B, Q, Field("r", "1", "wealth, beyond eps"))
+COIN_FIELDS = (THETA, B, Q, Field("r", "1", "wealth won, beyond the initial eps"))
 
 
 @cython.final
@@ -298,8 +298,8 @@ cdef inline void doubling_take_in(
 DOUBLING_FIELDS = (
     Field("w", "1/x", "weight"),
     Field("Q", "1", "reward since the rate last changed"),
-    Field("V", "x^2", "sum q_i^2"),
-    count("h", "how often H_i doubled", MOST_DOUBLINGS),
+    Field("V", "x^2", "sum of squared gradients, sum q_i^2"),
+    count("h", "how often the reward bound H_i doubled", MOST_DOUBLINGS),
     count("doublings", "how often the rate doubled since then", MOST_DOUBLINGS),
     count("seen", "1 once x_i was not 0", 1.0),
 )

@@ -62,7 +62,9 @@ cdef class Solo(Baseline):
     needs_lipschitz = False
     parameters = (Parameter("rate", 1.0, "eta, the learning rate"),)
     fields = (THETA,)
-    saved = coordinatewise_state((THETA,), Field("squares", "1", "sum |q|^2", low=0.0))
+    saved = coordinatewise_state(
+        (THETA,), Field("squares", "1", "sum of squared gradients, sum |q|^2", low=0.0)
+    )
 
     cdef public double rate
     cdef public double squares

@@ -62,8 +62,13 @@ cdef class Dfeg(Baseline):
     fields = (THETA,)
     saved = coordinatewise_state(
         (THETA,),
-        Field("H", "1", "sum max(|x|, |x|^2), without the 1 it starts at", low=0.0),
-        Field("norm2", "1", "|theta|^2"),
+        Field(
+            "H",
+            "1",
+            "sum of the larger one of |x| and |x|^2, without the 1 it starts at",
+            low=0.0,
+        ),
+        Field("norm2", "1", "squared norm of the gradients, |theta|^2"),
     )
 
     cdef public double a

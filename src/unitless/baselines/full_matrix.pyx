@@ -31,8 +31,8 @@ from unitless.state import Field
 SIGNS = ("logistic", "hinge", "smoothed_hinge")  # losses for two classes
 WEIGHTS = Field("w", "1/x", "weights", ("n",))
 MATRIX = (
-    Field("D", "x^2", "D of A = U'DU", ("n",)),
-    Field("U", "1", "U, row after row, right of its diagonal of 1s", ("n n",)),
+    Field("D", "x^2", "diagonal factor, A = U'DU", ("n",)),
+    Field("U", "1", "triangular factor, row after row, right of its diagonal of 1s", ("n n",)),
 )
 
 
@@ -202,7 +202,7 @@ cdef class SecondOrderPerceptron(FullMatrixLearner):
     linear = False
     parameters = (Parameter("a", 1.0, "A = a I at the start"),)
     saved = (
-        *DenseLearner.saved, Field("w", "x", "b = sum y x over mistakes", ("n",)), *MATRIX
+        *DenseLearner.saved, Field("w", "x", "sum over mistakes, b = sum y x", ("n",)), *MATRIX
     )
 
     cdef double predict_row(self, const Row* row, const double* x) noexcept nogil:

@@ -94,7 +94,7 @@ cdef class Ogd(Baseline):
     saved = coordinatewise_state(
         OGD_FIELDS,
         Field("shrinkage", "1", "log of the product of all projections"),
-        Field("norm2", "1", "|w|^2, kept only if there is a radius"),
+        Field("norm2", "1", "squared norm of the weights, |w|^2; kept only if there is a radius"),
     )
 
     cdef public double rate
@@ -240,7 +240,7 @@ cdef inline void ftrl_take_in(
         own.G[k] = new
 
 
-FTRL_FIELDS = (Field("z", "x", "sum of q_i - sigma w_i"), G)
+FTRL_FIELDS = (Field("z", "x", "gradients less corrections, sum of q_i - sigma w_i"), G)
 
 
 @cython.final
@@ -315,7 +315,10 @@ cdef inline void ng_take_in(NgEight* own, Values x, double a) noexcept nogil:
         own.B[k] -= a * x[k]
 
 
-NG_FIELDS = (Field("M", "|x|", "max |x_i|"), Field("B", "x", "w_i M_i^2"))
+NG_FIELDS = (
+    Field("M", "|x|", "largest absolute value, max |x_i|"),
+    Field("B", "x", "weight times squared largest value, w_i M_i^2"),
+)
 
 
 @cython.final
@@ -337,7 +340,9 @@ cdef class NormalisedGradientDescent(Baseline):
     invariance = "unit"
     parameters = (Parameter("rate", 0.5, "eta, the learning rate"),)
     fields = NG_FIELDS
-    saved = coordinatewise_state(NG_FIELDS, Field("N", "1", "sum of (x_i / M_i)^2", low=0.0))
+    saved = coordinatewise_state(
+        NG_FIELDS, Field("N", "1", "sum of squared ratios, sum (x_i / M_i)^2", low=0.0)
+    )
 
     cdef public double rate
     cdef public double N
@@ -394,7 +399,7 @@ cdef inline void snag_take_in(SnagEight* own, Values x, double rate, double g) n
         own.w[k] -= rate * over_root(over_root(q, own.G[k]), own.V[k])
 
 
-SNAG_FIELDS = (Field("w", "1/x", "weight"), Field("V", "x^2", "sum x_i^2"), G)
+SNAG_FIELDS = (Field("w", "1/x", "weight"), Field("V", "x^2", "sum of squares, sum x_i^2"), G)
 
 
 @cython.final
@@ -415,7 +420,9 @@ cdef class Snag(Baseline):
     invariance = "unit"
     parameters = (Parameter("rate", 0.5, "eta, the learning rate"),)
     fields = SNAG_FIELDS
-    saved = coordinatewise_state(SNAG_FIELDS, Field("N", "1", "sum of t x_i^2 / V_i", low=0.0))
+    saved = coordinatewise_state(
+        SNAG_FIELDS, Field("N", "1", "sum of weighted ratios, sum t x_i^2 / V_i", low=0.0)
+    )
 
     cdef public double rate
     cdef public double N

@@ -45,7 +45,7 @@ from unitless.state import Field, count
 
 cdef double NOISE = 2.0**-46        # a direction shorter than this times |r| is rounding error
 cdef Py_ssize_t MAX_DIRECTIONS = 1024
-WEIGHTS = Field("w", "1/x", "u, the weights before projection", ("n",))
+WEIGHTS = Field("w", "1/x", "weights before projection, u", ("n",))
 NEWTON = (
     Parameter("C", 1.0, "the largest |prediction|"),
     Parameter("rate", 1.0, "of eta_t; the paper's theorem for the full matrix has sqrt(d)"),
@@ -169,7 +169,7 @@ cdef class FdSon(SketchedSon):
         *DenseLearner.saved,
         WEIGHTS,
         Field("S", "x", "the sketch, row after row", ("size n",)),
-        Field("L", "x", "L L' = a I + S S', row after row", ("size size",)),
+        Field("L", "x", "triangular factor, L L' = a I + S S', row after row", ("size size",)),
         count("rows", "rows of the sketch in use beyond the first m", "last"),
     )
 
@@ -324,7 +324,7 @@ cdef class OjaSon(SketchedSon):
         *DenseLearner.saved,
         WEIGHTS,
         Field("V", "1", "orthonormal rows, one after another", ("m n",)),
-        Field("e", "x^2", "t Lambda", ("m",)),
+        Field("e", "x^2", "estimated eigenvalues, t Lambda", ("m",)),
         count("rows", "rows of V in use", "m"),
     )
 

@@ -16,7 +16,7 @@ class Blend(Learner):
     pairs: Any
     mixture: Mixture
     target_scaler: Any
-    slopes: GroupedSlopes | None
+    grouped_slopes: GroupedSlopes | None
     recent: RecentLabels
     delay: int
     fresh_members: list[Expert]

@@ -148,7 +148,7 @@ cdef class Blend(Learner):
         Component("experts"),
         Component("mixture"),
         Component("target_scaler"),
-        Component("slopes"),
+        Component("grouped_slopes"),
         Component("recent"),
         Component("followers"),
         Component("fresh_mixture"),
@@ -172,11 +172,11 @@ cdef class Blend(Learner):
     cdef readonly PairsOfBins pairs         # or None
     cdef readonly Mixture mixture
     cdef readonly TargetScaler target_scaler        # or None
-    cdef readonly GroupedSlopes slopes      # or None
+    cdef readonly GroupedSlopes grouped_slopes   # or None
     cdef readonly RecentLabels recent
     cdef readonly Py_ssize_t delay
     cdef readonly list fresh_members        # what each follower is
-    cdef readonly list followers            # their learners, None for those that are none or left
+    cdef readonly list followers            # learners; None where there is none or it left
     cdef readonly Mixture fresh_mixture
     cdef public double loss_before          # loss until recent labels paid
     cdef void* follower[32]                 # the learners again, for code without the GIL
@@ -209,7 +209,10 @@ cdef class Blend(Learner):
         self.delay = int(delay)
         self._set_loss(loss, intercept, classes)
         if self.code not in MIXTURES:
-            raise ValueError(f"there is no blend for the {self.loss.name} loss")
+            raise ValueError(
+                f"there is no blend for the {self.loss.name} loss: use a learner that follows the "
+                "slope of any loss, such as 'coordinate' or 'full'"
+            )
         if views not in BY_VIEWS[self.code]:
             raise ValueError(f"views = {views!r}: choose 'all', 'smooth' or 'linear'")
         self.members = list(BY_VIEWS[self.code][views])
@@ -225,7 +228,7 @@ cdef class Blend(Learner):
         self.mixture = MIXTURES[self.code](self.members, self.loss, self.classes)
         if self.code == LOGISTIC:
             names = [member.name for member in self.members]
-            self.slopes = GroupedSlopes(names.index(FORECASTER))
+            self.grouped_slopes = GroupedSlopes(names.index(FORECASTER))
         if self.loss.targets == "reals":
             # The delta of Huber's loss is in the unit of the targets, which therefore stays.
             self.target_scaler = TargetScaler(1.0 if self.code == HUBER else 0.0)
@@ -557,9 +560,10 @@ cdef class Blend(Learner):
         cdef const double* Z
         cdef double* out
         cdef double target, other
-        if learns and self.slopes is not None and not self.slopes.has_room(count, self.width):
+        cdef bint keeps_slopes = learns and self.grouped_slopes is not None
+        if keeps_slopes and not self.grouped_slopes.has_room(count, self.width):
             with gil:
-                self.slopes.reserve(count, self.width)
+                self.grouped_slopes.reserve(count, self.width)
         for r in range(count):
             row = <const Row*>self.tile.at + r * VIEWS
             Z = self.scores.at + r * C
@@ -572,9 +576,9 @@ cdef class Blend(Learner):
                 self.fresh_mixture.score(self.fresh_scores.at, C, row.weight, out, learns)
             if learns:
                 target = self.targets.at[r]
-                if self.slopes is not None:
-                    other = Z[self.slopes.expert * count]
-                    self.slopes.add(row, self.width, row.weight, y[r], answer[0], other)
+                if keeps_slopes:
+                    other = Z[self.grouped_slopes.expert * count]
+                    self.grouped_slopes.add(row, self.width, row.weight, y[r], answer[0], other)
                 self.mixture.update(target, row.weight)
                 if follows:
                     self._teach_followers(target)
@@ -734,8 +738,8 @@ cdef class Blend(Learner):
         self.shown.rescale(features, factors)
         if self.pairs is not None:
             self.pairs.turn(features, factors)
-        if self.slopes is not None:
-            self.slopes.rescale(features, factors)
+        if self.grouped_slopes is not None:
+            self.grouped_slopes.rescale(features, factors)
         for member, learner in zip(self.members, self.experts):
             if learner is None or member.view in ("none", "presence", "pairs"):
                 continue
@@ -818,7 +822,7 @@ cdef class Blend(Learner):
         return made
 
     def _root_mean_squares(self):
-        """Of deviations from the mean."""
+        """The standard deviation of each coordinate, 0 for the constant."""
         _, deviation = explaining.means_and_deviations(self)
         return np.append(0.0, deviation)
 

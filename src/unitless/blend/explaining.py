@@ -13,7 +13,7 @@ ORDERS = 8
 
 
 def means_and_deviations(blend: Any) -> tuple[Float, Float]:
-    """Of each column, in the unit in which its values arrive in the Blend.
+    """The mean and the standard deviation of each column, in the unit in which its values arrive.
 
     Missing values do not count while the stream is dense. Later, a variance below the rounding
     errors of the squares is that of a constant, 0.

@@ -23,7 +23,7 @@ FORECASTER = "Newton, centred"
 
 cdef enum:
     NARROW = 256        # with more features all trials are one group: h takes memory per group
-    FIRST = 5           # the first period has 2^5 - 1 trials
+    FIRST_PERIOD = 5           # the first period has 2^5 - 1 trials
     GROUPS = 8          # per period: two labels times four ranges of the margin
     HIGHEST_POWER = 9
 
@@ -42,7 +42,7 @@ cdef Py_ssize_t groups_of(double trials) noexcept nogil:
     """The number of groups that this many trials fill."""
     cdef int exponent
     frexp(trials, &exponent)
-    return GROUPS * (max(exponent - FIRST, 0) + 1)
+    return GROUPS * (max(exponent - FIRST_PERIOD, 0) + 1)
 
 
 @cython.final
@@ -50,9 +50,14 @@ cdef class GroupedSlopes(Stateful):
     """The sums of all groups, those of the trials with many features first."""
 
     saved = (
-        Field("sums", "1", "sum v q ln q and sum v q^k, by group and forecaster", ("sums",)),
-        Field("narrow", "x", "h by group, forecaster and coordinate", ("narrow",)),
-        Field("wide", "x", "h of trials with many features, by forecaster", ("wide",)),
+        Field(
+            "sums",
+            "1",
+            "powers of slopes, sum v q ln q and sum v q^k, by group and forecaster",
+            ("sums",),
+        ),
+        Field("narrow", "x", "sums of gradients, by group, forecaster and coordinate", ("narrow",)),
+        Field("wide", "x", "sums of gradients of trials with many features", ("wide",)),
         count("t", "trials"),
         count("groups", "groups beside that of trials with many features", 2.0**16),
         count("narrow_coordinates", "coordinates of `narrow`", NARROW + 1),

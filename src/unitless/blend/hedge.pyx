@@ -37,14 +37,14 @@ cdef class AdaHedge(Stateful):
     """Exponential weights over K forecasts that need neither rate nor range."""
 
     saved = (
-        Field("L", "loss", "losses so far", ("K",)),
+        Field("L", "loss", "losses of the members so far", ("K",)),
         Field("alive", "1", "1 for members still there", ("K",), 0, 1),
         Field("W", "1", "weights", ("K",), 0, 1),
         Field("history", "1", "W after 1, 2, 4, ... trials", ("doublings K",), may_be_nan=True),
         count("t", "trials"),
         Field("total", "loss", "loss of the mixture"),
-        Field("delta", "loss", "Delta, the sum of mixability gaps", low=0),
-        Field("before", "loss", "Delta before the last trial", low=0),
+        Field("delta", "loss", "sum of mixability gaps, Delta", low=0),
+        Field("before", "loss", "sum of mixability gaps before the last trial", low=0),
         Field("low", "y", "forecasts are at least this"),
         Field("high", "y", "forecasts are at most this"),
     )
@@ -119,7 +119,7 @@ cdef class AdaHedge(Stateful):
         remember(self.W.at, self.K, self.t, self.history.at)
 
     cdef double mixability_gap(self, double nats) noexcept nogil:
-        """loss - mix loss, at least 0."""
+        """The mixability gap of the row: its loss less the mix loss, at least 0."""
         cdef const double* losses = self.losses.at
         cdef const double* W = self.W.at
         cdef double best = least(losses, W, self.K)
@@ -137,14 +137,17 @@ cdef class AdaHedge(Stateful):
         return max(mean - best + log(mass) * self.delta / nats, 0.0)
 
     def drop(self, alive):
-        """The first members have left, those that are not alive."""
+        """Note which members have left: those that are not alive."""
         np.asarray(self.alive)[: len(alive)] = alive
         set_weights(self.L.at, self.alive.at, self.K, log(self.K), self.delta, self.W.at)
 
 
 @cython.final
 cdef class HedgeMixture(Mixture):
-    """Base, stackers, mixture, for losses without curvature."""
+    """Mix members for losses without curvature.
+
+    A base combines the members, two stackers correct the base, and a final mixture combines all.
+    """
 
     saved = (ENDED, Component("base"), Component("final"), Component("stackers"))
     stacker_names = STACKERS
@@ -152,9 +155,9 @@ cdef class HedgeMixture(Mixture):
     cdef readonly AdaHedge base
     cdef readonly AdaHedge final
     cdef readonly list stackers
-    cdef void* stacker[2]           # the same, for code without the GIL
-    cdef Row[2] row                 # the row that each of them sees
-    cdef bint[2] in_range           # whether it needs no units
+    cdef void* stacker[2]           # the stackers, for code without the GIL
+    cdef Row[2] row                 # the row that each stacker sees
+    cdef bint[2] in_range           # whether this row needs no units
     cdef Array inputs
     cdef double h
 

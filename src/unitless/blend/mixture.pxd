@@ -29,7 +29,7 @@ cdef class StackedMixture(Mixture):
     cdef public double t                # trials
     cdef public double V                # the scale of losses
     cdef public double total            # loss of the mixture
-    cdef public double excess           # of it over the mix loss
+    cdef public double excess           # loss of the mixture beyond the mix loss
     cdef public double since            # the trial in which W0 was set
     cdef Array late                     # 1 for experts that are stacked little by little
     cdef Py_ssize_t steep               # the expert whose sign is stacked, too; or -1

@@ -39,7 +39,7 @@ class Guarantee(NamedTuple):
     last: int
 
     def times(self, factor):
-        """The same with losses in another unit."""
+        """This guarantee with losses in another unit."""
         member, loss, member_loss, overhead, last = self
         return Guarantee(member, factor * loss, factor * member_loss, factor * overhead, last)
 
@@ -245,7 +245,7 @@ cdef class StackedMixture(Mixture):
         count("t", "trials"),
         Field("V", "loss", "the scale of losses", low=0),
         Field("total", "loss", "loss of the mixture"),
-        Field("excess", "loss", "of it over the mix loss"),
+        Field("excess", "loss", "loss of the mixture beyond the mix loss"),
         count("since", "the trial in which W0 was set"),
     )
 
@@ -303,7 +303,7 @@ cdef class StackedMixture(Mixture):
         return np.array(self.W0) > 0
 
     def _drop(self, alive):
-        """Those that stay share the weight of those that left."""
+        """Share the weight of members that left among those that stay."""
         W0 = np.array(self.W0)
         spent = np.asarray(self.spent)
         for k in np.flatnonzero(W0):

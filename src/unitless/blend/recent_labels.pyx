@@ -63,7 +63,7 @@ cdef class Past(Stateful):
     """Targets, residuals and answers of the rows up to the last one whose label is known."""
 
     saved = (
-        Field("signals", "y", "of the last row, and running means", ("outputs",)),
+        Field("signals", "y", "signals of the last row, and their running means", ("outputs",)),
         Field("counts", "1", "recent labels of each kind", ("labels",)),
         count("known", "labels taken in"),
         Field("last_target", "y", "the last target"),

@@ -21,7 +21,7 @@ from unitless.core.arithmetic cimport dot, fast_exp, fused
 from unitless.core.array cimport Array, numbers, records
 from unitless.core.curvature cimport moderated
 
-cdef double CLIP = 12.0                     # nats
+cdef double CLASS_CLIP = 12.0                     # nats
 cdef double LEAST_LOGARITHM = -500.0
 cdef double RARE = 1e-4     # classes less probable together are one, unless the label is among them
 cdef double LATE = 250.0                    # trials after which late members count half
@@ -102,9 +102,9 @@ cdef class SoftmaxMixture(StackedMixture):
             log_probabilities(own, C)
             mean = 0.0
             for c in range(C):
-                mean += max(own[c], -CLIP) / C
+                mean += max(own[c], -CLASS_CLIP) / C
             for c in range(C):
-                self.f.at[c * m + k] = (max(own[c], -CLIP) - mean) * share
+                self.f.at[c * m + k] = (max(own[c], -CLASS_CLIP) - mean) * share
         for c in range(C):
             own = self.f.at + c * m
             z[c] = dot(self.stacker.w.at, own, m)

@@ -19,7 +19,7 @@ from unitless.blend.mixture import StackedMixture as Stacked
 from unitless.state import Field, count
 
 cdef double STRENGTH = 10.0
-cdef double LATE = 256.0        # trials before late members are stacked
+cdef double TRIALS_BEFORE_LATE = 256.0        # trials before late members are stacked
 
 
 @cython.final
@@ -72,7 +72,7 @@ cdef class SquaredMixture(StackedMixture):
         self.initial = 0
         for k in range(K):
             x[k] = (p[k] - self.base) * self.stacked.at[k]
-            if self.late.at[k] > 0 and self.t < LATE:
+            if self.late.at[k] > 0 and self.t < TRIALS_BEFORE_LATE:
                 x[k] = 0.0
             new[k] = 0.0
             if is_out_of_range(x[k], self.stacker.s2.at[k]):

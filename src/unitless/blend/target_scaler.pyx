@@ -15,7 +15,7 @@ from unitless.core.pointers cimport numbers_in
 
 from unitless.state import Field, count
 
-cdef double MAX_TARGET = 2.0**1022      # so that a difference of two targets is finite
+cdef double MAX_DIFFERENCE = 2.0**1022      # so that a difference of two targets is finite
 
 
 @cython.final
@@ -50,7 +50,7 @@ cdef class TargetScaler(Stateful):
             if v_of != NULL and v_of[row] == 0:
                 continue
             y = y_of[row]
-            if fabs(y) > MAX_TARGET or fabs(trial.encode(y)) > MAX_VALUE:
+            if fabs(y) > MAX_DIFFERENCE or fabs(trial.encode(y)) > MAX_VALUE:
                 raise ValueError(
                     f"row {row}: target {y:g} is too far from the first ones for the "
                     "squared loss; leave the row out, or use the absolute loss"

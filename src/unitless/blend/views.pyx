@@ -44,7 +44,7 @@ cdef class Views(Stateful):
         Field("mean", "x", "running mean", ("features",)),
         Field("m2", "x^2", "sum of squared deviations", ("features",)),
         Field("missing", "1", "rows in which x_i was missing", ("features",), 0),
-        Field("largest", "|x|", "M_i = max |x_i|", ("features",)),
+        Field("largest", "|x|", "largest absolute value, M_i = max |x_i|", ("features",)),
         count("features", "features so far", 2.0**31 - 1),
         count("rows", "rows taken in while the stream was dense"),
     )

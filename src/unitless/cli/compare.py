@@ -12,7 +12,7 @@ MAX_REGRET_VALUES = 200_000
 """Without --regret, the best fixed weights are computed for tables of up to this many values."""
 MAX_FULL_WORK = 2e10
 """Rows times squared columns up to which Algorithm 2 is compared by default."""
-PATIENCE = 4
+TIMES_SLOWEST = 4
 """A rival stops after this many times a second plus the time of the slowest learner, so that all of
 them take at most 20 times the time of `evaluate`."""
 
@@ -39,18 +39,12 @@ def compare(options: CommandOptions) -> None:
 
     from unitless import compare as library
     from unitless.cli import screen
-    from unitless.cli.learners import check_learner
     from unitless.compare.rivals import RIVALS
     from unitless.escaping import escaped
-    from unitless.learners import REGISTRY
     from unitless.model.decision_sentences import sentences
 
     names = [name.strip() for name in (options.learners or "").split(",") if name.strip()]
-    chosen = names or [*DEFAULT_LEARNERS]
-    if names == ["all"]:
-        chosen = [*REGISTRY, *RIVALS]
-    for name in chosen:
-        check_learner(name, RIVALS)
+    chosen = _chosen(names)
     console = screen.console_of(options.no_color, options.json, error=True)
     text = TextColumn("{task.description:<30}")
     bar = screen.progress_bar(console, text, BarColumn(), MofNCompleteColumn())
@@ -71,7 +65,7 @@ def compare(options: CommandOptions) -> None:
             seed=options.seed,
             regret=regret,
             delay=options.delay or 0,
-            patience=math.inf if names else PATIENCE,
+            patience=math.inf if names else TIMES_SLOWEST,
             told=lambda name: bar.update(task, description=name, advance=1),
         )
     if not names:  # that a learner lacks the loss is expected
@@ -86,6 +80,18 @@ def compare(options: CommandOptions) -> None:
         print("more learners: --learners all, or --learners A,B,C (unitless learners --all)")
     for note in notes:
         print(f"note: {escaped(note)}")
+
+
+def _chosen(names: list[str]) -> list[str]:
+    """Return the learners of these names: some usual ones without a name, every one for "all"."""
+    from unitless.cli.learners import check_learner
+    from unitless.compare.rivals import RIVALS
+    from unitless.learners import REGISTRY
+
+    chosen = [*REGISTRY, *RIVALS] if names == ["all"] else names or [*DEFAULT_LEARNERS]
+    for name in chosen:
+        check_learner(name, RIVALS)
+    return chosen
 
 
 def _read(options: CommandOptions) -> tuple[Any, Any, list[str]]:

@@ -20,7 +20,7 @@ from unitless.rows import as_rows
 from unitless.writers import Sparse
 
 ENDINGS = tuple(f".{ending}" for ending in COMPRESSED)
-MAX_COLUMNS = 10_000
+MAX_TABLE_COLUMNS = 10_000
 """Largest number of columns of a table made from sparse rows."""
 
 
@@ -33,7 +33,7 @@ class Conversion:
         self.wanted = options.to or format_of(options.output)
         self.is_sparse = self.format in SPARSE
         self.position = Position()
-        """Of the last block that was read: how many rows there were, and bad lines."""
+        """Where the last block that was read ends: number of rows, and of bad lines."""
         self.has_signs: bool | None = None
         """Whether labels 0 and 1 are written as -1 and 1."""
 
@@ -175,8 +175,8 @@ class Conversion:
         for rows, known, _ in self._sparse_rows():
             first = min(first, int(np.min(rows.block.indices, initial=1)))
             names = [str(k) for k in range(rows.columns)] if known is None else list(known)
-            if len(names) > MAX_COLUMNS:
-                text = f"more than {MAX_COLUMNS} columns: a table would be mostly zeros"
+            if len(names) > MAX_TABLE_COLUMNS:
+                text = f"more than {MAX_TABLE_COLUMNS} columns: a table would be mostly zeros"
                 raise ValueError(f"{text}; convert to jsonl")
         for rows, _, _ in self._sparse_rows():
             entries = (rows.values, rows.indices, rows.starts)

@@ -40,7 +40,7 @@ TAKEN = (
 )
 """The options that logs and the simulator take."""
 TABLES_ONLY = (*READING, "text", "interactions", "hash_bits", "max_levels")
-"""Those that --actions does not take, except for the format and the encoding."""
+"""Options that --actions does not take, except for the format and the encoding."""
 Column = list[Contexts]
 """Cells of any type."""
 Block = FileBlock | OfferedRows
@@ -232,7 +232,7 @@ def _logged(
 
 
 def _logged_offered(options: CommandOptions, block: OfferedRows, logged: Logged) -> Logged:
-    """The same with the possible actions; names are text, as they are in JSON objects."""
+    """Add the possible actions to decisions; names are text, as they are in JSON objects."""
     actions = [*map(name_of, logged.actions)]
     for k, action in enumerate(actions):
         if action not in block.offered[k]:
@@ -346,13 +346,7 @@ def _simulated(
     options: CommandOptions, blocks: Iterable[FileBlock]
 ) -> tuple[OnlineBandit, Results]:
     found = [block for block in blocks if len(block)]  # all classes are actions from the start
-    labels: Column = []
-    for block in found:
-        (own,) = _columns(options, block, options.target)
-        for k, label in enumerate(own or ()):
-            if label is None:
-                raise ValueError(f"{_place(block, k, options.target)}: the class is missing")
-        labels += own or []
+    labels = _labels(options, found)
     classes = list(dict.fromkeys(labels))
     if len(classes) < 2:
         raise ValueError(f"column {options.target!r} has fewer than two classes to choose from")
@@ -388,6 +382,18 @@ def _simulated(
         "shares": _shares(codes, [named(label) for label in classes]),
         "policies": [],
     }
+
+
+def _labels(options: CommandOptions, blocks: Iterable[FileBlock]) -> Column:
+    """The classes of all rows; a missing one is an error."""
+    labels: Column = []
+    for block in blocks:
+        (own,) = _columns(options, block, options.target)
+        for k, label in enumerate(own or ()):
+            if label is None:
+                raise ValueError(f"{_place(block, k, options.target)}: the class is missing")
+        labels += own or []
+    return labels
 
 
 def _mean_of(game: Simulation, action: Hashable) -> float | None:
@@ -445,18 +451,24 @@ def _without_probabilities(found: Results) -> Iterator[str]:
 # Decisions of a saved bandit
 
 
+def _bandit_of(path: str) -> OnlineBandit:
+    """The bandit of a file; a model, or a bandit whose actions have features, is an error."""
+    bandit = persistence.load(path)
+    if not isinstance(bandit, OnlineBandit):
+        raise ValueError(
+            f"{path} predicts and does not decide: use `unitless predict`. A bandit is "
+            "saved by `unitless evaluate LOG --action COLUMN --reward COLUMN --save MODEL`"
+        )
+    if bandit.has_features:
+        raise ValueError(f"{path}: its actions have features of their own; use Python")
+    return bandit
+
+
 def write_decisions(options: CommandOptions) -> None:
     """Print an action and its probability for each row."""
     output = options.predictions or "-"
     check_outputs({"--output": output}, [*options.data, options.model])
-    bandit = persistence.load(options.model)
-    if not isinstance(bandit, OnlineBandit):
-        raise ValueError(
-            f"{options.model} predicts and does not decide: use `unitless predict`. A bandit is "
-            "saved by `unitless evaluate LOG --action COLUMN --reward COLUMN --save MODEL`"
-        )
-    if bandit.has_features:
-        raise ValueError(f"{options.model}: its actions have features of their own; use Python")
+    bandit = _bandit_of(options.model)
     actions = None if bandit.actions is not None else [*bandit.models]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

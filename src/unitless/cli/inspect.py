@@ -16,34 +16,21 @@ def inspect(options: CommandOptions) -> None:
 
         unitless inspect houses.unitless --sort name --top 50
     """
-    from unitless import persistence
     from unitless.blend.blend import Blend
     from unitless.cli.reading import load_model
     from unitless.cli.screen import console_of, number, score_meaning
     from unitless.cli.summary import StyledLine, certificate_lines, effect_lines, show
     from unitless.escaping import escaped, json_line
     from unitless.evaluation.certified import certified
-    from unitless.labels import text_of
     from unitless.model.effects import effects
 
     found = load_model(options.model)
-    header = persistence.header(options.model)
     learner = found.learner
     members = learner.mixture_weights() if isinstance(learner, Blend) else {}
     shown = effects(found)
     if options.sort == "name":
         shown.sort(key=lambda row: row["column"])
-    facts = {name: header[name] for name in ("kind", "format", "package")}
-    facts |= {
-        "task": found.task,
-        "learner": header["learner"]["name"],
-        "parameters": header["learner"]["parameters"],
-        "target": found.file.target,
-        "labels": [text_of(label) for label in found.labels],
-        "source": found.file.source,
-        "rows": found.rows,
-        "features": len(found.feature_names()),
-    }
+    facts = _facts(options.model, found)
     certificate = certified(found.learner)
     shown = shown[: options.top]
     coefficients = _coefficients(found)
@@ -67,6 +54,24 @@ def inspect(options: CommandOptions) -> None:
     for name, value in list(coefficients.items())[: options.top]:
         numbers = value if isinstance(value, list) else [value]
         console.print(f"{' '.join(map(number, numbers)):>16}  {escaped(name)}")
+
+
+def _facts(path: str, model: Any) -> dict[str, object]:
+    """Return what the header of the file and the model say, without numbers of the learner."""
+    from unitless import persistence
+    from unitless.labels import text_of
+
+    header = persistence.header(path)
+    return {name: header[name] for name in ("kind", "format", "package")} | {
+        "task": model.task,
+        "learner": header["learner"]["name"],
+        "parameters": header["learner"]["parameters"],
+        "target": model.file.target,
+        "labels": [text_of(label) for label in model.labels],
+        "source": model.file.source,
+        "rows": model.rows,
+        "features": len(model.feature_names()),
+    }
 
 
 def _coefficients(model: Any) -> dict[str, object]:

@@ -50,7 +50,7 @@ class Predictions:
         self.rows = done
         self.as_json = as_json
         self.coverages: Sequence[float] = ()
-        """Those of the intervals that are written; by default all that there are."""
+        """The coverages of the intervals that are written; all declared ones by default."""
         self._file: Any = None
         self._names: list[str] = []
         self._size = 0

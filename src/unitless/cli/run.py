@@ -49,7 +49,7 @@ class EvaluationRun:
         self.stopper = Stopper()
         self.evaluation: Evaluation
         self.first_rows: list[Rows] = []
-        """Of a pipe, which cannot be read again for the report."""
+        """The first rows of a pipe, which cannot be read again for the report."""
 
     def run(self) -> None:
         """Run, and end cleanly in any case."""

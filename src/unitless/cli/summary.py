@@ -21,13 +21,13 @@ from unitless.regret import Information
 from unitless.report import verdict
 
 Results = dict[str, Any]
-WIDTH, HEIGHT = 80, 23
+SCREEN_WIDTH, SCREEN_HEIGHT = 80, 23
 FIRST_METRICS = ("loss", "auc", "accuracy", "mae", "r2", "below")
 """Metrics that are shown without --verbose."""
 OF_RARE = ("precision", "recall", "average_precision")
-RARE = 0.1
+RARE_SHARE = 0.1
 """A class with a smaller share of the rows is rare: then precision and recall matter."""
-SHORT = 7
+SHORT_NAME = 7
 """The longest name of a member that is part of the line about guarantees."""
 MIN_EFFECTS, MAX_EFFECTS = 3, 10
 NAME = 60
@@ -49,7 +49,7 @@ class StyledLine(NamedTuple):
     @property
     def height(self) -> int:
         """The number of lines that it takes on the terminal."""
-        return max(math.ceil(len(self.text) / WIDTH), 1)
+        return max(math.ceil(len(self.text) / SCREEN_WIDTH), 1)
 
 
 BLANK = StyledLine("")
@@ -72,7 +72,7 @@ def summary(
     """Return the lines that end a run; `files` were written, `top` is the number of effects."""
     before = [
         BLANK,
-        *(StyledLine(text, "bold") for text in wrap(" ".join(verdict(results)), WIDTH)),
+        *(StyledLine(text, "bold") for text in wrap(" ".join(verdict(results)), SCREEN_WIDTH)),
     ]
     before += [BLANK, *_facts(results, verbose), *_test(results, verbose)]
     before += [StyledLine(f"note: {note}") for note in results["notes"]]
@@ -81,10 +81,10 @@ def summary(
         after += [BLANK, StyledLine(f"wrote {', '.join(files)}")]
     heading = _headings(what_predictions_are(results))
     if top is None:
-        room = HEIGHT - sum(line.height for line in (*before, BLANK, *heading, *after))
+        room = SCREEN_HEIGHT - sum(line.height for line in (*before, BLANK, *heading, *after))
         top = MAX_EFFECTS if verbose else min(max(room, MIN_EFFECTS), MAX_EFFECTS)
     effects = results["effects"][:top]
-    width = NAME if verbose else WIDTH - len(heading[1].text) + len("column: from, to")
+    width = NAME if verbose else SCREEN_WIDTH - len(heading[1].text) + len("column: from, to")
     return [*before, *effect_lines(effects, what_predictions_are(results), width), *after]
 
 
@@ -178,7 +178,7 @@ def _rare_class(results: Results, metrics: Results, verbose: bool) -> list[tuple
         return []
     rare = int(classes[1] <= classes[0])
     share = classes[rare] / sum(classes)
-    if share >= RARE and not verbose:
+    if share >= RARE_SHARE and not verbose:
         return []
     name = plain(results["labels"][rare], 10) if len(results["labels"]) == 2 else "rarer class"
     precision, recall, average = (number(metrics.get(key)) for key in OF_RARE)
@@ -212,7 +212,9 @@ def _theory(results: Results, information: Information | None, verbose: bool) ->
         only = "" if information.is_found else "only "
         parts.append(f"e-value {only}{information.largest:.3g}")
     text = "; ".join(parts)
-    return [BLANK, *map(StyledLine, [text] if len(text) <= WIDTH else parts)] if parts else []
+    return (
+        [BLANK, *map(StyledLine, [text] if len(text) <= SCREEN_WIDTH else parts)] if parts else []
+    )
 
 
 def _tightest(certificate: Results) -> str | None:
@@ -220,7 +222,7 @@ def _tightest(certificate: Results) -> str | None:
     members = _staying(certificate)
     if members:
         name, kept = members[0]
-        member = f"its member {name}" if len(name) <= SHORT else "one of its members"
+        member = f"its member {name}" if len(name) <= SHORT_NAME else "one of its members"
         return _excess(kept["overhead"], member, "loss ")
     for against, claim in _claims(certificate).items():
         return _excess(claim["certified"], against, "loss ")

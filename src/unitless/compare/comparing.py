@@ -24,6 +24,7 @@ from unitless.learners.one_vs_rest import with_classes
 from unitless.losses import SOFTMAX, Loss
 from unitless.regret import BlendCertificate, Comparator, best_comparator, certificate
 from unitless.regret.design import matrix, predictions, with_constant
+from unitless.regret.duality import has_known_conjugate
 from unitless.rows import Rows
 from unitless.uncertainty import LossDifference, Verdict
 
@@ -191,19 +192,10 @@ def compare(
     """
     stream = Stream(rows, losses.get(loss), intercept, best)
     stream.delay = delay
-    rates = RATES if tune is True else tune or ()
-    lines = []
-    for choice in registry.REGISTRY if learners is None else learners:
-        if isinstance(choice, Learner):
-            lines.append(Line(choice.name, choice))
-            continue
-        has_rate = choice not in RIVALS and _rate(registry.get(choice))
-        lines.append(Line(choice, choice))
-        if rates and has_rate:
-            lines.append(Line(choice + TUNED, choice, rates))
+    lines = _lines(registry.REGISTRY if learners is None else learners, tune)
     factors = None if units is None else _factors(units, rows.columns, seed)
     told("the best weights in hindsight")
-    if best is None and regret and stream.loss.code != SOFTMAX:
+    if best is None and regret and has_known_conjugate(stream.loss):
         with suppress(RuntimeError):  # no solver finds them
             stream.best = best_comparator(stream.loss, rows, intercept=intercept)
     other = None if factors is None else stream.in_units(factors)
@@ -229,6 +221,21 @@ def compare(
     entries = [entry._replace(rank=sizes.index(_size(entry)) + 1) for entry in entries]
     named = (entries, left_out, lines[0].label if lines else "")
     return Comparison(stream.loss.name, len(rows), rows.columns, stream.best, factors, *named)
+
+
+def _lines(learners: Iterable[str | Learner], tune: bool | Sequence[float]) -> list[Line]:
+    """The lines of the table: one per learner, and one for its best rate if rates are tuned."""
+    rates = RATES if tune is True else tune or ()
+    lines = []
+    for choice in learners:
+        if isinstance(choice, Learner):
+            lines.append(Line(choice.name, choice))
+            continue
+        has_rate = choice not in RIVALS and _rate(registry.get(choice))
+        lines.append(Line(choice, choice))
+        if rates and has_rate:
+            lines.append(Line(choice + TUNED, choice, rates))
+    return lines
 
 
 def _size(entry: Entry) -> float:

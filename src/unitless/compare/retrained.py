@@ -1,8 +1,8 @@
 """Batch models of scikit-learn in a stream: retrained on all past rows as these grow by half.
 
 This is what many people do instead of online learning. Between two trainings, rows are predicted by
-the last model. The first `FIRST_ROWS` rows are predicted without a model: by the mean of the past
-targets, or by equal scores of all classes. So are later rows until there are two classes.
+the last model. The first `ROWS_OF_FIRST_FIT` rows are predicted without a model: by the mean of the
+past targets, or by equal scores of all classes. So are later rows until there are two classes.
 """
 
 import time
@@ -17,11 +17,11 @@ from unitless.regret.design import matrix
 from unitless.rows import Rows
 
 Float = NDArray[np.float64]
-FIRST_ROWS = 32
-GROWTH = 1.5
+ROWS_OF_FIRST_FIT = 32
+ROWS_PER_FIT = 1.5
 MAX_DENSE_COLUMNS = 2000
 """Columns up to which boosted trees, which need a dense table, are given sparse rows."""
-TINY = 1e-12  # the smallest probability of a class
+LEAST_PROBABILITY = 1e-12  # the smallest probability of a class
 LOSSES = {
     "boosting": {"logistic", "softmax", "squared", "absolute"},
     "linear": {"logistic", "softmax", "squared"},
@@ -43,9 +43,9 @@ def _scores_in_one_thread(kind: str, rows: Rows, loss: str, classes: int, second
     y = np.asarray(rows.targets)
     weights = np.ones(len(y)) if rows.weights is None else rows.weights
     scores = _first_scores(y, weights, classes, loss)
-    trained = FIRST_ROWS
+    trained = ROWS_OF_FIRST_FIT
     while trained < len(y):
-        until = max(int(trained * GROWTH), trained + 1)
+        until = max(int(trained * ROWS_PER_FIT), trained + 1)
         past, part = slice(0, trained), slice(trained, until)
         model = _trained(kind, loss, X[past], y[past], weights[past])
         if model is not None:
@@ -74,7 +74,7 @@ def _first_scores(y: Float, weights: Float, classes: int, loss: str) -> Float:
     total = np.append(0.0, np.cumsum(weights)[:-1])
     sums = np.append(0.0, np.cumsum(weights * y)[:-1])
     means = np.divide(sums, total, out=np.zeros(len(y)), where=total > 0)
-    means[FIRST_ROWS:] = means[min(FIRST_ROWS, len(y) - 1)] if len(y) else 0.0
+    means[ROWS_OF_FIRST_FIT:] = means[min(ROWS_OF_FIRST_FIT, len(y) - 1)] if len(y) else 0.0
     return means
 
 
@@ -112,8 +112,8 @@ def _linear(loss: str, X: object) -> Any:
 
 def _scores(model: Any, X: Any, loss: str, classes: int) -> Any:
     if loss == "softmax":
-        made = np.full((X.shape[0], classes), np.log(TINY))
+        made = np.full((X.shape[0], classes), np.log(LEAST_PROBABILITY))
         known = model.classes_.astype(np.int64)
-        made[:, known] = np.log(np.maximum(model.predict_proba(X), TINY))
+        made[:, known] = np.log(np.maximum(model.predict_proba(X), LEAST_PROBABILITY))
         return made
     return model.decision_function(X) if loss == "logistic" else model.predict(X)

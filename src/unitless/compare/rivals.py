@@ -4,9 +4,9 @@
 others learn online. Each is what its users would write, with default parameters; only scikit-
 learn's SGD gets the constant learning rate 0.01, because its own schedule begins with steps that
 are too large for a single pass. All see the same encoded features, and predict each row before they
-learn it. scikit-learn learns in blocks of `BATCH` rows, because one call per row would take a
-hundred times longer; the scores of its first block are 0. A missing value of a table counts as the
-mean for scikit-learn, and is left out for the others.
+learn it. scikit-learn learns in blocks of `ROWS_PER_CALL` rows, because one call per row would take
+a hundred times longer; the scores of its first block are 0. A missing value of a table counts as
+the mean for scikit-learn, and is left out for the others.
 """
 
 import tempfile
@@ -27,9 +27,9 @@ from unitless.rows import Rows, as_rows
 from unitless.writers import Sparse, write_vw
 
 Float = NDArray[np.float64]
-BATCH = 32
+ROWS_PER_CALL = 32
 SGD_RATE = 0.01
-MAX_DENSE = 10**8
+MAX_DENSE_VALUES = 10**8
 """Values up to which scikit-learn gets a dense matrix, whose columns can be centred."""
 RIVALS = {
     "boosting": "sklearn",
@@ -58,7 +58,7 @@ RIVER_MODELS = {
     "softmax": "SoftmaxRegression",
     "squared": "LinearRegression",
 }
-TINY = 1e-12  # the smallest probability of a class
+LEAST_PROBABILITY = 1e-12  # the smallest probability of a class
 
 
 def rival_scores(name: str, rows: Rows, loss: Loss, classes: int, seconds: float) -> Float:
@@ -94,7 +94,7 @@ def _sklearn(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
 
     is_over = _alarm_clock(seconds)  # after the imports
     X: Any = rows.values if rows.indices is None else matrix(rows)
-    if issparse(X) and len(rows) * rows.columns <= MAX_DENSE:
+    if issparse(X) and len(rows) * rows.columns <= MAX_DENSE_VALUES:
         X = X.toarray()
     elif issparse(X):  # scikit-learn takes indices of 32 bits only
         X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
@@ -106,8 +106,8 @@ def _sklearn(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
         known["classes"] = np.arange(classes) if classes else [-1, 1]
     scaler = StandardScaler(with_mean=not issparse(X))
     scores = np.zeros((len(y), classes) if classes else len(y))
-    for start in range(0, len(y), BATCH):
-        part = slice(start, start + BATCH)
+    for start in range(0, len(y), ROWS_PER_CALL):
+        part = slice(start, start + ROWS_PER_CALL)
         if start:
             scores[part] = _sgd_scores(model, _filled(scaler.transform(X[part])), loss)
         scaled = _filled(scaler.partial_fit(X[part]).transform(X[part]))
@@ -120,7 +120,7 @@ def _sklearn(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
 
 def _sgd_scores(model: Any, X: object, loss: str) -> Any:
     if loss == "softmax":
-        return np.log(np.maximum(model.predict_proba(X), TINY))
+        return np.log(np.maximum(model.predict_proba(X), LEAST_PROBABILITY))
     return model.predict(X) if loss == "squared" else model.decision_function(X)
 
 
@@ -154,7 +154,7 @@ def _vowpal_wabbit(rows: Rows, loss: str, classes: int, seconds: float) -> Float
     if not classes:
         return np.array([float(line.split()[0]) for line in lines])
     shares = [[float(each.split(":")[1]) for each in line.split()[:classes]] for line in lines]
-    return np.log(np.maximum(shares, TINY))
+    return np.log(np.maximum(shares, LEAST_PROBABILITY))
 
 
 def _river(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
@@ -169,10 +169,15 @@ def _river(rows: Rows, loss: str, classes: int, seconds: float) -> Float:
         x = dict(zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True))
         if classes:
             shares = model.predict_proba_one(x)
-            scores[row] = np.log([max(shares.get(k, TINY), TINY) for k in range(classes)])
+            scores[row] = np.log(
+                [max(shares.get(k, LEAST_PROBABILITY), LEAST_PROBABILITY) for k in range(classes)]
+            )
             label = int(label)
         elif loss == "logistic":
-            share = min(max(model.predict_proba_one(x).get(True, 0.5), TINY), 1 - TINY)
+            share = min(
+                max(model.predict_proba_one(x).get(True, 0.5), LEAST_PROBABILITY),
+                1 - LEAST_PROBABILITY,
+            )
             scores[row] = np.log(share / (1 - share))
             label = label > 0
         else:

@@ -23,6 +23,8 @@ cdef class Learner(Stateful):
     cdef int code                       # of the loss
     cdef double loss_parameter
     cdef double per_slope               # 1 / L
+    cdef bint has_kink                  # whether the slope jumps where the score is the target
+    cdef bint is_bounded                # whether short slopes count as 0
     cdef bint scale_free                # whether scores depend on no unit
     cdef bint scales_row                # a sample weight multiplies the row
     cdef bint guarded                   # rows that make the state infinite are refused
@@ -50,10 +52,14 @@ cdef class Learner(Stateful):
 
 cdef class GradientLearner(Learner):
     cdef double p                       # where the gradient of the last score is taken
+    cdef double slope_outside           # of a loss from outside the package, at p,
+    cdef double value_outside           # and its value, if it has a kink
 
     cdef int step(self, const Row* row, double y, double g) except -1 nogil
     cdef double weight_of(self, const Row* row) noexcept nogil
     cdef double scale_of(self, const Row* row) noexcept nogil
+    cdef double loss_without_slope(self, double y) noexcept nogil
+    cdef int ask_outside(self, double y) except -1 nogil
 
 
 cdef bint covered(const Row* row) noexcept nogil

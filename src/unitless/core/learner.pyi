@@ -31,7 +31,7 @@ class Sums(NamedTuple):
     A: float
     z: Float
     s: Float
-    slopes: Any = None
+    damped: Any = None
     lost: Any = None
 
 class Diverged(ArithmeticError):

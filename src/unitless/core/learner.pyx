@@ -38,7 +38,7 @@ from libc.math cimport fabs, frexp, isfinite, ldexp
 
 from unitless.core.arithmetic cimport MAX_VALUE, MIN_VALUE, clipped, extent_of
 from unitless.core.array cimport Array, numbers
-from unitless.core.losses cimport LARGEST, SOFTMAX, derivative, has_kink, kept_slope
+from unitless.core.losses cimport LARGEST, OUTSIDE, SOFTMAX, derivative, kept_slope, value
 from unitless.core.pointers cimport numbers_in
 from unitless.core.row cimport fill_slots, slots_of
 
@@ -81,8 +81,8 @@ class Sums(NamedTuple):
     """h / s with h = -sum v g x and g the loss's own derivative: unit of the loss."""
     s: object
     """sqrt(sum v^2 x^2), unit [x_i]."""
-    slopes: object = None
-    """The sums of `unitless.learners.slopes`."""
+    damped: object = None
+    """The sums of `unitless.learners.damped_sums`."""
     lost: object = None
     """Times s, a bound on what rounding dropped from h."""
 
@@ -181,6 +181,8 @@ cdef class Learner(Stateful):
             known = " or the ".join(self.takes_losses)
             raise ValueError(f"{self.name} takes the {known} loss, not {self.loss.name!r}")
         self.per_slope = 1.0 if math.isinf(self.loss.lipschitz) else 1.0 / self.loss.lipschitz
+        self.has_kink = self.loss.has_kink
+        self.is_bounded = not math.isinf(self.loss.lipschitz) and self.loss.targets != "slopes"
         self.scale_free = self.scale_invariant
         self.scales_row = self.scales_instance
         self.guarded = not self.scale_free
@@ -302,13 +304,14 @@ cdef class Learner(Stateful):
         """
         weights, in_range = self.check(rows)
         scores = self._room(len(rows))
-        before = remembered(self) if self.guarded else None
+        before = remembered(self) if self.guarded or self.code == OUTSIDE else None
         self.fresh = True  # rows of weight 0 are only scored
         self._reserve(rows.columns)
         try:
             self._run(rows.block, rows.targets, weights, scores, in_range, not_fresh)
-        except Diverged:
-            restore(self, *before)
+        except BaseException:
+            if before is not None:
+                restore(self, *before)
             raise
         return scores
 
@@ -414,11 +417,13 @@ cdef class Learner(Stateful):
             return self.predict_one(x, fresh=True)
         target = y
         unknown = self.names.load(x)
-        before = self._before_one() if self.guarded else None
+        may_fail = self.guarded or self.code == OUTSIDE
+        before = self._before_one() if may_fail else None
         try:
             score = self._run_one(&target, weight)
-        except Diverged:
-            self._undo_one(before)
+        except BaseException:
+            if may_fail:
+                self._undo_one(before)
             raise
         if unknown:
             self.names.add_unknown()
@@ -702,9 +707,15 @@ cdef class GradientLearner(Learner):
         y = clipped(y, MAX_TARGET)
         if self.guarded and not isfinite(self.p):
             return NOT_FINITE
-        g = derivative(self.code, self.loss_parameter, y, self.p) * self.per_slope
-        g = kept_slope(self.code, g)
-        if has_kink(self.code):
+        if self.code == OUTSIDE:
+            self.ask_outside(y)
+            g = self.slope_outside
+        else:
+            g = derivative(self.code, self.loss_parameter, y, self.p)
+        g *= self.per_slope
+        if self.is_bounded:
+            g = kept_slope(g)
+        if self.has_kink:
             # A score that is its target but for rounding would have another slope in other units.
             if y != 0 and (self.target_size == 0 or fabs(y) < self.target_size):
                 self.target_size = fabs(y)
@@ -713,6 +724,25 @@ cdef class GradientLearner(Learner):
         if self.scales_row and self.weighs_gradients:
             g *= row.weight
         return self.step(row, y, g)
+
+    cdef double loss_without_slope(self, double y) noexcept nogil:
+        """The loss of a trial whose slope was taken as 0, for a loss with a kink.
+
+        It is 0 but for rounding. There the slope 0 is not quite a subderivative; certificates add
+        this loss, which is all that the trial can add to the regret.
+        """
+        if not self.has_kink:
+            return 0.0
+        if self.code == OUTSIDE:
+            return self.value_outside
+        return value(self.code, self.loss_parameter, y, self.p)
+
+    cdef int ask_outside(self, double y) except -1 nogil:
+        """Find the slope at p of a loss from outside the package and, with a kink, its value."""
+        with gil:
+            self.slope_outside = self.loss.derivative_at(y, self.p)
+            self.value_outside = self.loss.value_at(y, self.p) if self.has_kink else 0.0
+        return 0
 
     cdef int step(self, const Row* row, double y, double g) except -1 nogil:
         """Learn the row that was begun, whose loss has the slope g at p; counts the row."""
@@ -724,7 +754,7 @@ cdef class GradientLearner(Learner):
         return 1.0 if self.scales_row else row.weight
 
     cdef double scale_of(self, const Row* row) noexcept nogil:
-        """By what the row is multiplied, because of its sample weight."""
+        """The factor of the row, from its sample weight."""
         return row.weight if self.scales_row and not self.weighs_gradients else 1.0
 
 

@@ -1,7 +1,9 @@
-"""Losses as functions of the target y and the score p, chosen by a code.
+"""The compiled losses: functions of the target y and the score p, chosen by a code.
 
-`unitless.losses` describes them and offers them to Python. A new loss is a code, a line in `value`
-and in `derivative` here, and an entry there.
+This is the page of a loss of the package: a code, a branch in `value` and one in `derivative`. Its
+line in the list, with what learners and certificates have to know about it, is in
+`unitless.losses`. A loss from outside has the code `OUTSIDE` and is a pair of Python functions,
+which `GradientLearner` calls.
 """
 
 from libc.math cimport copysign, exp, fabs, log1p
@@ -19,6 +21,7 @@ cpdef enum Code:
     SQUARED
     LINEAR
     SOFTMAX
+    OUTSIDE
 
 
 cdef extern from "<float.h>":
@@ -58,11 +61,6 @@ cdef inline double value(int loss, double parameter, double y, double p) noexcep
     return clipped(r * r, LARGEST)
 
 
-cdef inline bint has_kink(int loss) noexcept nogil:
-    """Whether the slope of the loss jumps where the score is the target."""
-    return loss == HINGE or loss == ABSOLUTE or loss == QUANTILE
-
-
 cdef inline double derivative(int loss, double parameter, double y, double p) noexcept nogil:
     """d value / d p; 0 exactly on a kink, which is a subderivative of each loss here."""
     cdef double r
@@ -84,21 +82,9 @@ cdef inline double derivative(int loss, double parameter, double y, double p) no
     return clipped(2.0 * r, LARGEST)
 
 
-cdef inline double loss_without_slope(
-    int loss, double parameter, double y, double p
-) noexcept nogil:
-    """The loss of a trial whose slope was taken as 0, for a loss with a kink.
-
-    It is 0 but for rounding. There the slope 0 is not quite a subderivative; certificates add this
-    loss, which is all that the trial can add to the regret.
-    """
-    return value(loss, parameter, y, p) if has_kink(loss) else 0.0
-
-
-cdef inline double kept_slope(int loss, double g) noexcept nogil:
-    """A slope of a learner, or 0 where the digits of g x would depend on the unit of x."""
-    cdef bint is_bounded = loss != SQUARED and loss != LINEAR
-    return 0.0 if is_bounded and fabs(g) < 2.0**-200 else g
+cdef inline double kept_slope(double g) noexcept nogil:
+    """A slope of a bounded loss, or 0 where the digits of g x would depend on the unit of x."""
+    return 0.0 if fabs(g) < 2.0**-200 else g
 
 
 cdef inline void softmax_slopes(const double* p, int classes, int y, double* g) noexcept nogil:

@@ -1,5 +1,11 @@
 from unitless.state import Float
 
+class _Codes(type):
+    def __getattr__(cls, name: str) -> int: ...
+
+class Code(metaclass=_Codes):
+    """The codes of the losses, which are integers; losses.pxd lists them."""
+
 def values(loss: int, parameter: float, y: Float, p: Float) -> Float:
     """The losses of the scores p for the targets y."""
 

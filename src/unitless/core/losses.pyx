@@ -7,28 +7,28 @@ import numpy as np
 from unitless.core.pointers cimport numbers_in
 
 
-def values(int loss, double parameter, y, p):
-    """The losses of the scores p for the targets y."""
+cdef object _over_arrays(int loss, double parameter, y, p, bint of_derivative):
     out = np.empty(len(p))
     cdef const double* targets = numbers_in(y)
     cdef const double* scores = numbers_in(p)
     cdef double* result = numbers_in(out)
     cdef Py_ssize_t i
     for i in range(len(p)):
-        result[i] = value(loss, parameter, targets[i], scores[i])
+        if of_derivative:
+            result[i] = derivative(loss, parameter, targets[i], scores[i])
+        else:
+            result[i] = value(loss, parameter, targets[i], scores[i])
     return out
+
+
+def values(int loss, double parameter, y, p):
+    """The losses of the scores p for the targets y."""
+    return _over_arrays(loss, parameter, y, p, False)
 
 
 def derivatives(int loss, double parameter, y, p):
     """The derivatives of the losses in p."""
-    out = np.empty(len(p))
-    cdef const double* targets = numbers_in(y)
-    cdef const double* scores = numbers_in(p)
-    cdef double* result = numbers_in(out)
-    cdef Py_ssize_t i
-    for i in range(len(p)):
-        result[i] = derivative(loss, parameter, targets[i], scores[i])
-    return out
+    return _over_arrays(loss, parameter, y, p, True)
 
 
 def logistic_probability(double p):

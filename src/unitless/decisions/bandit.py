@@ -39,7 +39,7 @@ class Decision(NamedTuple):
 
     action: Action
     probability: float
-    """With which the action was drawn."""
+    """The probability with which the action was drawn."""
     estimates: dict[Action, float]
     """The estimated reward of each action."""
 
@@ -63,7 +63,7 @@ class Kept(NamedTuple):
     action: Action
     probability: float
     row: KeptRow
-    """What its reward is learned from."""
+    """The features from which its reward is learned."""
 
 
 class OnlineBandit:
@@ -289,7 +289,7 @@ class OnlineBandit:
     def probabilities(
         self, context: Contexts, actions: Offered | None = None
     ) -> dict[Action, float]:
-        """With which probability each action would be chosen now; nothing is drawn or kept."""
+        """The probability with which each action would be chosen now; nothing is drawn or kept."""
         with self.lock:
             offered = self._offered(actions)
             before = self.encoding.encoder, self.has_features

@@ -34,9 +34,9 @@ Ints = NDArray[np.int64]
 OPTIMISM = 10.0
 """How often the highest reward is counted beside the rewards of an action."""
 RATE = 1.0
-"""Of inverse gap weighting, per reward learned."""
-STREAM = 2
-"""Of the hash: the stream of `random_state=0`, after those of held-out rows and the reservoir."""
+"""The rate of inverse gap weighting, per reward learned."""
+DRAWS_STREAM = 2
+"""The stream of the hash for `random_state=0`; held-out rows and the reservoir have others."""
 
 
 def probabilities(estimates: Float, counts: Ints, rewards: int, low: float, high: float) -> Float:
@@ -89,7 +89,7 @@ def draw(drawn: Float, first: int, random_state: int) -> Ints:
     array([1, 0, 1, 2, 0, 0])
     """
     numbers = np.arange(first, first + len(drawn))
-    shares = (mixed(numbers, STREAM + random_state) >> np.uint64(11)) * 2.0**-53
+    shares = (mixed(numbers, DRAWS_STREAM + random_state) >> np.uint64(11)) * 2.0**-53
     below = np.cumsum(drawn, axis=1) <= shares[:, None]
     chosen = below.sum(axis=1)
     # the sum of all may be rounded to less than 1

@@ -20,8 +20,8 @@ from unitless.labels import text_of
 
 LONGEST = 1024
 """Rows of a piece."""
-SHARE = 16
-"""A piece has at most 1 / SHARE of the rows before it, and at least one."""
+PIECE_DIVISOR = 16
+"""A piece has at most 1 / PIECE_DIVISOR of the rows before it, and at least one."""
 LEARNED = "learned policy"
 GIVEN = "given policy"
 Compared = tuple[str, Hashable, Float]
@@ -252,7 +252,7 @@ def piece_end(row: int) -> int:
     """
     start = 0
     while True:
-        length = min(max(start // SHARE, 1), LONGEST)
+        length = min(max(start // PIECE_DIVISOR, 1), LONGEST)
         if length == LONGEST:
             return start + (row - start) // LONGEST * LONGEST + LONGEST
         if row < start + length:

@@ -34,7 +34,7 @@ class OfferedRows:
     file: str
     lines: list[int]
     records: list[Record]
-    """Without the possible actions."""
+    """The lines without their possible actions."""
     offered: list[dict[str, Features]]
     """The possible actions, each with the features of the context and its own."""
 

@@ -2,9 +2,9 @@
 
 The best constant in hindsight is exact for classes (from their counts) and for the squared loss
 (from the targets' moments). For other regression losses it is estimated from every k-th target; k
-doubles whenever the sample has `MOST` targets. "Last value" predicts the target of the row before
-or, if labels are late, the last one known. "Last class" predicts the class of that row with the
-best probability in hindsight, and all other classes with equal shares of the rest.
+doubles whenever the sample has `MOST_KEPT` targets. "Last value" predicts the target of the row
+before or, if labels are late, the last one known. "Last class" predicts the class of that row with
+the best probability in hindsight, and all other classes with equal shares of the rest.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unitless.evaluation.metrics import (
-    FARTHEST,
+    FARTHEST_SCORE,
     M2_Y,
     MEAN_Y,
     WEIGHT,
@@ -23,7 +23,7 @@ from unitless.evaluation.metrics import (
 )
 from unitless.losses import Loss
 
-MOST = 8192
+MOST_KEPT = 8192
 
 
 class Constant(NamedTuple):
@@ -36,7 +36,7 @@ class Constant(NamedTuple):
 class Sample:
     """Every k-th row of a stream of numbers, at most `most`; by default targets and weights."""
 
-    def __init__(self, columns: int = 2, most: int = MOST) -> None:
+    def __init__(self, columns: int = 2, most: int = MOST_KEPT) -> None:
         self.kept = np.zeros((0, columns))
         self.places = np.array([0, 1])  # rows so far, and k
         self.most = most
@@ -62,7 +62,7 @@ def best_constant(tally: RunningMetrics, sample: Sample) -> Constant | None:
         return _best_number(tally.loss, *sample.kept.T)
     shares = tally.classes / tally.classes.sum()
     with np.errstate(divide="ignore"):
-        logs = np.maximum(np.log(shares), -FARTHEST)
+        logs = np.maximum(np.log(shares), -FARTHEST_SCORE)
     entropy = abs(float(np.sum(shares * logs)))
     if tally.task == "multiclass":
         return Constant(logs.tolist(), entropy)

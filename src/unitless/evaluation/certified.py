@@ -6,7 +6,7 @@ import numpy as np
 
 from unitless.core.learner import Learner, Weights
 from unitless.evaluation.baselines import Constant
-from unitless.evaluation.metrics import FARTHEST, Facts
+from unitless.evaluation.metrics import FARTHEST_SCORE, Facts
 from unitless.model.explanations import finite
 from unitless.regret import BlendCertificate, certificate
 
@@ -19,7 +19,7 @@ def certified(learner: Learner, constant: Constant | None = None) -> Facts | Non
     """
     score = None if constant is None else constant.score
     u = None
-    if isinstance(score, float) and abs(score) < FARTHEST:
+    if isinstance(score, float) and abs(score) < FARTHEST_SCORE:
         u = Weights(score, np.zeros(learner.columns))
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # a bound that is not finite is left out

@@ -10,7 +10,7 @@ from unitless.uncertainty import Intervals
 from unitless.uncertainty.intervals import Bool, Float
 
 SCORED_ROWS, COVERED, WIDTH, FINITE = range(4)
-"""Of `IntervalScores.totals`: rows, those covered, the sum of finite widths and their number."""
+"""The fields of `IntervalScores.totals`: rows, rows covered, sum and number of finite widths."""
 Pair = tuple[Float | Bool, Float | Bool]
 
 

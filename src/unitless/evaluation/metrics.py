@@ -1,8 +1,8 @@
 """Running average loss, learning curve and metrics of the task, in constant memory.
 
 Each prediction was made before its label was used. All averages are by sample weight. The area
-under the ROC curve is computed from scores in `BINS` bins, ties counting half: it is exact except
-for pairs that share a bin.
+under the ROC curve is computed from scores in `ROC_BINS` bins, ties counting half: it is exact
+except for pairs that share a bin.
 """
 
 import math
@@ -15,14 +15,14 @@ from unitless.losses import Loss
 
 Float = NDArray[np.float64]
 Facts = dict[str, Any]  # a JSON object
-BINS = 2048  # bins of scores for the ROC curve
+ROC_BINS = 2048  # bins of scores for the ROC curve
 SHARES = 20  # bins of probabilities for the calibration
 ROWS, WEIGHT, LOSS, RIGHT, BRIER, ABSOLUTE = range(6)
 SQUARE, MEAN_Y, MEAN_P, M2_Y, M2_P, CROSS = range(6, 12)
 """The fields of `RunningMetrics.totals`: rows, their weight, means, and from M2_Y on sums."""
 MAX_CLASSES = 32  # classes of a confusion matrix; later ones are counted in its last row and column
 MAX_THRESHOLDS = 200
-FARTHEST = 1e3  # a score of (almost) certainty, used where a finite number is needed
+FARTHEST_SCORE = 1e3  # a score of (almost) certainty, used where a finite number is needed
 MAX_WINDOWS = 512  # windows of the learning curve, however long the stream
 LABELS = {
     "loss": "average loss",
@@ -85,7 +85,7 @@ class RunningMetrics:
         self.loss = loss
         self.totals = np.zeros(12)
         self.classes = np.zeros(2 if task == "binary" else 0)  # weight of each class
-        self.ranks = np.zeros((2, BINS if task == "binary" else 0))  # weight by class and score
+        self.ranks = np.zeros((2, ROC_BINS if task == "binary" else 0))  # weight by class and score
         self.calibration = np.zeros((SHARES, 3))  # by probability: weight, its sum, outcomes
         side = MAX_CLASSES if task == "multiclass" else 0
         self.confusion = np.zeros((side, side))  # weight by actual and predicted class
@@ -128,7 +128,7 @@ class RunningMetrics:
 
     def _add_signs(self, losses: Float, y: Float, p: Float, weights: Float) -> None:
         positive = y > 0
-        bins = np.minimum((1 + p / (1 + np.abs(p))) * (BINS / 2), BINS - 1).astype(np.int64)
+        bins = np.minimum((1 + p / (1 + np.abs(p))) * (ROC_BINS / 2), ROC_BINS - 1).astype(np.int64)
         np.add.at(self.ranks, (positive.astype(int), bins), weights)
         self.classes += np.bincount(positive, weights, 2)
         values = {LOSS: losses, RIGHT: (p >= 0) == positive}
@@ -182,7 +182,7 @@ class RunningMetrics:
         others, own = self.ranks[1 - rare], self.ranks[rare]
         if rare:  # the scores of the second class are high
             others, own = others[::-1], own[::-1]
-        chosen = slice(None, BINS // 2)
+        chosen = slice(None, ROC_BINS // 2)
         found, total = own[chosen].sum(), own.sum()
         predicted = found + others[chosen].sum()
         above = np.cumsum(own)
@@ -196,7 +196,7 @@ class RunningMetrics:
     def confusion_matrix(self) -> list[list[float]]:
         """Weight by actual (rows) and predicted class (columns)."""
         if self.task == "binary":
-            return self.ranks.reshape(2, 2, BINS // 2).sum(axis=2).tolist()
+            return self.ranks.reshape(2, 2, ROC_BINS // 2).sum(axis=2).tolist()
         size = min(len(self.classes), MAX_CLASSES)
         return self.confusion[:size, :size].tolist()
 
@@ -207,10 +207,10 @@ class RunningMetrics:
             return []
         above = np.cumsum(self.ranks[:, ::-1], axis=1)[:, ::-1]
         shares = np.linspace(0, len(bins) - 1, min(len(bins), MAX_THRESHOLDS))
-        places = np.union1d(bins[shares.astype(np.int64)], [BINS // 2])
-        edges = places / (BINS / 2) - 1
+        places = np.union1d(bins[shares.astype(np.int64)], [ROC_BINS // 2])
+        edges = places / (ROC_BINS / 2) - 1
         with np.errstate(divide="ignore"):
-            scores = np.maximum(edges / (1 - np.abs(edges)), -FARTHEST)
+            scores = np.maximum(edges / (1 - np.abs(edges)), -FARTHEST_SCORE)
         return np.column_stack([scores, *above[:, places]]).tolist()
 
 
@@ -222,7 +222,7 @@ class LearningCurve:
         self.places = np.array([0, 1])  # rows so far, and rows in a window
 
     def add(self, losses: Float, weights: Float) -> None:
-        """Count rows, of which each has one loss per column."""
+        """Count rows with one loss per column."""
         rows = self.places[0] + np.arange(len(losses))
         self.places[0] += len(losses)
         while self.places[0] > MAX_WINDOWS * self.places[1]:

@@ -24,7 +24,7 @@ from unitless.persistence.container import Pathlike, replace
 
 FORMAT = 1
 TOP = 100  # columns whose effects are kept
-MAX_COLUMNS = 200  # columns that are described
+MAX_DESCRIBED_COLUMNS = 200  # columns that are described
 
 
 Number = float | None
@@ -363,7 +363,7 @@ def _columns(run: Evaluation) -> list[Facts]:
             entry["features"] += 1
             if place < len(run.examples.missing):
                 entry["missing"] += int(run.examples.missing[place])
-    return list(made.values())[:MAX_COLUMNS]
+    return list(made.values())[:MAX_DESCRIBED_COLUMNS]
 
 
 def write_results(path: Pathlike, results: Facts) -> None:

@@ -11,11 +11,11 @@ from unitless.core.row cimport Row, RowReader
 cdef enum:
     AHEAD = 32              # values between the prefetch of a feature's record and its use
     RUN_MEDIANS = 9
-    LASTING_MEDIANS = 100   # of a run with a ratio below `SURE`
+    LASTING_MEDIANS = 100   # of a run with a ratio below `SURE_RATIO`
     MIN_MEDIANS = 20
 
 cdef double GAP = 1.05
-cdef double SURE = 9.0      # not 10, a factor that is measured with some error
+cdef double SURE_RATIO = 9.0      # not 10, a factor that is measured with some error
 
 
 cdef struct Feature:
@@ -126,7 +126,7 @@ cdef bint see(Feature* own, double median, Ratios known) noexcept nogil:
     if not size > 0:
         end_run(own)
         return False
-    if fabs(own.run) == RUN_MEDIANS and size < log(SURE):  # it must last
+    if fabs(own.run) == RUN_MEDIANS and size < log(SURE_RATIO):  # it must last
         return False
     own.last = -1.0  # NEW_ALARM
     return True

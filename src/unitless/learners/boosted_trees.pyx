@@ -155,9 +155,9 @@ cdef class BoostedTrees(Learner):
         Field("nodes", "x_j", "column, threshold, child and leaf", ("nodes",)),
         Field("inner", "z", "value of a node when it was split", ("nodes classes",)),
         Field("leaves_of", "1", "leaves of each tree", ("trees",), 1, "leaves"),
-        Field("values", "z", "G, H and P of a leaf", ("leaves classes",)),
+        Field("values", "z", "slopes G, curvatures H, prior value P", ("leaves classes",)),
         Field("candidates", "x_j", "columns and thresholds of a leaf's candidates", ("leaves",)),
-        Field("leaf_sums", "z", "of all rows, and left of each candidate", ("leaves sums",)),
+        Field("leaf_sums", "z", "sums: all, and left of each candidate", ("leaves sums",)),
         Field("first", "x_j", "first values of candidates", ("leaves",)),
         Field("before", "z", "totals when candidates became ready", ("leaves sums",)),
         Field("order", "1", "columns in order of appearance"),
@@ -375,7 +375,7 @@ cdef class BoostedTrees(Learner):
         return LEARNED
 
     cdef int see_columns(self, const Row* row) except -1 nogil:
-        """Columns that are nonzero for the first time can be drawn from now on."""
+        """Let columns that are nonzero for the first time be drawn from now on."""
         cdef signed char* known = <signed char*>self.known.at
         cdef Py_ssize_t k, j
         for k in range(row.n):
@@ -426,7 +426,7 @@ cdef class BoostedTrees(Learner):
             add(sums + SLOPES, goes_left, v * e[0])
 
     cdef void prepare(self, Py_ssize_t t, Py_ssize_t leaf) noexcept nogil:
-        """Candidates that are not ready choose a threshold or, without a second value, draw again."""
+        """Choose a threshold for candidates with two values; the others draw another column."""
         cdef const double* x = self.row.at
         cdef int node = (<int*>self.found.at)[t]
         cdef Candidates* own = <Candidates*>self.candidates.at + leaf
@@ -454,7 +454,7 @@ cdef class BoostedTrees(Learner):
                 first[k] = x[own.column[k]]
 
     cdef int drawn_column(self, uint64_t h, int k) noexcept nogil:
-        """A column of an earlier split, a favoured one, or any: what paid once may pay again."""
+        """Draw a column: that of an earlier split, likely to be useful again, a favoured one, or any."""
         if k < FROM_HISTORY and self.splits > 0:
             return (<int*>self.history.at)[h % <uint64_t>min(self.splits, <double>HISTORY)]
         if self.favoured > 0 and k == CANDIDATES - 1:
@@ -462,7 +462,7 @@ cdef class BoostedTrees(Learner):
         return FIRST_COLUMN + (<int*>self.order.at)[h % <uint64_t>self.order.size]
 
     cdef void start_sums(self, Py_ssize_t leaf, int k) noexcept nogil:
-        """Candidate k of a leaf became ready."""
+        """Note that candidate k of a leaf became ready."""
         cdef Sum* sums = <Sum*>self.leaf_sums.at + leaf * self.amounts
         cdef Before* before = <Before*>self.before.at + leaf * self.amounts
         cdef int amount
@@ -480,7 +480,7 @@ cdef class BoostedTrees(Learner):
         forget(<Candidates*>self.candidates.at + leaf, <First*>self.first.at + leaf)
 
     cdef int split(self, Py_ssize_t t, int k) except -1 nogil:
-        """Two leaves in place of the one that tree t reached, which the left one takes over."""
+        """Split the leaf that tree t reached; the left one of the two new leaves takes its place."""
         cdef Py_ssize_t classes = self.classes
         cdef Py_ssize_t leaf = self.leaf_of(t)
         cdef Py_ssize_t other = self.candidates.size
@@ -513,7 +513,7 @@ cdef class BoostedTrees(Learner):
         return 0
 
     cdef int make_room(self, Py_ssize_t leaves) except -1 nogil:
-        """Have that many leaves, and the nodes above them."""
+        """Make room for that many leaves and the nodes above them."""
         cdef Py_ssize_t nodes = 2 * leaves - self.trees
         self.nodes.resize(nodes)
         self.inner.resize(nodes * self.classes)
@@ -527,7 +527,7 @@ cdef class BoostedTrees(Learner):
     cdef void start_leaf(
         self, int node, Py_ssize_t leaf, Value start, const double* parent
     ) noexcept nogil:
-        """A leaf of a split, with its sums so far and the value of its parent."""
+        """Fill in a leaf of a split, with its sums so far and the value of its parent."""
         cdef Value* own = <Value*>self.values.at + leaf * self.classes
         cdef Py_ssize_t c
         memset(<Candidates*>self.candidates.at + leaf, 0, sizeof(Candidates))
@@ -625,7 +625,7 @@ cdef class BoostedTrees(Learner):
         return self.predict(rows)[0] - parts.sum(axis=0), parts
 
     def parts_of_row(self, block):
-        """What each column adds to the score of the only row: at its splits, child less node."""
+        """The contribution of each column: at its splits, the value of the child less that of the node."""
         nodes = np.array(self.nodes)
         values = np.array(self.values).reshape(-1, self.classes)
         inner = np.array(self.inner).reshape(-1, self.classes)

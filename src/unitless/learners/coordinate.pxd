@@ -9,7 +9,7 @@ cdef class Coordinate(Coordinatewise):
     cdef public object d
     cdef public double seen         # d, as counted so far
     cdef public double A            # sum v g p
-    cdef readonly Array slopes
+    cdef readonly Array damped_sums
     cdef double fixed_d             # 0: as counted
     cdef double new                 # coordinates of the row at hand that are seen first
     cdef double scaled_p            # p times the sample weight

@@ -12,7 +12,7 @@ class Coordinate(Coordinatewise):
     seen: float
     A: float
     @property
-    def slopes(self) -> Array: ...
+    def damped_sums(self) -> Array: ...
     def __init__(
         self,
         loss: str | Loss = "logistic",

@@ -15,14 +15,14 @@ import numpy as np
 
 from unitless.core.arithmetic cimport Values, bounded_exp, fused, total
 from unitless.core.array cimport records
-from unitless.core.losses cimport LINEAR, SOFTMAX, loss_without_slope
+from unitless.core.losses cimport LINEAR, OUTSIDE, SOFTMAX
 from unitless.core.row cimport Row
-from unitless.learners.slopes cimport Slopes, add_slope
+from unitless.learners.damped_sums cimport DampedSums, add_trial
 
 from unitless.core.coordinatewise import coordinatewise_state
 from unitless.core.learner import Sums
 from unitless.core.parameters import Parameter
-from unitless.learners.slopes import RECORD, SLOPES
+from unitless.learners.damped_sums import DAMPED_SUMS, RECORD
 from unitless.state import Field, count
 
 cdef double TINY = 2.0**-1022       # stands for s2 = 0, where h and x are 0 as well
@@ -58,7 +58,10 @@ cdef inline void take_in(Eight* own, Values x, double g) noexcept nogil:
         own.s2[k] = fused(x[k], x[k], own.s2[k])
 
 
-FIELDS = (Field("h", "x", "-sum g x_i"), Field("s2", "x^2", "sum x_i^2"))
+FIELDS = (
+    Field("h", "x", "negative sum of gradients, -sum g x_i"),
+    Field("s2", "x^2", "sum of squares, sum x_i^2"),
+)
 
 
 cdef class Coordinate(Coordinatewise):
@@ -92,13 +95,13 @@ cdef class Coordinate(Coordinatewise):
     saved = coordinatewise_state(
         FIELDS,
         count("seen", "coordinates so far"),
-        Field("A", "1", "sum v g p, for the certificate"),
-        SLOPES,
+        Field("A", "1", "sum of slopes times scores, sum v g p, for the certificate"),
+        DAMPED_SUMS,
     )
 
     def __cinit__(self, *args, **given):
-        self.slopes = records(RECORD, 1)
-        np.asarray(self.slopes)["product"] = 1.0
+        self.damped_sums = records(RECORD, 1)
+        np.asarray(self.damped_sums)["product"] = 1.0
 
     def _prepare(self):
         self.fixed_d = self.d or 0
@@ -135,17 +138,16 @@ cdef class Coordinate(Coordinatewise):
 
     cdef void add_up(self, const Row* row, double y, double g) noexcept nogil:
         """Take the row into d and into the sums of a certificate."""
-        cdef double rest
         self.seen += self.new
         self.A += g * self.scaled_p
         if g == 0:
-            rest = loss_without_slope(self.code, self.loss_parameter, y, self.p)
-            self.A += row.weight * rest * self.per_slope
-        if self.code == SOFTMAX:
-            add_slope(<Slopes*>self.slopes.at, LINEAR, 0.0, row.weight, g, self.p)
+            self.A += row.weight * self.loss_without_slope(y) * self.per_slope
+        if self.code == SOFTMAX or self.code == OUTSIDE:
+            g /= self.per_slope
+            add_trial(<DampedSums*>self.damped_sums.at, LINEAR, 0.0, row.weight, g, self.p)
         else:
-            add_slope(
-                <Slopes*>self.slopes.at, self.code, self.loss_parameter, row.weight, y, self.p
+            add_trial(
+                <DampedSums*>self.damped_sums.at, self.code, self.loss_parameter, row.weight, y, self.p
             )
 
     def sums(self):
@@ -154,9 +156,9 @@ cdef class Coordinate(Coordinatewise):
         s = np.sqrt(self.read("s2"))
         lipschitz = self.loss.lipschitz
         z = np.divide(h, s, out=np.zeros_like(h), where=s > 0) * lipschitz
-        slopes = np.array(self.slopes)[0]
+        damped = np.array(self.damped_sums)[0]
         return Sums(
-            self.trials, int(self.seen), self.A * lipschitz, z, self._in_own_unit(s), slopes
+            self.trials, int(self.seen), self.A * lipschitz, z, self._in_own_unit(s), damped
         )
 
     def _root_mean_squares(self):

@@ -26,7 +26,13 @@ cdef double TINY = 2.0**-1022       # stands for s2 = 0, where h and x are 0 as 
 cdef double MAX_POTENTIAL_EXPONENT = 500.0    # keeps sums of potentials finite for any gradients of a caller
 cdef double MIN_EXPONENT = -700.0   # e^-700 is far below any weight that counts
 
-GAMMA = Field("gamma", "1", "Gamma_i = sum g^2 x_i^2 / s2_i", ("coordinates",), low=0.0)
+GAMMA = Field(
+    "gamma",
+    "1",
+    "sum of squared slopes times leverages, Gamma_i = sum g^2 x_i^2 / s2_i",
+    ("coordinates",),
+    low=0.0,
+)
 
 
 cdef struct Eight:

@@ -65,9 +65,9 @@ cdef inline void take_in(
 
 
 FIELDS = (
-    Field("M", "|x|", "max |x_i|"),
-    Field("A", "x^2", "sum c x_i^2"),
-    Field("b", "x", "w_i a_i"),
+    Field("M", "|x|", "largest absolute value, max |x_i|"),
+    Field("A", "x^2", "sum of curvatures, sum c x_i^2"),
+    Field("b", "x", "weight times precision, w_i a_i"),
 )
 
 

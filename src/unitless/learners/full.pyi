@@ -10,7 +10,7 @@ class Full(FactorLearner):
     wealth: float
     E: float
     A: float
-    slopes: Array
+    damped_sums: Array
 
     def __init__(
         self,

@@ -28,15 +28,15 @@ from libc.math cimport copysign, exp, fabs, log
 from unitless.core.arithmetic cimport clipped
 from unitless.core.array cimport Array, records
 from unitless.core.learner cimport LEARNED
-from unitless.core.losses cimport LARGEST, LINEAR, SOFTMAX, loss_without_slope
+from unitless.core.losses cimport LARGEST, LINEAR, OUTSIDE, SOFTMAX
 from unitless.core.row cimport Row
 from unitless.learners.givens cimport Rest
-from unitless.learners.slopes cimport Slopes, add_slope
+from unitless.learners.damped_sums cimport DampedSums, add_trial
 from unitless.learners.triangular_factor cimport FactorLearner
 
 from unitless.core.learner import Sums
 from unitless.core.parameters import AT_LEAST_ALPHA_0, Parameter
-from unitless.learners.slopes import RECORD, SLOPES
+from unitless.learners.damped_sums import DAMPED_SUMS, RECORD
 from unitless.state import Field
 
 
@@ -64,24 +64,24 @@ cdef class Full(FactorLearner):
     )
     saved = (
         *FactorLearner.saved,  # S = U'DU and h = U'Dz
-        Field("E", "1", "h' S^+ h - Gamma"),
-        Field("A", "1", "sum v g p, for the certificate"),
-        SLOPES,
+        Field("E", "1", "exponent of the potential, h' S^+ h - Gamma"),
+        Field("A", "1", "sum of slopes times scores, sum v g p, for the certificate"),
+        DAMPED_SUMS,
     )
 
     cdef public double alpha
     cdef public double wealth       # eps
     cdef public double E
     cdef public double A
-    cdef readonly Array slopes
+    cdef readonly Array damped_sums
     # Of the row at hand:
     cdef double exponent            # h' S^+ h - Gamma, with x in S
     cdef double xSh                 # x' S^+ h
     cdef double scaled_p            # p times the sample weight
 
     def __cinit__(self, *args, **given):
-        self.slopes = records(RECORD, 1)
-        np.asarray(self.slopes)["product"] = 1.0
+        self.damped_sums = records(RECORD, 1)
+        np.asarray(self.damped_sums)["product"] = 1.0
 
     cdef int score(self, const Row* row, double* scores) except -1 nogil:
         """p with S + x x', which is forgotten again."""
@@ -119,8 +119,6 @@ cdef class Full(FactorLearner):
         self.p = clipped(self.p, LARGEST) if self.p == self.p else 0.0
 
     cdef int step(self, const Row* row, double y, double g) except -1 nogil:
-        cdef double rest
-
         # h -= g x
         self.factor.move(g)
 
@@ -130,19 +128,18 @@ cdef class Full(FactorLearner):
         self.t += 1
         self.A += g * self.scaled_p
         if g == 0:
-            rest = loss_without_slope(self.code, self.loss_parameter, y, self.p)
-            self.A += row.weight * rest * self.per_slope
-        self._add_slope(row, y, g)
+            self.A += row.weight * self.loss_without_slope(y) * self.per_slope
+        self._add_trial(row, y, g)
         return LEARNED
 
-    cdef void _add_slope(self, const Row* row, double y, double g) noexcept nogil:
+    cdef void _add_trial(self, const Row* row, double y, double g) noexcept nogil:
         """Enter the trial in the sums of the certificate."""
-        cdef Slopes* slopes = <Slopes*>self.slopes.at
-        if self.code == SOFTMAX:
-            g = g / row.weight if self.weighs_gradients else g
-            add_slope(slopes, LINEAR, 0.0, row.weight, g, self.p)
+        cdef DampedSums* sums = <DampedSums*>self.damped_sums.at
+        if self.code == SOFTMAX or self.code == OUTSIDE:
+            g = (g / row.weight if self.weighs_gradients else g) / self.per_slope
+            add_trial(sums, LINEAR, 0.0, row.weight, g, self.p)
         else:
-            add_slope(slopes, self.code, self.loss_parameter, row.weight, y, self.p)
+            add_trial(sums, self.code, self.loss_parameter, row.weight, y, self.p)
 
     def _coefficients(self):
         """eps/alpha exp(E/(2 alpha)) S^+ h, zero where a feature adds no direction."""
@@ -158,8 +155,8 @@ cdef class Full(FactorLearner):
         z = factor.by_coordinate(h / divisors * lipschitz)
         s = self._in_own_unit(factor.by_coordinate(norms))
         lost = factor.by_coordinate(np.array(factor.lost) / divisors * lipschitz)
-        slopes = np.array(self.slopes)[0]
-        return Sums(self.trials, len(norms), self.A * lipschitz, z, s, slopes, lost)
+        damped = np.array(self.damped_sums)[0]
+        return Sums(self.trials, len(norms), self.A * lipschitz, z, s, damped, lost)
 
     def potential(self):
         """psi = eps exp((h'S^+h - Gamma) / (2 alpha)): the wealth still to be lost."""

@@ -25,7 +25,7 @@ from unitless.core.stateful cimport Stateful
 from unitless.state import MOST_ROWS, Field, need
 
 cdef double CERTAIN = 2.0**100      # a precision this much larger leaves no digit of the variance
-cdef double MAX_WEIGHT = 2.0**600   # a column that grows 2^9 times per row could raise w without end
+cdef double MAX_COEFFICIENT = 2.0**600   # a column that grows 2^9 times per row could raise w without end
 cdef double EARLY = 256             # the prior is updated when t has grown by this factor: up to
 cdef double EARLY_GROWTH = 1.25     # EARLY rows by EARLY_GROWTH,
 cdef double GROWTH = 2.0            # later by GROWTH
@@ -51,7 +51,7 @@ cdef inline void move_weights(Room w, Values Px, double rate, Py_ssize_t m) noex
     """w += rate P x"""
     cdef Py_ssize_t i
     for i in range(m):
-        w[i] = clipped(fused(rate, Px[i], w[i]), MAX_WEIGHT)
+        w[i] = clipped(fused(rate, Px[i], w[i]), MAX_COEFFICIENT)
 
 
 @cython.final
@@ -64,12 +64,12 @@ cdef class Posterior(Stateful):
     """
 
     saved = (
-        Field("U", "x_j/x_i", "P = U D U': column after column", ("m m",)),
-        Field("D", "1/x^2", "variances", ("m",), low=0.0),
+        Field("U", "x_j/x_i", "triangular factor, P = U D U', column after column", ("m m",)),
+        Field("D", "1/x^2", "variances, the diagonal of D", ("m",), low=0.0),
         Field("w", "1/x", "weights, one class after another", ("classes m",)),
-        Field("s2", "x^2", "sum x_i^2", ("m",)),
+        Field("s2", "x^2", "sum of squares, sum x_i^2", ("m",)),
         Field("woke", "1", "the first trial with x_i != 0", ("m",), low=0.0, high=MOST_ROWS),
-        Field("prior", "x^2", "s2/n as it is in P", ("m",)),
+        Field("prior", "x^2", "prior precision, s2/n as it is in P", ("m",)),
     )
 
     def __cinit__(self, *args, **given):
@@ -156,7 +156,7 @@ cdef class Posterior(Stateful):
         return self._leverage()
 
     cdef double _look_along(self, Py_ssize_t i) noexcept nogil:
-        """The same for the direction of coordinate i, whose variance is returned."""
+        """Fill in f and S for the direction of coordinate i; returns its variance."""
         cdef Py_ssize_t m = self.m
         cdef Py_ssize_t j
         for j in range(m):
@@ -267,6 +267,6 @@ cdef class Posterior(Stateful):
             if c < 0 and (1.0 + c * variance) * prior[i] < new / 2:
                 continue  # variance < 1 / (lambda prior) was lost in rounding
             for k in range(self.classes):
-                e[k] = clipped(-c * w[k * self.m + i], MAX_WEIGHT)
+                e[k] = clipped(-c * w[k * self.m + i], MAX_COEFFICIENT)
             self.step(e, c, i)
             prior[i] = new

@@ -43,8 +43,13 @@ cdef class Tracker(GradientLearner):
     saved = (
         *Learner.saved,
         COLUMNS,
-        Field("a", "1", "recent labels + 1, beyond 1/2; squared: recent targets"),
-        Field("b", "1", "recent labels - 1, beyond 1/2; squared: recent rows", low=0.0),
+        Field("a", "1", "recent labels +1, beyond the prior 1/2; squared loss: sum of recent targets"),
+        Field(
+            "b",
+            "1",
+            "recent labels -1, beyond the prior 1/2; squared loss: number of recent rows",
+            low=0.0,
+        ),
     )
 
     cdef public double gamma

@@ -29,9 +29,9 @@ cdef double MAX_GRADIENT = 2.0**480     # a sum of 2^60 squares of gradients sta
 KNOWN = ("logistic", "hinge", "smoothed_hinge", "absolute", "quantile", "huber", "squared")
 """Losses for which the implicit step has a formula."""
 FIELDS = (
-    Field("M", "|x|", "max |x_i|"),
-    Field("B", "sign", "w_i M_i"),
-    Field("S", "x^2", "sum (g x_i)^2"),
+    Field("M", "|x|", "largest absolute value, max |x_i|"),
+    Field("B", "sign", "weight times largest value, w_i M_i"),
+    Field("S", "x^2", "sum of squared gradients, sum (g x_i)^2"),
 )
 
 
@@ -78,7 +78,9 @@ cdef class NormalisedGradient(Coordinatewise):
     invariance = "unit"
     needs_lipschitz = False
     fields = FIELDS
-    saved = coordinatewise_state(FIELDS, Field("N", "1", "sum of (x_i / M_i)^2", low=0.0))
+    saved = coordinatewise_state(
+        FIELDS, Field("N", "1", "sum of squared ratios, sum (x_i / M_i)^2", low=0.0)
+    )
 
     cdef public double rate
     cdef public double N            # sum of (x_i / M_i)^2
@@ -215,10 +217,10 @@ cdef class Inag(NormalisedGradient):
     saved = (
         *NormalisedGradient.saved,
         count("targets", "targets so far"),
-        Field("mean", "1", "their mean"),
-        Field("M2", "1", "sum of their squared deviations", low=0.0),
-        Field("low", "1", "the lowest"),
-        Field("high", "1", "the highest"),
+        Field("mean", "1", "mean of the targets"),
+        Field("M2", "1", "sum of squared deviations of the targets", low=0.0),
+        Field("low", "1", "the lowest target"),
+        Field("high", "1", "the highest target"),
     )
 
     cdef public double targets

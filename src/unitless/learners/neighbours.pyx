@@ -41,8 +41,8 @@ cdef enum:
     MAX_COLUMNS = 4096
 
 cdef double PRIOR = 0.35            # a
-cdef double FARTHEST = 0.1          # the least that a neighbour counts
-cdef double LEAST = 2.0**-40        # squared distances below are as good as 0
+cdef double LEAST_VOTE = 0.1          # the least that a neighbour counts
+cdef double LEAST_DISTANCE = 2.0**-40        # squared distances below are as good as 0
 cdef double HARD = 0.8 - 2.0**-30
 cdef double MAX_WEIGHT = 2.0**200   # of a row, so that sums stay within float64
 cdef double MAX_TARGET = 2.0**240   # limit of targets, as in unitless.core.learner
@@ -91,7 +91,7 @@ cdef inline double least_of(Values q, Values r) noexcept nogil:
 
 
 cdef inline double clearly_nearer(double q) noexcept nogil:
-    """What the squared distance of a row that is stored later must be less than."""
+    """The squared distance below which a row that is stored later is nearer."""
     return q * (1 - 2.0**-29) - 2.0**-50
 
 
@@ -255,8 +255,8 @@ cdef class Neighbours(Learner):
             total += votes[c]
         for k in range(min(self.found, NEIGHBOURS)):
             label = <const Label*>self.labels.at + self.nearest[k]
-            near = 1.0 - self.distance[k] / max(farthest, LEAST)
-            w = label.weight * (near + FARTHEST)
+            near = 1.0 - self.distance[k] / max(farthest, LEAST_DISTANCE)
+            w = label.weight * (near + LEAST_VOTE)
             if self.code == SQUARED:
                 votes[0] += w * label.y
             else:

@@ -35,7 +35,7 @@ from unitless.core.parameters import Parameter
 from unitless.state import Component, count, need
 
 cdef double MAX_TARGET = 2.0**240       # squares of y x stay within float64
-cdef double MAX_WEIGHT = 2.0**600
+cdef double MAX_COEFFICIENT = 2.0**600
 cdef double MAX_VARIANCE = 2.0**1000
 cdef Py_ssize_t MAX_COORDINATES = 4096  # P then takes 128 MB
 
@@ -196,9 +196,9 @@ cdef class Newton(Learner):
         factors = np.copysign(np.maximum(np.abs(factors), 2.0**-400), factors)
         U[i] *= factors[:, None]
         with np.errstate(over="ignore"):
-            U[:, i] = np.clip(U[:, i] / factors, -MAX_WEIGHT, MAX_WEIGHT)
+            U[:, i] = np.clip(U[:, i] / factors, -MAX_COEFFICIENT, MAX_COEFFICIENT)
             D[i] = np.minimum(D[i] / factors**2, MAX_VARIANCE)
-            W[:, i] = np.clip(W[:, i] / factors, -MAX_WEIGHT, MAX_WEIGHT)
+            W[:, i] = np.clip(W[:, i] / factors, -MAX_COEFFICIENT, MAX_COEFFICIENT)
 
     def _coefficients(self):
         w = np.array(self.posterior.w).reshape(self.classes, -1)[:, : 1 + self.columns]

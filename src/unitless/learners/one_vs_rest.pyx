@@ -10,7 +10,7 @@ import numpy as np
 
 from unitless.core.array cimport Array, numbers
 from unitless.core.learner cimport LEARNED, NOT_FINITE, GradientLearner, Learner
-from unitless.core.losses cimport SOFTMAX, kept_slope, softmax_slopes
+from unitless.core.losses cimport kept_slope, softmax_slopes
 from unitless.core.row cimport Row
 
 from unitless.core.learner import COLUMNS
@@ -185,7 +185,7 @@ cdef class OneVsRest(Learner):
             p[c] = (<GradientLearner>members[c]).p
         softmax_slopes(p, <int>self.classes, <int>y, g)
         for c in range(self.classes):
-            slope = kept_slope(SOFTMAX, g[c])
+            slope = kept_slope(g[c])
             if (<GradientLearner>members[c]).scales_row and self.weighs_gradients:
                 slope *= row.weight
             outcome |= (<GradientLearner>members[c]).step(row, 1.0 if c == y else -1.0, slope)

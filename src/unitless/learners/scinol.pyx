@@ -26,12 +26,12 @@ cdef double MAX_GRADIENT_EXPONENT = 600.0    # gradients of a caller could raise
 cdef double MAX_WEALTH = 2.0**500   # or double the wealth
 
 FIELDS = (
-    Field("G", "x", "-sum g x_i"),
-    Field("S2", "x^2", "sum (g x_i)^2"),
-    Field("M", "|x|", "max |x_i|"),
+    Field("G", "x", "negative sum of gradients, -sum g x_i"),
+    Field("S2", "x^2", "sum of squared gradients, sum (g x_i)^2"),
+    Field("M", "|x|", "largest absolute value, max |x_i|"),
 )
-FIELDS_1 = (*FIELDS, Field("C", "1", "eps / beta_i, or 0 at the start"))
-FIELDS_2 = (*FIELDS, Field("eta", "1", "wealth, beyond eps"))
+FIELDS_1 = (*FIELDS, Field("C", "1", "initial wealth over its divisor, eps / beta_i; 0 at the start"))
+FIELDS_2 = (*FIELDS, Field("eta", "1", "wealth won, beyond the initial eps"))
 
 
 cdef struct Eight1:

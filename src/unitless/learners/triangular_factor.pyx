@@ -55,10 +55,15 @@ cdef class Factor(Stateful):
     """S = U'DU and h = U'Dz; see the module's docstring."""
 
     saved = (
-        Field("U", "x_j/x_k", "S = U'DU: row k, position j; 1 on the diagonal", ("n n",)),
+        Field(
+            "U",
+            "x_j/x_k",
+            "triangular factor, S = U'DU: row k, position j; 1 on the diagonal",
+            ("n n",),
+        ),
         Field("D", "x^2", "squares of R's diagonal, R = D^(1/2) U", ("n",)),
-        Field("z", "1/x", "h = U'Dz: -sum g x in the basis of U's rows", ("n",)),
-        Field("squares", "x^2", "sum x^2, for the rank rule", ("n",)),
+        Field("z", "1/x", "sum of gradients in the basis of U's rows, h = U'Dz", ("n",)),
+        Field("squares", "x^2", "sum of squares, sum x^2, for the rank rule", ("n",)),
         Field("noise", "|x|", "what rounding is known to leave, for the rank rule", ("n",)),
         Field("lost", "|x|", "at most this part of h was dropped as noise", ("n",)),
         Field("places", "1", "the position of each coordinate, or -1", ("coordinates",), low=-1.0),
@@ -214,7 +219,7 @@ cdef class Factor(Stateful):
         return 0
 
     cdef int _make_room_for_copy(self) except -1 nogil:
-        """The same for `_rotated`."""
+        """Make room for the copy that `_rotated` fills in."""
         self.rotated_U.resize(self.rank * self.stride)
         self.rotated_D.resize(self.n)
         self.rotated_z.resize(self.n)
@@ -446,7 +451,7 @@ cdef class FactorLearner(GradientLearner):
         linear_map.rescale(self.factor, columns, factors)
 
     def rescale(self, factors):
-        """The same as `Learner.rescale`; with an invertible matrix M, x arrives as M x."""
+        """Follow a change of units (`Learner.rescale`), or an invertible matrix M: x arrives as M x."""
         if hasattr(factors, "items") or np.ndim(factors) != 2:
             return super().rescale(factors)
         matrix = linear_map.checked_matrix(factors, self.columns)

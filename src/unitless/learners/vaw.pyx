@@ -94,7 +94,7 @@ cdef class Vaw(FactorLearner):
         return LEARNED
 
     cdef double _scale(self, const Row* row) noexcept nogil:
-        """By what the row is multiplied, because of its sample weight."""
+        """The factor of the row, from its sample weight."""
         return 1.0 if self.weighs_gradients else sqrt(row.weight)
 
     cdef double _in_own_range(self, double p) noexcept nogil:

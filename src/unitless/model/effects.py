@@ -30,8 +30,8 @@ PAIRINGS = 4
 """Other rows whose values each row takes."""
 MOST_VALUES = 1 << 24
 """Values in all rows that are predicted for importances: wide tables use fewer rows."""
-MIN_ROWS = 16
-BATCH = 1 << 20
+MIN_EFFECT_ROWS = 16
+VALUES_PER_CALL = 1 << 20
 """Values in the rows that are predicted at once."""
 LEVELS = 16
 """Levels of a category, the most frequent ones, that are compared."""
@@ -194,7 +194,7 @@ def _affordable(model: "Model") -> int:
     """Return the number of rows for importances: fewer if each has very many values."""
     lengths: Sequence[int] = [len(row.values) for row in model.reservoir.kept]
     values = max(sum(lengths) / max(len(lengths), 1), 1.0)
-    return max(int(MOST_VALUES / (PAIRINGS * values * values)), MIN_ROWS)
+    return max(int(MOST_VALUES / (PAIRINGS * values * values)), MIN_EFFECT_ROWS)
 
 
 def spread(count: int, most: int) -> list[int]:
@@ -207,5 +207,5 @@ def spread(count: int, most: int) -> list[int]:
 
 
 def _batches(count: int, width: int) -> list[slice]:
-    step = max(BATCH // max(width, 1), 1)
+    step = max(VALUES_PER_CALL // max(width, 1), 1)
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]

@@ -34,10 +34,10 @@ RECENT = "(recent targets)"
 MOST_SCORES = 20_000
 """Rows that are scored for one explanation, unless a column per seen row takes more."""
 MIN_ROWS = 8
-ROUNDING = 2.0**-40
+ROUNDING_SHARE = 2.0**-40
 """Errors below this share of the largest part are those of float64: the order does not matter."""
-STREAM = 2
-"""Of the hash that gives the random orders."""
+ORDERS_STREAM = 2
+"""The stream of the hash that gives the random orders."""
 
 
 class Explanation(dict[str, Any]):
@@ -105,7 +105,7 @@ def _shapley(
     parts = np.zeros((2, len(chosen), *nothing.shape))
     for k, number in enumerate(chosen):
         own = places[numbers == number]
-        order = own[np.argsort(mixed(own + number * size, STREAM), kind="stable")]
+        order = own[np.argsort(mixed(own + number * size, ORDERS_STREAM), kind="stable")]
         start = repeated(kept, np.array([number]))
         for way, each in enumerate((order, order[::-1])):
             parts[way, k][each] = _walk(model, columns, start, row, each, score)
@@ -116,7 +116,7 @@ def _shapley(
         variance += both.var(axis=0, ddof=1) * (1 - len(chosen) / len(kept))
     found = both.mean(axis=0)
     errors = np.sqrt(variance / len(chosen))
-    errors[errors <= ROUNDING * np.abs(found).max(initial=0)] = 0
+    errors[errors <= ROUNDING_SHARE * np.abs(found).max(initial=0)] = 0
     return base, found, errors
 
 

@@ -34,7 +34,7 @@ class InputColumns:
     of_feature: Ints
     """The column of each feature; -1 for a product of two columns."""
     pairs: Ints
-    """Of each feature the two columns of its product; twice its own column for others."""
+    """The two columns of each product of two features; for other features, their column twice."""
     products: Ints
     """Lines of two features and their product."""
 
@@ -43,7 +43,7 @@ class InputColumns:
         return np.flatnonzero(self.of_feature == column)
 
     def of(self, width: int) -> "InputColumns":
-        """Return the same for rows with more features than the model has, which are no columns."""
+        """Return the columns for rows with more features than the model; those belong to none."""
         missing = width - len(self.of_feature)
         if missing <= 0:
             return self

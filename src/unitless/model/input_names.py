@@ -68,7 +68,7 @@ def table_columns(model: "Model") -> list[str]:
 
 
 def unknown_names(model: "Model", names: Iterable[str]) -> list[str]:
-    """Those of the names that a model of a table does not know; none before it has learned."""
+    """The names that a model of a table does not know; none before it has learned."""
     known = {*table_columns(model)}
     return [name for name in names if name not in known] if known else []
 

@@ -187,7 +187,7 @@ class Model:
     def prepared_block(
         self, block: FileBlock, *, grow: bool = False, labelled: bool = True
     ) -> Prepared:
-        """The same for a block of a file, with its targets and weights if `labelled`."""
+        """A block of a file as a prepared record, with its targets and weights if `labelled`."""
         with self.lock:
             return intake.prepared_block(self, block, grow=grow, labelled=labelled)
 

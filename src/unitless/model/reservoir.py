@@ -21,9 +21,9 @@ Float = NDArray[np.float64]
 Ints = NDArray[np.int64]
 SIZE = 256
 """Rows that a model keeps unless it is told otherwise."""
-STREAM = 1
-"""Of the hash: other numbers than those that choose held-out rows."""
-AHEAD = 1024
+RESERVOIR_STREAM = 1
+"""The stream of the hash; held-out rows are chosen by another one."""
+PLACES_AHEAD = 1024
 """Rows whose places are computed at once when they come one by one."""
 
 
@@ -42,7 +42,7 @@ def places(first: int, count: int, size: int) -> Ints:
     [0, 1, 2]
     """
     numbers = np.arange(first, first + count)
-    shares = (mixed(numbers, STREAM) >> np.uint64(11)) * 2.0**-53
+    shares = (mixed(numbers, RESERVOIR_STREAM) >> np.uint64(11)) * 2.0**-53
     return np.where(numbers < size, numbers, np.floor(shares * (numbers + 1))).astype(np.int64)
 
 
@@ -103,10 +103,10 @@ class Reservoir:
         number = self.seen
         self.seen += 1
         if not self._window[0] <= number < self._window[1]:
-            own = places(number, AHEAD, self.size)
+            own = places(number, PLACES_AHEAD, self.size)
             taken = np.flatnonzero(own < self.size)
             pairs = zip((number + taken).tolist(), own[taken].tolist(), strict=True)
-            self._window = number, number + AHEAD, dict(pairs)
+            self._window = number, number + PLACES_AHEAD, dict(pairs)
         return self._window[2].get(number)
 
     def keep(self, place: int, row: KeptRow) -> None:

@@ -44,9 +44,9 @@ SQLITE = b"SQLite format 3\0"
 NAME = "unitless"
 """Key of our text in the metadata of safetensors: a digest, a blank and the header."""
 LEVEL = 3
-"""Of compression: a larger one takes longer and saves little."""
+"""The level of compression: a larger one takes longer and saves little."""
 MOST_TIMES = 1000
-"""How many times larger the contents may be than the file."""
+"""The contents of a file may be at most this many times larger than the file."""
 DAMAGE = (
     SafetensorError,
     zstandard.ZstdError,

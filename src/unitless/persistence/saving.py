@@ -271,7 +271,7 @@ def _under(key: str, arrays: Arrays) -> Arrays:
 
 
 def _unpacked(packed: dict[str, Any], key: str, arrays: Arrays, size: int) -> Learner:
-    """The learner of which `_packed` made the header."""
+    """The learner whose header `_packed` made."""
     learner = made(packed[key], size)
     restore(learner, _under(key, arrays), packed["facts"])
     known = {from_json(name): k for k, name in enumerate(packed["names"])}

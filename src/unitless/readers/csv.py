@@ -28,7 +28,7 @@ from unitless.readers.source import Source, whole_lines
 from unitless.readers.tables import REFUSED, FileTable, Int, OddCell, is_finite, too_large
 from unitless.suggestions import no_such_column
 
-SAMPLE_BYTES = 1 << 16
+GUESS_BYTES = 1 << 16
 """Bytes in which the kinds of columns are guessed, before the whole block is read by the guess."""
 
 NEWLINE = 10
@@ -141,7 +141,7 @@ class Reader:
         """The columns of plain numbers; new ones are guessed by their first cells."""
         if None not in self.columns.values():
             return [name for name, kind in self.columns.items() if kind == "number"]
-        sample = self._parsed(data[: whole_lines(data[:SAMPLE_BYTES])], ())
+        sample = self._parsed(data[: whole_lines(data[:GUESS_BYTES])], ())
         if sample is None:
             return []
         sample = self.missing.without_tokens(sample)

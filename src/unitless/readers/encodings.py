@@ -8,7 +8,7 @@ from collections.abc import Iterator
 UTF8 = "utf-8"
 UTF16 = ("utf-16-le", "utf-16-be")
 WINDOWS = "cp1252"
-SAMPLE = 1 << 14
+DETECTION_BYTES = 1 << 14
 """Bytes that show an encoding other than UTF-8; only lines that are not ASCII count."""
 
 
@@ -38,8 +38,8 @@ def encoding_of(data: bytes) -> str:
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    for encoding in UTF16 if b"\0" in data[:SAMPLE] else ():
-        text = _decoded(data[:SAMPLE], encoding) or ""
+    for encoding in UTF16 if b"\0" in data[:DETECTION_BYTES] else ():
+        text = _decoded(data[:DETECTION_BYTES], encoding) or ""
         if "\n" in text and "\0" not in text:
             return encoding
     if data.isascii() or _decoded(data, UTF8) is not None:
@@ -50,7 +50,7 @@ def encoding_of(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
     for candidates in [WINDOWS], None:
-        best = from_bytes(b"\n".join(lines)[:SAMPLE], cp_isolation=candidates).best()
+        best = from_bytes(b"\n".join(lines)[:DETECTION_BYTES], cp_isolation=candidates).best()
         if best is not None:
             return canonical(best.encoding)
     return UTF8

@@ -39,7 +39,7 @@ SHORT_PIECE = 4096
 copied: after the first block, nothing is awaited behind them."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-FIRST = 4
+FIRST_BYTES = 4
 """Bytes by which compression is recognised."""
 
 File = str | os.PathLike[str] | BinaryIO
@@ -113,7 +113,7 @@ class Source:
     def _open(self) -> None:
         """Read the first bytes, and prepare to decompress what follows."""
         head = b""
-        while len(head) < FIRST and (more := self.raw.read(FIRST - len(head))):
+        while len(head) < FIRST_BYTES and (more := self.raw.read(FIRST_BYTES - len(head))):
             head += more
         start = next((DECOMPRESSORS[each] for each in DECOMPRESSORS if head.startswith(each)), None)
         self.plain = start is None and head not in ZIP

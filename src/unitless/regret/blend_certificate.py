@@ -142,7 +142,7 @@ def _by_slopes(
 ) -> list[RegretBounds]:
     """The bounds of a member, with the certificate by slopes where that is smaller."""
     sums = learner.sums()
-    slopes = blend.slopes
+    slopes = blend.grouped_slopes
     if sums is None or slopes is None or slopes.trials != made.trials:
         return made.bounds
     sure = SlopeBound(slopes, sums, blend.guarantees()[made.member].loss)

@@ -125,17 +125,6 @@ def gradient_descent(U: float, X: float, T: int) -> float:
     return U * X * math.sqrt(T)
 
 
-def ross(a: ArrayLike) -> float:
-    """Ross et al. (2013): gradient descent per coordinate, tuned in hindsight: sum |u_i| s_i.
-
-    With rates |u_i| / s_i, for g of +-1, no choice of rates gives a smaller bound (section 3).
-
-    >>> ross([1.0, 0.5])
-    1.5
-    """
-    return float(np.sum(np.abs(a)))
-
-
 def theorem_2(norm: float, *, gamma: float, alpha: float, wealth: float = 1.0) -> float:
     """Theorem 2, corrected: Algorithm 2 against any u, norm = |u|_S, gamma = Gamma_T.
 
@@ -228,23 +217,13 @@ def theorem_2_luo(
 ) -> float:
     """Theorem 2, corrected, with Lemma 6 for Gamma_T: it does not depend on the gradients.
 
+    `luo_quantities` computes rank, total and smallest from the rows.
+
     >>> round(theorem_2_luo(1.0, rank=2, total=300.0, smallest=1.0, alpha=9 / 8), 2)
     5.09
     """
     gamma = luo(rank, total, smallest)
     return theorem_2(norm, gamma=gamma, alpha=alpha, wealth=wealth)
-
-
-def ridge_gamma(d: int, total: float, ridge: float) -> float:
-    """The footnote after Theorem 2: Algorithm 2 with ridge I + S has Gamma_T of at most this.
-
-    total = sum |x_t|^2 (Cesa-Bianchi and Lugosi 2006, Theorem 11.7): linear in d where `luo` is
-    quadratic. That variant is Algorithm 2 after d rows sqrt(ridge) e_i of slope 0.
-
-    >>> round(ridge_gamma(2, 300.0, 1.0), 2)
-    10.03
-    """
-    return d * math.log1p(total / (d * ridge))
 
 
 def luo_quantities(X: ArrayLike) -> tuple[int, float, float]:
@@ -297,8 +276,8 @@ BY_LEARNER: dict[str, tuple[Callable[..., float], ...]] = {
     "snag": (normalised_bounds.snag,),
     "zero": (zero,),
 }
-"""The bounds of each learner, by its name; `gradient_descent` and `ross` are for rates tuned in
-hindsight, with which the others are compared."""
+"""The bounds of each learner, by its name. `theorem_1_bounded` is compared with `gradient_descent`,
+the bound of gradient descent with a rate that is tuned in hindsight."""
 
 
 def of_learner(name: str) -> tuple[Callable[..., float], ...]:

@@ -13,7 +13,7 @@ from unitless import losses
 from unitless.core.learner import Weights
 from unitless.losses import Loss
 from unitless.regret.design import Design, Matrix, design, matrix
-from unitless.regret.duality import lower_bound
+from unitless.regret.duality import has_known_conjugate, lower_bound
 from unitless.regret.separable import separation
 from unitless.regret.solvers import minimised
 from unitless.rows import Rows
@@ -71,6 +71,11 @@ def best_comparator(loss: str | Loss, rows: Rows, *, intercept: bool = True) -> 
     (0.0, False, 569)
     """
     loss = losses.get(loss)
+    if not has_known_conjugate(loss):
+        raise ValueError(
+            f"no best comparator for the {loss.name} loss: only losses of this package with one "
+            "score have one, because its proof needs their conjugates"
+        )
     if rows.targets is None:
         raise ValueError("a comparator in hindsight needs targets: as_rows(X, targets)")
     losses.check_targets(loss, rows.targets)

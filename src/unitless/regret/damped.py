@@ -1,8 +1,8 @@
 """Damped slopes: certificates from the learner's slopes times any lambda between 0 and 1.
 
 For every lambda and every u, regret(u) <= level(lambda) + lambda h.u, where level(1) = A and
-level(0) is the loss paid (docs/explanation/theory.md, section 4). `unitless.learners.slopes` has
-the sums.
+level(0) is the loss paid (docs/explanation/theory.md, section 4). The sums are in
+`unitless.learners.damped_sums`.
 """
 
 import math
@@ -13,9 +13,8 @@ from scipy.special import expit, xlogy
 
 from unitless import losses
 from unitless.core.learner import Sums
-from unitless.learners.slopes import BINS, MARGINS_PER_UNIT
+from unitless.learners.damped_sums import MARGIN_BINS, MARGINS_PER_UNIT
 from unitless.losses import Loss
-from unitless.regret.duality import CURVATURE
 from unitless.state import Float
 
 LAMBDAS = np.linspace(0.0, 1.0, 129)
@@ -42,17 +41,17 @@ class Damped(NamedTuple):
 
 def paid(sums: Sums) -> float | None:
     """The loss of the learner, if it was summed from the first trial on."""
-    slopes = sums.slopes
-    if slopes is None or slopes["rows"] != sums.trials:
+    kept = sums.damped
+    if kept is None or kept["rows"] != sums.trials:
         return None
-    if not all(np.isfinite(slopes[name]).all() for name in slopes.dtype.names):
+    if not all(np.isfinite(kept[name]).all() for name in kept.dtype.names):
         return None
-    return float(slopes["paid"] + math.log(slopes["product"]))
+    return float(kept["paid"] + math.log(kept["product"]))
 
 
 def damped(loss: Loss, sums: Sums) -> Damped:
     """The bounds from the sums of a learner; without sums of slopes only that with lambda = 1."""
-    slopes = sums.slopes
+    kept = sums.damped
     terms = ROUNDING * (sums.trials + sums.dimension + 8)
     # sum |v g x_i| <= L sqrt(T) s_i
     rounding = terms * loss.lipschitz * math.sqrt(sums.trials)
@@ -60,19 +59,20 @@ def damped(loss: Loss, sums: Sums) -> Damped:
     if sums.lost is not None:
         errors += sums.lost
     total = paid(sums)
-    if slopes is None or total is None or loss.code == losses.LINEAR:
+    is_unknown = loss.conjugate is None and loss.code != losses.LOGISTIC
+    if kept is None or total is None or is_unknown:
         size = abs(sums.A)
-        if slopes is not None:
-            size = max(size, slopes["size"]) if math.isfinite(slopes["size"]) else math.inf
+        if kept is not None:
+            size = max(size, kept["size"]) if math.isfinite(kept["size"]) else math.inf
         level = sums.A + terms * size
         return Damped(np.ones(1), np.array([level]), errors)
-    size = total + slopes["size"]
+    size = total + kept["size"]
     if loss.code == losses.LOGISTIC:
-        conjugates = _logistic(slopes["count"], slopes["slope"])
-        size += slopes["count"].sum()  # |loss*| < 1
+        conjugates = _logistic(kept["count"], kept["slope"])
+        size += kept["count"].sum()  # |loss*| < 1
     else:
-        curvature = CURVATURE.get(loss.code, 0.0)
-        conjugates = LAMBDAS * slopes["gy"] + LAMBDAS**2 * (curvature * slopes["gg"])
+        assert loss.conjugate is not None
+        conjugates = LAMBDAS * kept["gy"] + LAMBDAS**2 * (loss.conjugate * kept["gg"])
     levels = total + conjugates
     levels[-1] = min(levels[-1], sums.A)
     levels[1:] += terms * size
@@ -82,7 +82,7 @@ def damped(loss: Loss, sums: Sums) -> Damped:
 
 def _logistic(count: Float, total: Float) -> Float:
     """Upper bounds on sum v loss*(y, lambda g) for every lambda, from the bins of q = |g|."""
-    margins = (np.arange(BINS + 1) - BINS / 2) / MARGINS_PER_UNIT
+    margins = (np.arange(MARGIN_BINS + 1) - MARGIN_BINS / 2) / MARGINS_PER_UNIT
     edges = expit(-margins)
     edges[0] = 1.0
     edges[-1] = 0.0

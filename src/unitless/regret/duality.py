@@ -20,8 +20,14 @@ from unitless import losses
 from unitless.losses import Loss
 from unitless.state import Float
 
-CURVATURE = {losses.SMOOTHED_HINGE: 0.5, losses.HUBER: 0.5, losses.SQUARED: 0.25}
-"""The conjugate of these losses, and with 0 of the others but the logistic, is g y + c g^2."""
+
+def has_known_conjugate(loss: Loss) -> bool:
+    """Whether best comparators can be found and proved; not for softmax and losses from outside.
+
+    >>> has_known_conjugate(losses.get("hinge")), has_known_conjugate(losses.get("softmax"))
+    (True, False)
+    """
+    return loss.conjugate is not None or loss.code in (losses.LOGISTIC, losses.LINEAR)
 
 
 def domain(loss: Loss, y: Float) -> tuple[Float, Float]:
@@ -53,8 +59,8 @@ def conjugate(loss: Loss, y: Float, g: Float) -> Float:
         return np.asarray(xlogy(q, q) + xlogy(1 - q, 1 - q))
     if loss.code == losses.LINEAR:
         return np.zeros_like(y)
-    curvature = CURVATURE.get(loss.code, 0.0)
-    return g * y + curvature * g * g
+    assert loss.conjugate is not None
+    return g * y + loss.conjugate * g * g
 
 
 def lower_bound(

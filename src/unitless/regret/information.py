@@ -19,7 +19,7 @@ from unitless.state import Float
 
 MOST_COLUMNS = 100
 """Of rows that `InformationTest.add` takes: Algorithm 2 takes O(d^2) per pair of rows."""
-CERTAIN = 1e6
+CERTAIN_WEALTH = 1e6
 """When its wealth has reached this, the test stops betting."""
 
 
@@ -78,7 +78,7 @@ class InformationTest:
         """
         if rows.targets is None:
             raise ValueError("the test needs targets: as_rows(X, targets)")
-        if rows.columns > MOST_COLUMNS or self._largest >= CERTAIN:
+        if rows.columns > MOST_COLUMNS or self._largest >= CERTAIN_WEALTH:
             return
         kept = ~np.isnan(rows.targets)
         if rows.weights is not None:
@@ -108,7 +108,7 @@ class InformationTest:
             self._pairs += 1
             self._wealth -= gain
             self._largest = max(self._largest, self._wealth)
-            if self._largest >= CERTAIN:
+            if self._largest >= CERTAIN_WEALTH:
                 break
 
     @property

@@ -25,19 +25,6 @@ def theorem_3(norm: float, T: int, c: float = 1.0) -> float:
     return norm * math.sqrt(T * c / (1 + c))
 
 
-def luo(C: float, d: int, T: int) -> float:
-    """Luo et al. (2016), Theorem 1: regret C sqrt(d T / 2) against some u with |u.x_t| <= C.
-
-    Show each unit vector T / d times and choose the signs of the gradients by fair coins. On
-    average every learner gains 0, and u_i = +-C gains C E|sum of T / d signs|, which is at least
-    C sqrt(T / (2 d)), per coordinate. `T` is at least d.
-
-    >>> luo(1.0, d=8, T=400)
-    40.0
-    """
-    return C * math.sqrt(d * T / 2)
-
-
 def streeter_mcmahan(u: ArrayLike, T: int, wealth: float = 1.0) -> Float:
     """Lemma 1 without its Omega: d = 1, x = 1, any learner whose regret against 0 is <= wealth.
 

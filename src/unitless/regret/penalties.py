@@ -1,4 +1,4 @@
-"""The penalty of section 3, its conjugate, and a sharper penalty to replace it.
+"""The penalty of section 3, and a sharper penalty to replace it.
 
 Kotlowski (2017), equation (2) and Lemma 2. beta is given by its logarithm, because Theorem 2 has
 beta = e^(Gamma / (2 alpha)).
@@ -29,18 +29,6 @@ def penalty(a: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
     log_square = math.log(alpha) + 2 * log_product
     logarithm = np.logaddexp(0.0, log_square)
     return np.asarray(np.abs(a) * np.sqrt(alpha * logarithm))
-
-
-def conjugate_bound(theta: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:
-    """Lemma 2: the conjugate of `penalty` is at most exp(theta^2 / (2 alpha)) / beta.
-
-    The conjugate is at most 0.21895 times that (erratum 15); `lambert` is exact.
-
-    >>> conjugate_bound([0.0, 2.0], alpha=1.2).round(4)
-    array([1.    , 5.2945])
-    """
-    exponent = np.square(theta) / (2 * alpha)
-    return np.exp(exponent - np.asarray(log_beta))
 
 
 def lambert(a: ArrayLike, alpha: float, log_beta: ArrayLike = 0.0) -> Float:

@@ -23,7 +23,7 @@ LARGEST_HESSIAN = 500
 
 def minimised(loss: Loss, Z: Any, y: Float, v: Float) -> tuple[Float, Float]:
     """(w, g): weights that minimise sum v loss(y, Z w), and the derivatives of the loss there."""
-    if loss.code in (losses.HINGE, losses.ABSOLUTE, losses.QUANTILE):
+    if loss.conjugate == 0:  # piecewise linear
         return _by_linear_programme(loss, Z, y, v)
     if loss.code == losses.SQUARED:
         w = _least_squares(Z, y, v)

@@ -20,7 +20,7 @@ Float = NDArray[np.float64]
 OTHERS = ("boosting", "linear")
 """HistGradientBoosting and a scaled linear model, both retrained on all past rows as these grow."""
 EXPONENTS = range(-10, 11, 2)  # of the slider: a feature is multiplied by these powers of two
-PATIENCE = 60
+MAX_SECONDS = 60
 """Seconds after which a rival that is not done is left out."""
 SLIDER_ROWS = 400
 NEAREST = 5
@@ -43,7 +43,7 @@ def units_and_comparison(learner: Learner, rows: Rows) -> Facts:
     others = [name for name in OTHERS if name != learner.name]
     powers = np.exp2(np.random.default_rng(0).integers(-20, 21, rows.columns))
     table = compare(rows, [new], loss=learner.loss, units=powers, regret=False)
-    rivals = compare(rows, others, loss=learner.loss, regret=False, patience=PATIENCE)
+    rivals = compare(rows, others, loss=learner.loss, regret=False, patience=MAX_SECONDS)
     size = float(np.sqrt(np.mean(new.learn(rows) ** 2)))
     moved = None  # a learner that refuses the rows in these units has no entry
     compared = []

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from unitless.uncertainty.drift_search import FIELDS, ROOM, STREAM_FIELDS, STRIDE, search
 
 Float = NDArray[np.float64]
-ROW, SUM_BEFORE, VARIANCE, ROWS, SUM, SQUARES = range(FIELDS)
+FIRST_ROW, SUM_BEFORE, VARIANCE, RUN_ROWS, RUN_SUM, RUN_SQUARES = range(FIELDS)
 FALSE_ALARMS = 1e-5
 """The expected number per row."""
 
@@ -96,7 +96,7 @@ class DriftDetector:
                 return found
             start = self.starts[place]
             rows = int(self.rows[0]) + at
-            before = start[SUM_BEFORE] / start[ROW]
-            now = start[SUM] / start[ROWS]
-            found.append(Drift(rows, rows - int(start[ROWS]) + 1, float(before), float(now)))
+            before = start[SUM_BEFORE] / start[FIRST_ROW]
+            now = start[RUN_SUM] / start[RUN_ROWS]
+            found.append(Drift(rows, rows - int(start[RUN_ROWS]) + 1, float(before), float(now)))
             self._begin()

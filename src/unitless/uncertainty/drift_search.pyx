@@ -6,12 +6,12 @@ from unitless.core.pointers cimport numbers_in
 
 cdef enum:
     EVERY = 8       # rows between two starts, and between two looks
-    MOST = 128
+    MOST_STARTS = 128
     FIRST = 32      # rows before the first start that is tested
     PER_AGE = 4     # kept starts per power of two of their age
 
-cdef double RHO = 16.0          # rows of the variance before, at which bets are best
-cdef double LARGEST = 1e150     # of a loss, so that squares are finite
+cdef double RHO_OF_DRIFT = 16.0          # rows of the variance before, at which bets are best
+cdef double LARGEST_LOSS = 1e150     # of a loss, so that squares are finite
 
 
 cdef struct Start:
@@ -30,7 +30,7 @@ cdef struct Stream:
     double starts       # how many are kept
 
 
-FIELDS, STREAM_FIELDS, STRIDE, ROOM = 6, 4, EVERY, MOST
+FIELDS, STREAM_FIELDS, STRIDE, ROOM = 6, 4, EVERY, MOST_STARTS
 
 
 def search(starts, stream, losses, double alpha, Py_ssize_t at):
@@ -45,7 +45,7 @@ def search(starts, stream, losses, double alpha, Py_ssize_t at):
     with nogil:
         for t in range(at, rows):
             loss = x[t] if x[t] == x[t] else 0.0
-            loss = min(max(loss, -LARGEST), LARGEST)
+            loss = min(max(loss, -LARGEST_LOSS), LARGEST_LOSS)
             if <long long>all.rows % EVERY == 0:
                 begin(own, all)
             for k in range(<Py_ssize_t>all.starts):
@@ -80,7 +80,7 @@ cdef void begin(Start* own, Stream* all) noexcept nogil:
             continue
         own[kept] = own[k]
         kept += 1
-    if kept == MOST:
+    if kept == MOST_STARTS:
         kept -= 1
     own[kept].row = all.rows
     own[kept].sum_before = all.sum
@@ -141,7 +141,7 @@ cdef double excess_of(const Start* start, double nats) noexcept nogil:
     moved = pairs * (start.sum / start.rows - before)
     spread = start.squares - before * (2 * start.sum - start.rows * before)
     spread = pairs * (2 * start.variance + max(spread, 0.0) / start.rows) / 3
-    rho = RHO * start.variance
+    rho = RHO_OF_DRIFT * start.variance
     log_wealth = moved * moved / (2 * (spread + rho)) - log(spread / rho + 1) / 2
     if log_wealth <= nats:
         return 0.0

@@ -165,7 +165,7 @@ class Intervals(Stateful):
         return made[:, :, 0] if len(self.coverages) == 1 else made
 
     def chosen(self, found: Float | Bool, coverage: float | None) -> Float | Bool:
-        """Those of one declared coverage, or of all."""
+        """The intervals or sets of one declared coverage, or of all."""
         self.refuse_undeclared(coverage)
         if coverage is None or len(self.coverages) == 1:
             return found

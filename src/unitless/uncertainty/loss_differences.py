@@ -28,7 +28,7 @@ Float = NDArray[np.float64]
 FIRST = 32
 """Differences that set the unit."""
 RHO = 32.0
-LARGEST = 1e150  # of a difference, so that squares are finite
+LARGEST_DIFFERENCE = 1e150  # of a difference, so that squares are finite
 ROWS, WEIGHT, WEIGHT2, SUM, SUM2, SQUARES = range(6)
 """The fields of `LossDifference.sums`: rows, and sums of v, v^2, v d, v^2 d and v^2 d^2."""
 
@@ -64,7 +64,7 @@ class LossDifference:
     def add(self, differences: Float, weights: Float | None = None) -> None:
         """Take in more rows; those of weight 0 only count as rows."""
         v = np.ones(len(differences)) if weights is None else np.asarray(weights, dtype=float)
-        d = np.clip(np.nan_to_num(differences), -LARGEST, LARGEST)
+        d = np.clip(np.nan_to_num(differences), -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
         numbers = self.state[3] + 1 + np.arange(len(d))
         self.state[3] += len(d)
         kept = v > 0
@@ -108,7 +108,7 @@ class LossDifference:
                 end = mean + side * beyond
                 about = max(squares - 2 * end * total2 + end**2 * weight2, 0.0)
                 beyond, before = float(self._bound(np.array([about]))[0]) / weight, beyond
-                if not math.isfinite(beyond) or beyond > LARGEST:
+                if not math.isfinite(beyond) or beyond > LARGEST_DIFFERENCE:
                     beyond = math.inf
                     break
                 if abs(beyond - before) <= 1e-9 * beyond:

@@ -19,7 +19,7 @@ from unitless.regret.adversaries.game import Game, trial
 from unitless.regret.lower_bounds import theorem_3 as lower_bound
 from unitless.state import Float
 
-DOUBLINGS = 35
+EXACT_DOUBLINGS = 35
 """S may grow by 2^35 in each of d - 1 directions before h'S^-1 h is wrong in the ninth digit."""
 
 
@@ -31,7 +31,7 @@ def longest(d: int, c: float = 1.0) -> int:
     >>> longest(2), longest(5), longest(5, c=3.0)
     (35, 140, 70)
     """
-    doublings = DOUBLINGS * (d - 1)
+    doublings = EXACT_DOUBLINGS * (d - 1)
     return max(d, int(doublings / math.log2(1 + c)))
 
 
@@ -81,12 +81,12 @@ def _refuse(d: int, T: int, c: float, norm: float) -> None:
     limit = longest(d, c)
     if limit < T:
         doublings = T * math.log2(1 + c)
-        enough = min(T, 1 + math.ceil(doublings / DOUBLINGS))
+        enough = min(T, 1 + math.ceil(doublings / EXACT_DOUBLINGS))
         raise ValueError(
             f"T = {T} is beyond {limit}, the most in {d} dimensions: each trial multiplies det S "
-            f"by 1 + c = {1 + c:g}, and past {DOUBLINGS} doublings in each of d - 1 directions x "
-            f"cannot be shown precisely enough; use d >= {enough}, a smaller c, or the "
-            "no_growth adversary, which takes any T"
+            f"by 1 + c = {1 + c:g}, and past {EXACT_DOUBLINGS} doublings in each of d - 1 "
+            f"directions x cannot be shown precisely enough; use d >= {enough}, a smaller c, or "
+            "the no_growth adversary, which takes any T"
         )
 
 

@@ -9,14 +9,14 @@ sum v loss*(y, lambda g) as a function of lambda:
   over each of 64 bins of the margin y p, from the sum of v and of v q per bin.
 - all other losses: lambda sum v g y + lambda^2 c sum v g^2, where c depends on the loss.
 
-Learners keep them as an array of one record, which slopes.pxd fills in.
+Learners keep them as an array of one record, which damped_sums.pxd fills in.
 """
 
 import numpy as np
 
 from unitless.state import Field
 
-BINS = 64
+MARGIN_BINS = 64
 MARGINS_PER_UNIT = 4
 RECORD = np.dtype(
     [
@@ -26,12 +26,12 @@ RECORD = np.dtype(
         ("size", "d"),
         ("gy", "d"),
         ("gg", "d"),
-        ("count", f"{BINS}d"),
-        ("slope", f"{BINS}d"),
+        ("count", f"{MARGIN_BINS}d"),
+        ("slope", f"{MARGIN_BINS}d"),
     ]
 )
-SLOPES = Field(
-    "slopes",
+DAMPED_SUMS = Field(
+    "damped_sums",
     "1",
     "sums for certificates with damped slopes; not finite after losses beyond float64",
     (1,),

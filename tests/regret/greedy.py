@@ -5,28 +5,13 @@ sum g p + B sum |h_i| / s_i for |u_i| s_i <= B, or sum g p + B |h|_{S^+} for |u|
 No lower bound holds for it; tests use it to search for violations of the theorems.
 """
 
-from typing import Literal
-
 import numpy as np
-from numpy.typing import ArrayLike
 
-from unitless.core.learner import Learner
 from unitless.regret.adversaries.game import Game, trial
-from unitless.state import Float
 
 
-def greedy(
-    learner: Learner, X: ArrayLike, *, B: float = 1.0, ball: Literal["box", "S"] = "box"
-) -> Game:
-    """Show the rows of X in order, each time with the worse of g = -1 and g = +1.
-
-    >>> from unitless.regret.adversaries import opponent
-    >>> X = np.random.default_rng(0).standard_normal((50, 3))
-    >>> game = greedy(opponent("coordinate"), X)
-    >>> round(game.regret, 3)
-    5.476
-    """
-    X = np.asarray(X, dtype=np.float64)
+def greedy(learner, X, *, B=1.0, ball="box"):
+    """Show the rows of X in order, each time with the worse of g = -1 and g = +1."""
     worst = _worst_in_box if ball == "box" else _worst_in_ellipsoid
     g = np.empty(len(X))
     p = np.empty(len(X))
@@ -42,15 +27,15 @@ def greedy(
     return Game(learner.name, X, g, p, u, None)
 
 
-def _worst_in_box(X: Float, g: Float) -> Float:
+def _worst_in_box(X, g):
     """The u with |u_i| s_i <= 1 and the largest h.u: sign(h_i) / s_i."""
     s = np.linalg.norm(X, axis=0)
     h = -g @ X
     return np.divide(np.sign(h), s, out=np.zeros_like(s), where=s > 0)
 
 
-def _worst_in_ellipsoid(X: Float, g: Float) -> Float:
+def _worst_in_ellipsoid(X, g):
     """The u with |u|_S <= 1 and the largest h.u: S^+ h, scaled."""
     u = np.linalg.lstsq(X, -g, rcond=None)[0]
     norm = np.linalg.norm(X @ u)
-    return np.asarray(u / (norm or 1.0))
+    return u / (norm or 1.0)
