@@ -4,7 +4,10 @@
     python benchmarks/long.py lightgbm            run LightGBM, retrained at every 30 % growth
     python benchmarks/long.py arf                 run CapyMOA's forest, where its time allows
     python benchmarks/long.py blend RandomTree    run a learner on these streams only
-    python benchmarks/long.py --write             write the table and the picture of measurements.md
+    python benchmarks/long.py --write             write the tables and the picture of measurements.md
+
+With `--name before` and another version of the package installed, the scores of that version are
+stored beside those of the present one.
 
 Every prediction is made before its label. Scores are log loss and, in regression, squared error
 over the variance of the targets. A learner runs in one thread; its CPU time covers the whole
@@ -34,6 +37,8 @@ RESULTS = HERE / "results" / "long.json"
 MADE = HERE.parent / "build" / "long"
 ROWS = 300_000
 LENGTHS = (1_000, 10_000, 100_000)
+KEYS = (*map(str, LENGTHS), "all", "last half")
+PICTURE = HERE.parent / "docs" / "explanation" / "long-streams.svg"
 WRONG = 0.1
 """The share of labels that are replaced by another class."""
 
@@ -132,7 +137,7 @@ def by_length(loss: np.ndarray) -> dict[str, float]:
     return found | {"all": float(loss.mean()), "last half": float(loss[len(loss) // 2 :].mean())}
 
 
-def run(learner: str, names: Iterable[str]) -> None:
+def run(learner: str, names: Iterable[str], name_of_results: str) -> None:
     """Run a learner on streams, and store its scores after each."""
     package, predict = RIVALS[learner]
     for name in names:
@@ -147,20 +152,96 @@ def run(learner: str, names: Iterable[str]) -> None:
         loss = losses(stream, p)
         found: dict[str, Any] = {"rows": len(loss), "columns": stream.X.shape[1]}
         found |= {"task": stream.task, "seconds": round(seconds, 1)} | by_length(loss)
-        print(f"{learner} {name}: {json.dumps(found)}", flush=True)
+        print(f"{name_of_results} {name}: {json.dumps(found)}", flush=True)
         kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         about = {"package": package, "version": version(package), "date": str(date.today())}
-        kept.setdefault(learner, {"streams": {}}).update(about)
-        kept[learner]["streams"][name] = found
+        own = kept.setdefault(name_of_results, {"streams": {}})
+        own.update(about)
+        own["streams"][name] = found
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
-        import os  # EXPERIMENT
-        if os.environ.get("KEEP_ROWS"):
-            np.save(f"{os.environ['KEEP_ROWS']}/{learner}-{name}.npy", loss)
+
+
+# Tables and picture
+
+
+def mean(ratios: list[float]) -> float:
+    """Return a geometric mean."""
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def markdown(kept: dict[str, Any]) -> str:
+    """Return the tables: ratios to LightGBM by length, and CPU times."""
+    ours, theirs = kept["blend"]["streams"], kept["lightgbm"]["streams"]
+    before, forest = kept.get("before", {}), kept.get("arf", {})
+    older, forests = before.get("streams", {}), forest.get("streams", {})
+    head = ["stream", "task", "n", "d", *(f"first {n:,}" for n in LENGTHS), "all", "last half"]
+    head += ["last half before", "its loss", "ARF's loss"]
+    rows, times = [], []
+    of_task: dict[str, list[float]] = {}
+    for name in (name for name in STREAMS if name in ours):
+        own, other, old = ours[name], theirs[name], older.get(name)
+        ratios = [own[key] / other[key] for key in KEYS]
+        of_task.setdefault(own["task"], []).append(ratios[-1])
+        cells = [name, own["task"], str(own["rows"]), str(own["columns"])]
+        cells += [f"{ratio:.3f}" for ratio in ratios]
+        cells += [f"{old['last half'] / other['last half']:.3f}" if old else ""]
+        cells += [f"{own['last half']:.5f}"]
+        cells += [f"{forests[name]['last half']:.5f}" if name in forests else "stopped"]
+        rows.append(cells)
+        seconds = [own["seconds"], other["seconds"], old["seconds"] if old else np.nan]
+        times.append([name, *(f"{spent:.1f}" for spent in seconds)])
+        times[-1] += [f"{seconds[0] / seconds[1]:.2f}", f"{seconds[0] / seconds[2]:.2f}"]
+    means = [
+        [task, str(len(own)), f"{mean(own):.3f}", f"{max(own):.3f}"]
+        for task, own in of_task.items()
+    ]
+    note = f"Measured on {kept['blend']['date']}, LightGBM {kept['lightgbm']['version']}."
+    return "\n\n".join(
+        [
+            in_markdown(["task", "streams", "last half: geometric mean", "worst"], means),
+            note,
+            in_markdown(head, rows),
+            "CPU seconds for the whole stream, in one thread:",
+            in_markdown(
+                ["stream", "Blend", "LightGBM", "Blend before", "over LightGBM", "over before"],
+                times,
+            ),
+        ]
+    )
+
+
+def draw(kept: dict[str, Any]) -> None:
+    """Draw our loss over LightGBM's by length of the stream."""
+    import matplotlib.pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "long"
+    figure, axes = plt.subplots(figsize=(7, 4))
+    ours, theirs = kept["blend"]["streams"], kept["lightgbm"]["streams"]
+    for name in (name for name in STREAMS if name in ours):
+        ratios = [ours[name][key] / theirs[name][key] for key in KEYS]
+        axes.plot(range(len(KEYS)), ratios, marker="o", markersize=3, label=name)
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_yscale("log")
+    axes.set_yticks([0.25, 0.5, 1, 2], ["0.25", "0.5", "1", "2"])
+    axes.set_ylim(0.2, 3.2)
+    labels = [*(f"first\n{n:,}" for n in LENGTHS), "all\nrows", "last\nhalf"]
+    axes.set_xticks(range(len(KEYS)), labels)
+    axes.set_ylabel("loss of the Blend / loss of LightGBM")
+    axes.legend(fontsize=7, ncols=2)
+    figure.tight_layout()
+    figure.savefig(PICTURE, metadata={"Date": None})
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("learner", nargs="?", default="blend", choices=sorted(RIVALS))
     parser.add_argument("streams", nargs="*", metavar="STREAM")
+    parser.add_argument("--name", help="store the scores under this name, such as 'before'")
+    parser.add_argument("--write", action="store_true", help="write table and picture only")
     given = parser.parse_args()
-    run(given.learner, given.streams or STREAMS)
+    if given.write:
+        results = json.loads(RESULTS.read_text())
+        write_between("long", markdown(results))
+        draw(results)
+    else:
+        run(given.learner, given.streams or STREAMS, given.name or given.learner)

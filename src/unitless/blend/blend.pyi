@@ -19,6 +19,7 @@ class Blend(Learner):
     grouped_slopes: GroupedSlopes | None
     recent: RecentLabels
     delay: int
+    max_memory: float
     fresh_members: list[Expert]
     followers: list[Learner | None]
     fresh_mixture: Mixture
@@ -31,6 +32,7 @@ class Blend(Learner):
         intercept: bool = True,
         classes: int = 0,
         delay: int = 0,
+        max_memory: float = 256.0,
     ) -> None: ...
     def in_regime(self, regime: int) -> Blend: ...
     def mixture_weights(self, fresh: bool = False) -> dict[str, float]: ...

@@ -52,7 +52,7 @@ from unitless.core.losses cimport (
 from unitless.core.row cimport Row, RowReader, fill_slots, slots_of
 
 from unitless.blend import explaining
-from unitless.blend.experts import ANSWER, BY_VIEWS, TREES_ON_PAST, followers
+from unitless.blend.experts import ANSWER, BY_VIEWS, MAX_MEMORY, TREES_ON_PAST, followers
 from unitless.blend.grouped_slopes import FORECASTER
 from unitless.blend.hedge import HedgeMixture
 from unitless.blend.logistic import LogisticMixture
@@ -120,6 +120,9 @@ cdef class Blend(Learner):
     delay : int
         How many rows later a label arrives than it would if it were known before the next row is
         predicted. The past that predictions use is then that much older, in learning as in use.
+    max_memory : float
+        The megabytes that the model may take for what grows with the number of rows: the rows that
+        histogram trees are grown from. Everything else depends on the number of columns only.
 
     Examples
     --------
@@ -161,6 +164,7 @@ cdef class Blend(Learner):
             Argument("intercept", Argument.KEYWORD_ONLY, default=True),
             Argument("classes", Argument.KEYWORD_ONLY, default=0),
             Argument("delay", Argument.KEYWORD_ONLY, default=0),
+            Argument("max_memory", Argument.KEYWORD_ONLY, default=MAX_MEMORY),
         ]
     )
 
@@ -175,6 +179,7 @@ cdef class Blend(Learner):
     cdef readonly GroupedSlopes grouped_slopes   # or None
     cdef readonly RecentLabels recent
     cdef readonly Py_ssize_t delay
+    cdef readonly double max_memory         # megabytes
     cdef readonly list fresh_members        # what each follower is
     cdef readonly list followers            # learners; None where there is none or it left
     cdef readonly Mixture fresh_mixture
@@ -202,8 +207,18 @@ cdef class Blend(Learner):
     cdef Array scores                       # by expert, place and class
     cdef Array targets                      # by place, scaled
 
-    def __init__(self, loss="logistic", *, views="all", intercept=True, classes=0, delay=0):
+    def __init__(
+        self,
+        loss="logistic",
+        *,
+        views="all",
+        intercept=True,
+        classes=0,
+        delay=0,
+        max_memory=MAX_MEMORY,
+    ):
         self.views = views
+        self.max_memory = float(max_memory)
         if not 0 <= delay < 2**31 or delay != int(delay):
             raise ValueError(f"delay = {delay}: a number of rows is a whole number >= 0")
         self.delay = int(delay)
@@ -215,7 +230,7 @@ cdef class Blend(Learner):
             )
         if views not in BY_VIEWS[self.code]:
             raise ValueError(f"views = {views!r}: choose 'all', 'smooth' or 'linear'")
-        self.members = list(BY_VIEWS[self.code][views])
+        self.members = [each.within(self.max_memory) for each in BY_VIEWS[self.code][views]]
         several = {"classes": classes} if classes else {}
         self.experts = [
             member.make(loss=self.loss, intercept=self.intercept, **several)

@@ -45,6 +45,12 @@ class Expert(NamedTuple):
     """Whether its weights follow recent targets: it leaves the answer without recent labels once
     the past pays."""
 
+    def within(self, megabytes: float) -> "Expert":
+        """The same expert; one that stores rows may take so much memory for them."""
+        if self.kind is not HistogramTrees:
+            return self
+        return self._replace(parameters={**self.parameters, "max_memory": megabytes})
+
     def make(self, loss: Loss, *, intercept: bool, classes: int = 0) -> Learner:
         """A fresh learner of this kind, for the loss of the Blend unless it has its own."""
         assert self.kind is not None
@@ -53,6 +59,9 @@ class Expert(NamedTuple):
             return with_classes(self.kind, classes, **settings)
         return self.kind(**{"loss": loss, **settings})
 
+
+MAX_MEMORY = 256.0
+"""The megabytes that a model may take for what grows with the number of rows."""
 
 GUARANTEES = [
     Expert("Algorithm 1", "raw", Coordinate, role="guarantee"),

@@ -71,7 +71,26 @@ def _facts(path: str, model: Any) -> dict[str, object]:
         "source": model.file.source,
         "rows": model.rows,
         "features": len(model.feature_names()),
+        "memory": _memory(model.learner),
     }
+
+
+def _memory(learner: Any) -> str:
+    """Return how much memory the state takes and, if it grows with the rows, its limit.
+
+    >>> from unitless.learners import Blend, Coordinate
+    >>> _memory(Coordinate())
+    '0.0 MB'
+    >>> _memory(Blend(max_memory=64)).partition("; ")[2]
+    'stored rows take at most 64 MB (max_memory)'
+    """
+    from unitless.state import remembered
+
+    arrays, _ = remembered(learner)
+    size = f"{sum(array.nbytes for array in arrays.values()) / 1e6:.1f} MB"
+    limit = getattr(learner, "max_memory", None)
+    grows = limit is not None and getattr(learner, "views", "all") == "all"
+    return f"{size}; stored rows take at most {limit:g} MB (max_memory)" if grows else size
 
 
 def _coefficients(model: Any) -> dict[str, object]:
