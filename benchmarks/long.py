@@ -4,7 +4,7 @@
     python benchmarks/long.py lightgbm            run LightGBM, retrained at every 30 % growth
     python benchmarks/long.py arf                 run CapyMOA's forest, where its time allows
     python benchmarks/long.py blend RandomTree    run a learner on these streams only
-    python benchmarks/long.py --write             write the tables and the picture of measurements.md
+    python benchmarks/long.py --write             write tables and picture of measurements.md
 
 With `--name before` and another version of the package installed, the scores of that version are
 stored beside those of the present one.
@@ -38,6 +38,7 @@ MADE = HERE.parent / "build" / "long"
 ROWS = 300_000
 LENGTHS = (1_000, 10_000, 100_000)
 KEYS = (*map(str, LENGTHS), "all", "last half")
+TIMES = ["stream", "Blend", "LightGBM", "Blend before", "over LightGBM", "over before"]
 PICTURE = HERE.parent / "docs" / "explanation" / "long-streams.svg"
 WRONG = 0.1
 """The share of labels that are replaced by another class."""

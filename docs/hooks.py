@@ -39,6 +39,7 @@ GALLERY = (
     "drifting_stream",
     "honest_intervals",
     "views",
+    "growing_trees",
     "late_labels",
     "decisions",
     "csv_bigger_than_memory",
