@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from unitless import learners
 from unitless.encoders import FrameEncoder
 from unitless.encoders.dataframes import opened
 from unitless.encoders.dict_encoder import NUMBERS
@@ -32,9 +33,14 @@ def is_one(contexts: Contexts) -> bool:
     return np.ndim(contexts) == 1 and not hasattr(contexts, "tocsr")
 
 
+MEGABYTES_PER_ACTION = 32.0
+"""Of the rows that each regressor may store: a bandit can have many actions."""
+
+
 def new_model() -> Model:
     """A regression of rewards by the Blend, without a sample of its rows."""
-    return Model("regression", make_learner("blend", "squared"), reservoir=Reservoir(0))
+    learner = learners.get("blend")("squared", max_memory=MEGABYTES_PER_ACTION)
+    return Model("regression", learner, reservoir=Reservoir(0))
 
 
 def prepare(encoding: Model, contexts: Contexts) -> None:
