@@ -13,7 +13,13 @@ from unitless.state import Component, Damaged, Field, remembered, restore
 
 DERIVED = {"records"}
 """Attributes that hold the declared fields themselves."""
-FIXED = {"Arow": {"a"}, "Posterior": {"strength"}, "Zero": {"alpha", "wealth"}}
+FIXED = {
+    "Arow": {"a"},
+    "Blend": {"max_memory"},
+    "LinearBlend": {"max_memory"},
+    "Posterior": {"strength"},
+    "Zero": {"alpha", "wealth"},
+}
 """Numbers that follow from the parameters of a learner, by class."""
 
 

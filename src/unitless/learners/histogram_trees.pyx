@@ -78,7 +78,7 @@ cdef double TREES_PER_CUBE_ROOT = 1.6
 cdef double LEAVES_PER_SQUARE_ROOT = 0.4
 cdef double TOTAL_RATE = 12.0       # of a forest: about the largest logit of separable rows
 cdef double TOTAL_RATE_SQUARED = 7.0
-cdef double MAX_RATE = 0.3
+cdef double MAX_TREE_RATE = 0.3
 cdef double MAX_STEP = 4.0          # by which a tree may change a logit, before the rate
 cdef double LEAST_CURVATURE = 1e-12 # of a logit: below it, 1 - q is no number but rounding
 cdef double BY_ERROR = 0.5          # the part of a row's chance to stay that follows its error
@@ -669,7 +669,7 @@ cdef class HistogramTrees(Learner):
         """What a leaf adds to the score of each class."""
         cdef Py_ssize_t classes = self.classes
         cdef double total = TOTAL_RATE_SQUARED if self.code == SQUARED else TOTAL_RATE
-        cdef double rate = min(total / self.planned, MAX_RATE)
+        cdef double rate = min(total / self.planned, MAX_TREE_RATE)
         cdef double* E = self.totals.at
         cdef double* H = E + classes
         cdef Py_ssize_t c
