@@ -34,7 +34,8 @@ easy to predict make room for them.
 Each column is stored in a unit of its own, the power of two of its first value, and cuts lie
 between its values, so a change of units changes no comparison. Values beyond 2^126 in that unit
 count as 2^126. A missing value goes to the right. Columns are numbered in the order in which they
-were first nonzero. Before the first forest is in use, the score is 0.
+were first nonzero. Before the first forest is in use, the score is 0 (with the squared loss, the
+number nearest to 0 between the lowest and the highest target so far).
 """
 
 import numpy as np
@@ -89,6 +90,8 @@ cdef double MAX_STORED = 2.0**126   # of a 32-bit number
 cdef float BEYOND_ALL = 2.0**127    # a threshold that only missing values exceed
 cdef double MAX_WEIGHT = 2.0**200   # of a row, so that sums stay within float64
 cdef double MAX_TARGET = 2.0**240   # limit of targets, as in unitless.core.learner
+cdef double LEAST_OWN_UNIT = 2.0**-1000     # of a column, so that it is a normal number
+cdef double MOST_OWN_UNIT = 2.0**1000
 
 
 cdef struct Label:
@@ -309,8 +312,8 @@ cdef class HistogramTrees(Learner):
     cdef int update(self, const Row* row, double y) except -1 nogil:
         cdef double error
         y = clipped(y, MAX_TARGET)
-        self.see_columns(row)
         error = self.error_of(self.own_score.at, y)
+        self.see_columns(row)  # rows may leave for a new column, and are then scored
         self.mean_error += (error - self.mean_error) * max(1.0 / (self.t + 1), FORGETTING)
         self.store(y, min(row.weight, MAX_WEIGHT), self.chance_of(error))
         self.lowest = min(self.lowest, y) if self.t > 0 else y
@@ -460,9 +463,10 @@ cdef class HistogramTrees(Learner):
         labels = np.array(self.labels)
         y, v = labels["y"], labels["weight"] / labels["chance"]
         if self.code == SQUARED:
-            return (v / v.sum()) @ y
+            return (v / v.sum() * y).sum()
         classes = y if self.code == SOFTMAX else y > 0
-        totals = np.bincount(classes.astype(int), v, max(self.classes, 2)) + 0.5 * v.mean()
+        known = self.classes if self.code == SOFTMAX else 2
+        totals = np.bincount(classes.astype(int), v, known) + 0.5 * v.mean()
         logits = np.log(totals / totals.sum())
         return logits - logits.mean() if self.code == SOFTMAX else logits[1] - logits[0]
 
@@ -487,7 +491,7 @@ cdef class HistogramTrees(Learner):
         cdef double noise
         self.prepare_rows()
         self.choose_columns()
-        if self.grower.chosen.size == 0:
+        if self.grower.chosen.size == 0 or self.stored == 0:
             self.next.plant(self.next.add_tree(1))
             return 0
         noise = self.find_slopes()
@@ -768,7 +772,6 @@ cdef class HistogramTrees(Learner):
         elif self.code != SQUARED:
             need((np.abs(y) == 1).all(), "a label is not a class")
         if self.planned > 0:
-            need(stored > 0, "a forest is grown without rows")
             need(self.begun > 0, "a forest is grown that was not begun")
             need(self.planned <= _trees_for(self.t), "too many trees are planned")
             need(1 <= self.most_leaves <= _leaves_for(self.t), "too many leaves are planned")
@@ -785,8 +788,11 @@ cdef class HistogramTrees(Learner):
         self._find_first_cuts()
 
     def _rescale(self, columns, factors):
+        # A column that was so small that its unit would be infinite keeps no digit anyway.
         own = np.asarray(self.own_unit)
-        own[columns] /= factors
+        with np.errstate(over="ignore", under="ignore"):
+            moved = own[columns] / factors
+        own[columns] = np.copysign(np.clip(np.abs(moved), LEAST_OWN_UNIT, MOST_OWN_UNIT), moved)
 
     def _seen(self):
         return np.append(True, np.array(self.number) > 0)
