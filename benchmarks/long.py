@@ -25,7 +25,6 @@ import timing  # noqa: F401  (one thread; before NumPy)
 
 import numpy as np  # isort: skip
 from data import SHARED, stored
-from quality import in_markdown, write_between
 from rivals import RIVALS
 from streams import Stream, as_stream
 
@@ -154,6 +153,7 @@ def run(learner: str, names: Iterable[str]) -> None:
         kept[learner]["streams"][name] = found
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
         import os  # EXPERIMENT
+
         if os.environ.get("KEEP_ROWS"):
             np.save(f"{os.environ['KEEP_ROWS']}/{learner}-{name}.npy", loss)
 

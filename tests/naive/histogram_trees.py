@@ -102,7 +102,7 @@ class HistogramTrees:
         self.begun, self.paid = 0, {}
         self.share, self.mean_error = 1.0, 0.0
         self.low = self.high = 0.0
-        self.used, self.halvings = [], 0  # what the tests ask for
+        self.used, self.halvings, self.halved_for_columns = [], 0, 0  # what the tests ask for
 
     def learn(self, x, y, v=1.0):
         """Returns the score that was made before the target was used."""
@@ -125,7 +125,9 @@ class HistogramTrees:
         self.paid |= dict.fromkeys(new, 0.0)
         if 1 + len(self.order) > self.width:
             self.width = max(1 + len(self.order), self.width + self.width // 4)
+            before = self.halvings
             self.make_room()
+            self.halved_for_columns += self.halvings - before
         self.mean_error += (error - self.mean_error) * max(1 / (self.t + 1), 2**-12)
         chance = self.chance(error)
         if share_of(hashed(self.t, int(1 / self.share), 77)) < chance:
