@@ -31,6 +31,8 @@ CLASSES = 3
 COLUMNS = 6
 ROWS = 300
 NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.5, 2.0**31, 2.0**53, 2.0**63)
+SETTINGS = {"histogram_trees": {"first": 125}}
+"""Parameters with which a few hundred rows reach all that a learner does."""
 PARTS = ("experts.", "learners.", "followers.")
 """Learners inside others, whose indices and counts are tried with the learner alone."""
 OF_EVERY_LOSS = ("features.", "shown.", "pairs.")
@@ -43,7 +45,8 @@ WHOLES = (-(2**63), -(2**31), -2, 2**31 - 1, 2**31, 2**40, 2**53)
 def make(name, loss):
     """A learner with that loss; ValueError if it does not take it."""
     kind = learners.get(name)
-    return with_classes(kind, CLASSES) if loss == "softmax" else kind(loss)
+    given = SETTINGS.get(name, {})
+    return with_classes(kind, CLASSES, **given) if loss == "softmax" else kind(loss, **given)
 
 
 def pairs():

@@ -16,7 +16,7 @@ from unitless.learners import REGISTRY
 
 pytestmark = pytest.mark.forged
 FORGING = Path(__file__).with_name("forging.py")
-EVERY = {"blend": 200, "linear_blend": 1000, "boosted_trees": 20}
+EVERY = {"blend": 200, "linear_blend": 1000, "boosted_trees": 20, "histogram_trees": 20}
 """Of learners with many arrays, every so many of the forgeries are tried, else every tenth.
 Indices and counts are all tried, but for the linear Blend, which has no part of its own."""
 

@@ -15,6 +15,7 @@ from laws.streams import (
     SILENT,
     accepts,
     anyone,
+    classifier,
     close,
     each_form,
     each_learner_where,
@@ -24,7 +25,6 @@ from laws.streams import (
     tame,
 )
 from unitless.learners import get
-from unitless.learners.one_vs_rest import with_classes
 from unitless.rows import as_rows
 
 
@@ -34,11 +34,6 @@ def has_classes(name):
 
 
 each_classifier = each_learner_where(has_classes)
-
-
-def classifier(name, classes=3):
-    """A fresh one."""
-    return with_classes(get(name), classes)
 
 
 @each_classifier

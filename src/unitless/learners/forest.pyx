@@ -106,10 +106,10 @@ cdef class Forest(Stateful):
     cdef Py_ssize_t add_tree(self, Py_ssize_t nodes) except -1 nogil:
         """Make room for one more tree; returns its first node."""
         cdef Py_ssize_t first = self.nodes.size
+        self.values.resize((first + nodes) * self.classes)
+        self.nodes.resize(first + nodes)
         self.roots.resize(self.roots.size + 1)
         (<int*>self.roots.at)[self.roots.size - 1] = <int>first
-        self.nodes.resize(first + nodes)
-        self.values.resize((first + nodes) * self.classes)
         return first
 
     cdef void plant(self, Py_ssize_t node) noexcept nogil:

@@ -34,7 +34,8 @@ easy to predict make room for them.
 Each column is stored in a unit of its own, the power of two of its first value, and cuts lie
 between its values, so a change of units changes no comparison. Values beyond 2^126 in that unit
 count as 2^126. A missing value goes to the right. Columns are numbered in the order in which they
-were first nonzero. Before the first forest is in use, the score is 0.
+were first nonzero. Before the first forest is in use, the score is 0 (with the squared loss, the
+number nearest to 0 between the lowest and the highest target so far).
 """
 
 import numpy as np
@@ -89,6 +90,8 @@ cdef double MAX_STORED = 2.0**126   # of a 32-bit number
 cdef float BEYOND_ALL = 2.0**127    # a threshold that only missing values exceed
 cdef double MAX_WEIGHT = 2.0**200   # of a row, so that sums stay within float64
 cdef double MAX_TARGET = 2.0**240   # limit of targets, as in unitless.core.learner
+cdef double LEAST_OWN_UNIT = 2.0**-1000     # of a column, so that it is a normal number
+cdef double MOST_OWN_UNIT = 2.0**1000
 
 
 cdef struct Label:
@@ -183,11 +186,11 @@ cdef class HistogramTrees(Learner):
         Field("number", "1", "of each column, in order of appearance; 0: none", ("columns",), 0),
         Field("own_unit", "1/x_j", "by which values of a column are multiplied", ("columns",)),
         count("width", "numbers of a stored row", 2.0**31 - 1),
-        Field("rows", "x_j", "stored rows, padded", ("stored width",), may_be_nan=True),
+        Field("rows", "x_j", "stored rows, padded", may_be_nan=True),
         Field("labels", "y", "their targets, sample weights and chances to be kept", ("stored",)),
         Field("share", "1", "of rows with the mean error that are kept", low=0, high=1),
         Field("mean_error", "z", "mean error of recent rows", low=0),
-        count("begun", "rows learned when the next forest was begun", "trials"),
+        count("begun", "rows learned when the next forest was begun"),
         count("planned", "trees of the next forest; 0: none is being grown", 2.0**31 - 1),
         count("most_leaves", "leaves of each of its trees", 2.0**31 - 1),
         Field("cuts", "x_j", "the last value of each bin, column by column", ("cuts",)),
@@ -309,8 +312,8 @@ cdef class HistogramTrees(Learner):
     cdef int update(self, const Row* row, double y) except -1 nogil:
         cdef double error
         y = clipped(y, MAX_TARGET)
-        self.see_columns(row)
         error = self.error_of(self.own_score.at, y)
+        self.see_columns(row)  # rows may leave for a new column, and are then scored
         self.mean_error += (error - self.mean_error) * max(1.0 / (self.t + 1), FORGETTING)
         self.store(y, min(row.weight, MAX_WEIGHT), self.chance_of(error))
         self.lowest = min(self.lowest, y) if self.t > 0 else y
@@ -351,32 +354,36 @@ cdef class HistogramTrees(Learner):
         """Columns that are nonzero for the first time get a number and a unit."""
         cdef int* number = <int*>self.number.at
         cdef double* own = self.own_unit.at
+        cdef Py_ssize_t known = self.known
         cdef Py_ssize_t k, j
         cdef double x
-        cdef bint is_new = False
         for k in range(row.n):
+            j = row.ids[k] if row.ids != NULL else k
+            x = row.values[k]
+            known += number[j] == 0 and x == x and x != 0
+        if known == self.known:
+            return 0
+        self.row.resize(FIRST_COLUMN + known)
+        self.paid.resize(known)
+        if FIRST_COLUMN + known > self.per_row:
+            self.widen(known)
+        for k in range(row.n):  # numbers come last, when there is room for all that they point to
             j = row.ids[k] if row.ids != NULL else k
             x = row.values[k]
             if number[j] == 0 and x == x and x != 0:
                 self.known += 1
                 number[j] = <int>self.known
                 own[j] *= unit_of(x)
-                is_new = True
-        if is_new:
-            self.row.resize(FIRST_COLUMN + self.known)
-            self.paid.resize(self.known)
-            if FIRST_COLUMN + self.known > self.per_row:
-                self.widen()
-            self.load_row(row)
+        self.load_row(row)
         return 0
 
-    cdef int widen(self) except -1 nogil:
+    cdef int widen(self, Py_ssize_t known) except -1 nogil:
         """Make room for more columns in stored rows; they were 0 so far."""
         cdef Py_ssize_t old = self.per_row
-        cdef Py_ssize_t width = max(FIRST_COLUMN + self.known, old + old // 4)
+        cdef Py_ssize_t width = max(FIRST_COLUMN + known, old + old // 4)
         cdef float* at
         cdef Py_ssize_t r
-        self.make_room(width)
+        self.make_room(width, known)
         self.rows.resize(self.stored * width)
         at = <float*>self.rows.at
         for r in range(self.stored - 1, -1, -1):  # rows move apart, the last one first
@@ -391,10 +398,10 @@ cdef class HistogramTrees(Learner):
         cdef float* own
         if drawn(<long long>self.t, self.share) >= chance:
             return 0
-        self.make_room(self.per_row)
+        self.make_room(self.per_row, self.known)
+        self.rows.resize((self.stored + 1) * self.per_row)
+        self.labels.resize(self.stored + 1)
         self.stored += 1
-        self.rows.resize(self.stored * self.per_row)
-        self.labels.resize(self.stored)
         own = <float*>self.rows.at + (self.stored - 1) * self.per_row
         memset(own, 0, self.per_row * sizeof(float))
         memcpy(own, self.row.at, self.row.size * sizeof(float))
@@ -404,9 +411,9 @@ cdef class HistogramTrees(Learner):
         label.chance = chance
         return 0
 
-    cdef int make_room(self, Py_ssize_t width) except -1 nogil:
+    cdef int make_room(self, Py_ssize_t width, Py_ssize_t known) except -1 nogil:
         """If one row more would not fit into the memory allowed, about half of the rows leave."""
-        cdef double bytes = width * sizeof(float) + sizeof(Label) + self.known
+        cdef double bytes = width * sizeof(float) + sizeof(Label) + known
         bytes += (self.classes + self.grower.lanes) * sizeof(double) + 2 * sizeof(int)
         while self.stored > 1 and (self.stored + 1) * bytes > SHARE_OF_ROWS * 1e6 * self.max_memory:
             self.keep_half()
@@ -441,13 +448,13 @@ cdef class HistogramTrees(Learner):
     def _begin(self):
         """Begin the next forest."""
         self.next = Forest(self.classes)
-        self.begun = self.t
-        self.planned = _trees_for(self.stored)
-        self.most_leaves = _leaves_for(self.stored)
         np.asarray(self.next.base)[:] = self._best_constant()
         self._cut_columns()
         np.asarray(self.paid)[:] /= 2
         self.prepared = 0
+        self.begun = self.t
+        self.most_leaves = _leaves_for(self.stored)
+        self.planned = _trees_for(self.stored)  # from now on, trees are grown
 
     def _use_next(self):
         """Take the forest that was grown into use."""
@@ -460,9 +467,10 @@ cdef class HistogramTrees(Learner):
         labels = np.array(self.labels)
         y, v = labels["y"], labels["weight"] / labels["chance"]
         if self.code == SQUARED:
-            return (v / v.sum()) @ y
+            return (v / v.sum() * y).sum()
         classes = y if self.code == SOFTMAX else y > 0
-        totals = np.bincount(classes.astype(int), v, max(self.classes, 2)) + 0.5 * v.mean()
+        known = self.classes if self.code == SOFTMAX else 2
+        totals = np.bincount(classes.astype(int), v, known) + 0.5 * v.mean()
         logits = np.log(totals / totals.sum())
         return logits - logits.mean() if self.code == SOFTMAX else logits[1] - logits[0]
 
@@ -487,7 +495,7 @@ cdef class HistogramTrees(Learner):
         cdef double noise
         self.prepare_rows()
         self.choose_columns()
-        if self.grower.chosen.size == 0:
+        if self.grower.chosen.size == 0 or self.stored == 0:
             self.next.plant(self.next.add_tree(1))
             return 0
         noise = self.find_slopes()
@@ -733,8 +741,6 @@ cdef class HistogramTrees(Learner):
 
     def _sizes(self):
         return super()._sizes() | {
-            "trials": int(self.t),
-            "width": int(self.width),
             "stored": len(self.labels),
             "known": int(np.count_nonzero(np.array(self.number))),
             "cuts": int(np.array(self.ends).astype(int).sum()) - len(self.ends),
@@ -747,19 +753,21 @@ cdef class HistogramTrees(Learner):
         number = np.array(self.number)
         labels = np.array(self.labels)
         y, weight, chance = labels["y"], labels["weight"], labels["chance"]
-        known, stored = sizes["known"], sizes["stored"]
+        known, stored, width = sizes["known"], sizes["stored"], int(self.width)
         need(
             sorted(number[number > 0].tolist()) == list(range(1, known + 1)),
             "columns are not numbered one after another",
         )
         need((np.array(self.own_unit) != 0).all(), "the unit of a column is 0")
-        need(FIRST_COLUMN + known <= self.width, "stored rows are shorter than a row")
-        rows = np.array(self.rows).reshape(stored, int(self.width))
+        need(FIRST_COLUMN + known <= width, "stored rows are shorter than a row")
+        need(len(self.rows) == stored * width, "stored rows and their targets differ in number")
+        rows = np.array(self.rows).reshape(stored, width)
         need((rows[:, 0] == 0).all(), "a stored row begins with a number other than 0")
         need(not np.isinf(rows).any(), "a stored value is infinite")
         need(stored <= self.t, "more rows are stored than were learned")
+        need(self.begun <= self.t, "a forest was begun in a row that is to come")
         need(((weight > 0) & (weight <= MAX_WEIGHT)).all(), "a sample weight is out of bounds")
-        need(((chance > 0) & (chance <= 1)).all(), "a row is kept with no chance")
+        need(((chance > 0) & (chance <= 1)).all(), "the chance of a row is out of bounds")
         need(self.share > 0, "no share of the rows is kept")
         need((np.abs(y) <= MAX_TARGET).all(), "a target is too large")
         if self.code == SOFTMAX:
@@ -768,7 +776,6 @@ cdef class HistogramTrees(Learner):
         elif self.code != SQUARED:
             need((np.abs(y) == 1).all(), "a label is not a class")
         if self.planned > 0:
-            need(stored > 0, "a forest is grown without rows")
             need(self.begun > 0, "a forest is grown that was not begun")
             need(self.planned <= _trees_for(self.t), "too many trees are planned")
             need(1 <= self.most_leaves <= _leaves_for(self.t), "too many leaves are planned")
@@ -779,14 +786,17 @@ cdef class HistogramTrees(Learner):
             need(forest.most_column() <= known, "a split looks at a column that is not known")
         self.known = known
         self.stored = stored
-        self.per_row = sizes["width"]
+        self.per_row = width
         self.row.replace(np.zeros(FIRST_COLUMN + known, np.float32))
         self.prepared = 0
         self._find_first_cuts()
 
     def _rescale(self, columns, factors):
+        # A column that was so small that its unit would be infinite keeps no digit anyway.
         own = np.asarray(self.own_unit)
-        own[columns] /= factors
+        with np.errstate(over="ignore", under="ignore"):
+            moved = own[columns] / factors
+        own[columns] = np.copysign(np.clip(np.abs(moved), LEAST_OWN_UNIT, MOST_OWN_UNIT), moved)
 
     def _seen(self):
         return np.append(True, np.array(self.number) > 0)

@@ -5,6 +5,10 @@ or, with the logistic loss, its curvature. A leaf whose rows sum up to E and W i
 |E|^2 / (W + prior), and a split gains what its sides are worth more than the leaf. The leaf whose
 best split gains most is split next (Ke et al. 2017, LightGBM). The histogram of the larger side is
 that of the leaf less that of the smaller side.
+
+Of splits that gain the same but for rounding, the first one is taken: columns in order, and of a
+column the lowest threshold. So the order in which numbers are added up, such as that of the
+classes, does not choose between splits that part the rows alike.
 """
 
 import numpy as np
@@ -18,6 +22,8 @@ from unitless.core.array cimport Array, numbers, records
 
 cdef enum:
     ROWS_AHEAD = 16         # a row is fetched so many rows before it is counted
+
+cdef double MORE = 1.0 + 2.0**-40   # times: by less, two sums differ by rounding
 
 
 LEAF = np.dtype(f"V{sizeof(Leaf)}")
@@ -52,6 +58,7 @@ cdef inline int best_bin(
     """The bin after which a column is split best, and what both sides are then worth."""
     cdef double[8] left
     cdef double left_squares, right_squares, right, left_weight, right_weight, worth
+    cdef double least = 0.0
     cdef int found = 0
     cdef int a, b
     gain[0] = 0.0
@@ -76,8 +83,9 @@ cdef inline int best_bin(
         worth = (left_squares * right_weight + right_squares * left_weight) / (
             left_weight * right_weight
         )
-        if worth > gain[0]:
+        if worth > least:
             gain[0] = worth
+            least = worth * MORE
             found = b
     return found
 
@@ -126,7 +134,7 @@ cdef class TreeGrower:
         while self.leaf_count < rules.leaves:
             best = 0
             for k in range(1, self.leaf_count):
-                if leaves[k].gain > leaves[best].gain:
+                if leaves[k].gain > leaves[best].gain * MORE:
                     best = k
             left = &leaves[best]
             if not left.gain > 0:
@@ -234,7 +242,7 @@ cdef class TreeGrower:
         cdef const int* starts = <const int*>self.starts.at
         cdef int lanes = self.lanes
         cdef const double* cell
-        cdef double gain, whole
+        cdef double gain, whole, least
         cdef Py_ssize_t k
         cdef int a, b, bins
         memset(leaf.sums, 0, MOST_LANES * sizeof(double))
@@ -245,6 +253,7 @@ cdef class TreeGrower:
         if leaf.sums[self.slopes] < 2 * rules.fewest:
             return
         whole = self.worth(leaf.sums, rules.prior)
+        least = whole * MORE
         for k in range(self.chosen.size):
             cell = histogram + starts[k] * lanes
             bins = ends[chosen[k]]
@@ -252,8 +261,9 @@ cdef class TreeGrower:
                 b = best_bin(cell, bins, 2, 1, leaf.sums, rules, &gain)
             else:
                 b = best_bin(cell, bins, lanes, self.slopes, leaf.sums, rules, &gain)
-            if gain - whole > leaf.gain:
+            if gain > least:
                 leaf.gain = gain - whole
+                least = gain * MORE
                 leaf.column = chosen[k]
                 leaf.bin = b
 
