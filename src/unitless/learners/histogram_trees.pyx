@@ -20,9 +20,9 @@ Each tree is fitted to the slopes of the loss at the score z of the trees before
 With the logistic loss, the rows of a leaf are counted by their curvature: rows that are certain
 count little.
 
-If more than 32 columns are known, each tree uses 32 of them: half of the chances go to all columns
-alike, the other half follow what splits by the column have gained so far, so that useless columns
-cost little.
+A tree uses at most max(32, 2^17 / n) columns. If more are known, half of the chances go to all
+columns alike, the other half follow what splits by the column have gained so far, so that useless
+columns cost little.
 
 When the memory allowed is full, about half of the rows leave. A row stays with the chance::
 
@@ -66,7 +66,8 @@ from unitless.rows import as_rows
 from unitless.state import Component, Field, count, need
 
 cdef enum:
-    MOST_CHOSEN = 32        # columns of a tree
+    CHOSEN = 32             # columns of a tree, and more while rows are few
+    CHOSEN_TIMES_ROWS = 1 << 17
     SAMPLE = 1 << 15        # rows from which columns are cut
     FEWEST_BINS = 8
     FEWEST_TREES = 8
@@ -548,20 +549,21 @@ cdef class HistogramTrees(Learner):
     cdef int choose_columns(self) except -1 nogil:
         """The columns that the next tree may use."""
         cdef Py_ssize_t columns = self.ends.size
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, most
         self.grower.ends.resize(columns)
         for j in range(columns):
             (<int*>self.grower.ends.at)[j] = (<uint8_t*>self.ends.at)[j]
-        if columns > MOST_CHOSEN:
+        most = max(<Py_ssize_t>CHOSEN, CHOSEN_TIMES_ROWS // max(self.stored, <Py_ssize_t>1))
+        if columns > most:
             with gil:
-                self._draw_columns(columns)
+                self._draw_columns(columns, most)
             return 0
         self.grower.chosen.resize(columns)
         for j in range(columns):
             (<int*>self.grower.chosen.at)[j] = <int>j
         return 0
 
-    def _draw_columns(self, columns):
+    def _draw_columns(self, columns, most):
         """Weighted sampling without replacement (Efraimidis and Spirakis 2006)."""
         tree = len(self.next.roots)
         u = np.array([
@@ -570,7 +572,7 @@ cdef class HistogramTrees(Learner):
         paid = np.array(self.paid)[:columns]
         chances = 1.0 / columns + (paid / paid.sum() if paid.any() else 0.0)
         order = np.argsort(-np.log(u) / chances, kind="stable")
-        self.grower.chosen.replace(np.sort(order[:MOST_CHOSEN]).astype(np.int32))
+        self.grower.chosen.replace(np.sort(order[:most]).astype(np.int32))
 
     cdef double find_slopes(self) except -1 nogil:
         """Slopes, curvatures and weights of all rows; returns what a split of noise gains."""
