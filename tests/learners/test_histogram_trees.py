@@ -125,7 +125,7 @@ def test_one_class():
 
 @each_loss
 def test_the_first_scores(loss):
-    """0 until the first forest is in use; with the squared loss, the nearest number in the range."""
+    """0 until a forest is in use; with the squared loss, the number in the range nearest to it."""
     X, y = stream(loss)
     scores = made(loss, first=100).learn(as_rows(X, y))
     lowest = np.maximum(np.minimum.accumulate(y), 0)

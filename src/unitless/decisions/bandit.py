@@ -104,7 +104,7 @@ class OnlineBandit:
     ...     bandit.learn(context, decision.action, click, decision.probability)
     ...     clicks += click
     >>> clicks
-    479
+    484
     >>> decision = bandit.choose({"age": 25})
     >>> print(decision.action, f"{decision.probability:.3f} {decision.estimates['A']:.2f}")
     A 1.000 1.00

@@ -34,7 +34,7 @@ class UnitlessBandit(bandit.base.ContextualPolicy):
     ...     policy.update(arm, context, float(reward))
     ...     right += reward
     >>> right
-    291
+    290
     """
 
     def __init__(self, reward_obj: stats.base.Statistic | None = None, seed: int = 0) -> None:

@@ -104,7 +104,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):  # type: ignore[misc]
         >>> X, y = load_diabetes(return_X_y=True, scaled=False)
         >>> model = OnlineRegressor(intervals=(0.9,)).fit(X, y)
         >>> print(model.predict_interval(X[:1]).round())
-        [[126. 335.]]
+        [[125. 328.]]
         """
         return self._interval(X, coverage, fresh).astype(np.float64, copy=False)
 

@@ -96,7 +96,7 @@ def certify_blend(blend: Blend, u: Weights | ArrayLike | None, ball: float) -> B
     >>> made = certify_blend(blend, None, 1.0)
     >>> kept = made.members["Algorithm 2"]
     >>> print(f"{kept.loss:.1f} <= {kept.member_loss:.1f} + {kept.overhead:.1f}")
-    75.3 <= 197.1 + 10.3
+    75.4 <= 197.1 + 10.4
     """
     guarantees = blend.guarantees()
     by_member = []
