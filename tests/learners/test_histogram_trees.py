@@ -254,3 +254,13 @@ def test_bad_parameters():
         HistogramTrees(max_memory=0)
     with pytest.raises(ValueError, match="takes the logistic or the softmax or the squared loss"):
         HistogramTrees("hinge")
+
+
+def test_rows_that_are_wrong_by_far_leave_too():
+    """Else the memory that they fill would have room for no other row ever again."""
+    X, y = stream("squared", 3000)
+    y[:300] *= 2.0**200
+    learner, _ = compare("squared", X[:600], y[:600], first=20, max_memory=0.014)
+    learner.learn(as_rows(X[600:], y[600:]))
+    assert learner.share > 2.0**-60
+    assert len(learner.labels) > 1

@@ -157,7 +157,7 @@ class HistogramTrees:
         if self.share == 1:
             return 1.0
         relative = error / self.mean_error if self.mean_error > 0 else 1.0
-        return min(self.share * (0.5 + 0.5 * relative), 1.0)
+        return min(self.share * (0.5 + 0.5 * min(relative, 2**20)), 1.0)
 
     def make_room(self):
         """60 % of the memory is for rows: numbers, target, weight, chance, bins, scores, slopes."""

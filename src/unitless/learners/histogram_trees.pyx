@@ -30,7 +30,8 @@ cost little.
 
 When the memory allowed is full, about half of the rows leave. A row stays with the chance::
 
-    share (1/2 + 1/2 error / mean error)       at most 1; share: 1, and half of it each time
+    share (1/2 + 1/2 error / mean error)       at most 1; share: 1, and half of it each time;
+                                               error: at most 2^20 times the mean error
 
 and counts 1 / chance times. So rare classes and rows near a boundary stay, and many rows that are
 easy to predict make room for them.
@@ -87,6 +88,8 @@ cdef double MAX_RATE_OF_TREE = 0.3
 cdef double MAX_STEP = 4.0          # by which a tree may change a logit, before the rate
 cdef double LEAST_CURVATURE = 1e-12 # of a logit: below it, 1 - q is no number but rounding
 cdef double BY_ERROR = 0.5          # the part of a row's chance to stay that follows its error
+cdef double MAX_RELATIVE = 2.0**20  # error, so that some rows leave if all were wrong by far
+cdef double MAX_PER_ROW = 2.0**62   # rows that a stored row counts for, as an integer
 cdef double FORGETTING = 2.0**-12   # of the mean error, per row
 cdef double SHARE_OF_ROWS = 0.6     # of the memory; the rest is for histograms and spare room
 cdef double SHARE_OF_HISTOGRAMS = 0.15
@@ -113,7 +116,7 @@ cdef inline float as_stored(double x) noexcept nogil:
 
 cdef inline double drawn(long long row, double share) noexcept nogil:
     """A number in [0, 1) for each row and share of rows that are kept."""
-    return (hashed(row, <long long>(1.0 / share), 77) >> 11) * 2.0**-53
+    return (hashed(row, <long long>min(1.0 / share, MAX_PER_ROW), 77) >> 11) * 2.0**-53
 
 
 cdef inline int bin_of(float x, const float* cuts, int count) noexcept nogil:
@@ -348,6 +351,7 @@ cdef class HistogramTrees(Learner):
         cdef double relative = error / self.mean_error if self.mean_error > 0 else 1.0
         if self.share == 1:
             return 1.0
+        relative = min(relative, MAX_RELATIVE)
         return min(self.share * (1.0 - BY_ERROR + BY_ERROR * relative), 1.0)
 
     cdef double row_of_next_tree(self) noexcept nogil:
