@@ -1,10 +1,12 @@
 """The Blend with trees: curves and interactions, with the laws and the guarantee of the Blend."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import unitless
-from unitless.learners import Blend
+from unitless.learners import Blend, HistogramTrees
 from unitless.rows import as_rows
 
 LOSSES = ["logistic", "squared", "softmax", "hinge", "absolute"]
@@ -110,6 +112,62 @@ def test_contributions_add_up(loss):
         np.testing.assert_allclose(base + parts.sum(axis=0), learner.predict(row)[0], rtol=1e-9)
         sizes += np.abs(parts).reshape(5, -1).sum(axis=1)
     assert sizes[:2].min() > sizes[2:].max()  # the columns that matter
+
+
+# With a forest of histogram trees in use: it is begun in row 512 and in use from row 666 on
+
+few_losses = pytest.mark.parametrize("loss", ["logistic", "squared", "softmax"])
+LONG = 1500
+
+
+def histogram_trees(learner):
+    """The member of that name, with a forest in use."""
+    found = next(each for each in learner.experts if isinstance(each, HistogramTrees))
+    assert len(found.forest.roots) > 0
+    return found
+
+
+@few_losses
+def test_units_change_no_bit_with_a_forest(loss):
+    X, y = stream(loss, LONG)
+    factors = 2.0 ** np.array([30, -3, 100, 0, -40])
+    straight, changed = blend(loss), blend(loss)
+    np.testing.assert_array_equal(
+        straight.learn(as_rows(X, y)), changed.learn(as_rows(X * factors, y))
+    )
+    assert histogram_trees(straight).predict(as_rows(X)).any()
+    np.testing.assert_array_equal(
+        histogram_trees(straight).predict(as_rows(X)),
+        histogram_trees(changed).predict(as_rows(X * factors)),
+    )
+
+
+@few_losses
+def test_rows_one_by_one_are_the_block_with_a_forest(loss):
+    X, y = stream(loss, LONG)
+    rows = as_rows(X, y)
+    single, whole = blend(loss), blend(loss)
+    scores = np.concatenate([single.learn(rows[t : t + 1]) for t in range(LONG)])
+    np.testing.assert_array_equal(scores, whole.learn(rows))
+    np.testing.assert_array_equal(single.predict(rows), whole.predict(rows))
+    histogram_trees(whole)
+
+
+@few_losses
+def test_saved_and_resumed_with_a_forest(loss, tmp_path):
+    """While the first forest is grown, and while it is in use."""
+    X, y = stream(loss, LONG)
+    rows = as_rows(X, y)
+    uninterrupted, learner = blend(loss), blend(loss)
+    expected = uninterrupted.learn(rows)
+    scores = []
+    for first, last in pairwise([0, 600, 1000, LONG]):
+        scores.append(learner.learn(rows[first:last]))
+        unitless.save(learner, tmp_path / "model")
+        learner = unitless.load(tmp_path / "model").learner
+    np.testing.assert_array_equal(np.concatenate(scores), expected)
+    np.testing.assert_array_equal(learner.predict(rows), uninterrupted.predict(rows))
+    histogram_trees(learner)
 
 
 def test_a_blend_without_trees_is_symmetric():

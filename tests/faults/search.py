@@ -103,13 +103,14 @@ def height(arrays):
 
 def numbers_of(learner):
     """The arrays of a state. Units are at the ends of the range by design, in the history of a
-    Blend inf stands for what has not been, and in trees NaN and inf for what is still open."""
+    Blend inf stands for what has not been, and in trees NaN and inf for what is still open. NaN is
+    a missing value of a stored row."""
     found = remembered(learner)[0].items()
     open_ended = ("nodes.threshold", "candidates.threshold", "first.value")
     return [
-        array
+        array[~np.isnan(array)] if path.rpartition(".")[2] == "rows" else array
         for path, array in found
-        if "units" not in path and "history" not in path and not path.endswith(open_ended)
+        if "unit" not in path and "history" not in path and not path.endswith(open_ended)
     ]
 
 

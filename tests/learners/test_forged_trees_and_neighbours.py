@@ -159,7 +159,7 @@ def test_what_the_neighbours_refuse(name, at, value, message):
         ("width", (), 40.0, "stored rows and their targets differ"),
         ("width", (), math.nan, "width is not finite"),
         ("rows", 0, 1.0, "a stored row begins with a number other than 0"),
-        ("rows", 1, math.inf, "a stored value is infinite"),
+        ("rows", 1, math.inf, "a stored value is too large"),
         ("labels.y", 0, 2.0, "a label is not a class"),
         ("labels.weight", 0, 0.0, "a sample weight is out of bounds"),
         ("labels.chance", 0, 0.0, "the chance of a row is out of bounds"),

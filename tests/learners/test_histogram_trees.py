@@ -87,8 +87,8 @@ def test_twin_whose_rows_leave(loss, classes):
 @each_loss
 def test_twin_with_more_columns_than_a_tree_uses(loss):
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(150, 45))
-    compare(loss, X, targets_for(loss, X[:, 30]), first=30)
+    X = rng.integers(-1, 2, (130, 1050))  # and 130 * 1050 > 2^17
+    compare(loss, X, targets_for(loss, X[:, 30]), first=100)
 
 
 def test_twin_whose_rows_leave_for_new_columns():
@@ -125,7 +125,7 @@ def test_one_class():
 
 @each_loss
 def test_the_first_scores(loss):
-    """0 until the first forest is in use; in regression, the nearest number in the range."""
+    """0 until a forest is in use; with the squared loss, the number in the range nearest to it."""
     X, y = stream(loss)
     scores = made(loss, first=100).learn(as_rows(X, y))
     lowest = np.maximum(np.minimum.accumulate(y), 0)
@@ -152,11 +152,12 @@ def test_size_of_a_forest(n, trees, leaves):
 
 
 def test_columns_of_a_tree():
-    """32 at most; together, the trees use all of them."""
+    """At most max(32, 2^17 / n); together, the trees use all of them."""
     rng = np.random.default_rng(6)
     X = rng.normal(size=(10_400, 64))
+    y = np.sign(X.sum(axis=1))
     learner = HistogramTrees(first=8000)
-    learner.learn(as_rows(X, np.sign(X.sum(axis=1))))
+    learner.learn(as_rows(X, y))
     nodes, roots = np.array(learner.forest.nodes), np.array(learner.forest.roots)
     columns = [set(own["column"].tolist()) - {0} for own in np.split(nodes, roots[1:])]
     assert 25 < max(map(len, columns)) <= 32
@@ -254,3 +255,13 @@ def test_bad_parameters():
         HistogramTrees(max_memory=0)
     with pytest.raises(ValueError, match="takes the logistic or the softmax or the squared loss"):
         HistogramTrees("hinge")
+
+
+def test_rows_that_are_wrong_by_far_leave_too():
+    """Else the memory that they fill would have room for no other row ever again."""
+    X, y = stream("squared", 3000)
+    y[:300] *= 2.0**200
+    learner, _ = compare("squared", X[:600], y[:600], first=20, max_memory=0.014)
+    learner.learn(as_rows(X[600:], y[600:]))
+    assert learner.share > 2.0**-60
+    assert len(learner.labels) > 1

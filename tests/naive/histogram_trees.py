@@ -157,7 +157,7 @@ class HistogramTrees:
         if self.share == 1:
             return 1.0
         relative = error / self.mean_error if self.mean_error > 0 else 1.0
-        return min(self.share * (0.5 + 0.5 * relative), 1.0)
+        return min(self.share * (0.5 + 0.5 * min(relative, 2**20)), 1.0)
 
     def make_room(self):
         """60 % of the memory is for rows: numbers, target, weight, chance, bins, scores, slopes."""
@@ -197,8 +197,9 @@ class HistogramTrees:
         return logs - logs.mean() if self.loss == "softmax" else [logs[1] - logs[0]]
 
     def chosen(self):
-        """At most 32 columns: half of the chances are equal, the others follow what was gained."""
-        if len(self.columns) <= 32:
+        """Half of the chances are equal, the others follow what was gained."""
+        most = max(32, 2**17 // max(len(self.rows), 1))
+        if len(self.columns) <= most:
             return self.columns
         total = sum(self.paid[j] for j in self.columns)
         keys = []
@@ -206,7 +207,7 @@ class HistogramTrees:
             u = ((hashed(len(self.next.trees), place, self.begun) >> 11) + 0.5) / 2**53
             chance = 1 / len(self.columns) + (self.paid[j] / total if total else 0)
             keys.append((-math.log(u) / chance, place))
-        return [self.columns[place] for place in sorted(place for _, place in sorted(keys)[:32])]
+        return [self.columns[place] for place in sorted(place for _, place in sorted(keys)[:most])]
 
     def tree(self):
         """The next tree of the forest that is grown."""

@@ -6,9 +6,9 @@ then takes the place of the forest in use. So a row costs about the same on aver
 the stream is, and no row waits for more than one tree. The capacity follows the stream; with n
 rows stored::
 
-    trees              1.6 n^(1/3)
-    leaves of a tree   at most 0.4 n^(1/2), each with at least n^(1/3) rows
-    bins of a column   at most n^(1/2), and 255
+    trees              1.6 n^(1/3), at least 8
+    leaves of a tree   at most 0.4 n^(1/2) or 4, each with at least n^(1/3) rows
+    bins of a column   at most n^(1/2) or 8, and 255
 
 Each tree is fitted to the slopes of the loss at the score z of the trees before it (Friedman 2001;
 `tree_grower.pyx`)::
@@ -16,17 +16,22 @@ Each tree is fitted to the slopes of the loss at the score z of the trees before
     e, h = slope and curvature of the loss at z    (logistic: e = y01 - q, h = q (1 - q))
     value of a leaf = rate sum v e / (sum v h + s)    v: sample weights divided by their mean
     rate = 12 / trees (squared loss: 7 / trees)       s: the mean of h, that of one row
+           at most 0.3
+
+Unless the loss is the squared loss, a value is at most 4 times the rate. The first tree is fitted
+to the slopes at the mean target, or at the logits of the frequencies of the classes.
 
 With the logistic loss, the rows of a leaf are counted by their curvature: rows that are certain
 count little.
 
-If more than 32 columns are known, each tree uses 32 of them: half of the chances go to all columns
-alike, the other half follow what splits by the column have gained so far, so that useless columns
-cost little.
+A tree uses at most max(32, 2^17 / n) columns. If more are known, half of the chances go to all
+columns alike, the other half follow what splits by the column have gained so far, so that useless
+columns cost little.
 
 When the memory allowed is full, about half of the rows leave. A row stays with the chance::
 
-    share (1/2 + 1/2 error / mean error)       at most 1; share: 1, and half of it each time
+    share (1/2 + 1/2 error / mean error)       at most 1; share: 1, and half of it each time;
+                                               error: at most 2^20 times the mean error
 
 and counts 1 / chance times. So rare classes and rows near a boundary stay, and many rows that are
 easy to predict make room for them.
@@ -66,7 +71,8 @@ from unitless.rows import as_rows
 from unitless.state import Component, Field, count, need
 
 cdef enum:
-    MOST_CHOSEN = 32        # columns of a tree
+    CHOSEN = 32             # columns of a tree, and more while rows are few
+    CHOSEN_TIMES_ROWS = 1 << 17
     SAMPLE = 1 << 15        # rows from which columns are cut
     FEWEST_BINS = 8
     FEWEST_TREES = 8
@@ -79,10 +85,12 @@ cdef double TREES_PER_CUBE_ROOT = 1.6
 cdef double LEAVES_PER_SQUARE_ROOT = 0.4
 cdef double TOTAL_RATE = 12.0       # of a forest: about the largest logit of separable rows
 cdef double TOTAL_RATE_SQUARED = 7.0
-cdef double MAX_TREE_RATE = 0.3
+cdef double MAX_RATE_OF_TREE = 0.3
 cdef double MAX_STEP = 4.0          # by which a tree may change a logit, before the rate
 cdef double LEAST_CURVATURE = 1e-12 # of a logit: below it, 1 - q is no number but rounding
 cdef double BY_ERROR = 0.5          # the part of a row's chance to stay that follows its error
+cdef double MAX_RELATIVE = 2.0**20  # error, so that some rows leave if all were wrong by far
+cdef double MAX_PER_ROW = 2.0**62   # rows that a stored row counts for, as an integer
 cdef double FORGETTING = 2.0**-12   # of the mean error, per row
 cdef double SHARE_OF_ROWS = 0.6     # of the memory; the rest is for histograms and spare room
 cdef double SHARE_OF_HISTOGRAMS = 0.15
@@ -109,7 +117,7 @@ cdef inline float as_stored(double x) noexcept nogil:
 
 cdef inline double drawn(long long row, double share) noexcept nogil:
     """A number in [0, 1) for each row and share of rows that are kept."""
-    return (hashed(row, <long long>(1.0 / share), 77) >> 11) * 2.0**-53
+    return (hashed(row, <long long>min(1.0 / share, MAX_PER_ROW), 77) >> 11) * 2.0**-53
 
 
 cdef inline int bin_of(float x, const float* cuts, int count) noexcept nogil:
@@ -344,6 +352,7 @@ cdef class HistogramTrees(Learner):
         cdef double relative = error / self.mean_error if self.mean_error > 0 else 1.0
         if self.share == 1:
             return 1.0
+        relative = min(relative, MAX_RELATIVE)
         return min(self.share * (1.0 - BY_ERROR + BY_ERROR * relative), 1.0)
 
     cdef double row_of_next_tree(self) noexcept nogil:
@@ -548,20 +557,21 @@ cdef class HistogramTrees(Learner):
     cdef int choose_columns(self) except -1 nogil:
         """The columns that the next tree may use."""
         cdef Py_ssize_t columns = self.ends.size
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, most
         self.grower.ends.resize(columns)
         for j in range(columns):
             (<int*>self.grower.ends.at)[j] = (<uint8_t*>self.ends.at)[j]
-        if columns > MOST_CHOSEN:
+        most = max(<Py_ssize_t>CHOSEN, CHOSEN_TIMES_ROWS // max(self.stored, <Py_ssize_t>1))
+        if columns > most:
             with gil:
-                self._draw_columns(columns)
+                self._draw_columns(columns, most)
             return 0
         self.grower.chosen.resize(columns)
         for j in range(columns):
             (<int*>self.grower.chosen.at)[j] = <int>j
         return 0
 
-    def _draw_columns(self, columns):
+    def _draw_columns(self, columns, most):
         """Weighted sampling without replacement (Efraimidis and Spirakis 2006)."""
         tree = len(self.next.roots)
         u = np.array([
@@ -570,7 +580,7 @@ cdef class HistogramTrees(Learner):
         paid = np.array(self.paid)[:columns]
         chances = 1.0 / columns + (paid / paid.sum() if paid.any() else 0.0)
         order = np.argsort(-np.log(u) / chances, kind="stable")
-        self.grower.chosen.replace(np.sort(order[:MOST_CHOSEN]).astype(np.int32))
+        self.grower.chosen.replace(np.sort(order[:most]).astype(np.int32))
 
     cdef double find_slopes(self) except -1 nogil:
         """Slopes, curvatures and weights of all rows; returns what a split of noise gains."""
@@ -677,7 +687,7 @@ cdef class HistogramTrees(Learner):
         """What a leaf adds to the score of each class."""
         cdef Py_ssize_t classes = self.classes
         cdef double total = TOTAL_RATE_SQUARED if self.code == SQUARED else TOTAL_RATE
-        cdef double rate = min(total / self.planned, MAX_TREE_RATE)
+        cdef double rate = min(total / self.planned, MAX_RATE_OF_TREE)
         cdef double* E = self.totals.at
         cdef double* H = E + classes
         cdef Py_ssize_t c
@@ -763,7 +773,7 @@ cdef class HistogramTrees(Learner):
         need(len(self.rows) == stored * width, "stored rows and their targets differ in number")
         rows = np.array(self.rows).reshape(stored, width)
         need((rows[:, 0] == 0).all(), "a stored row begins with a number other than 0")
-        need(not np.isinf(rows).any(), "a stored value is infinite")
+        need(not (np.abs(rows) > MAX_STORED).any(), "a stored value is too large")
         need(stored <= self.t, "more rows are stored than were learned")
         need(self.begun <= self.t, "a forest was begun in a row that is to come")
         need(((weight > 0) & (weight <= MAX_WEIGHT)).all(), "a sample weight is out of bounds")
