@@ -25,6 +25,7 @@ from blend.material import (
     targets_of,
     widening,
 )
+from unitless.learners import HistogramTrees
 from unitless.rows import as_rows
 
 each_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -420,7 +421,7 @@ def test_members_that_look_at_centred_or_squashed_rows_are_affine(views):
         affine = member.kind.invariance in ("linear", "affine")
         if member.view in ("centred", "squashed", "none") or affine:
             assert its == pytest.approx(mine, rel=1e-10)
-        elif member.view == "raw":
+        elif member.view == "raw" and member.kind is not HistogramTrees:  # these wait for 666 rows
             assert its != pytest.approx(mine, rel=1e-4)
 
 
