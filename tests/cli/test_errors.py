@@ -48,6 +48,7 @@ def test_swapped_arguments_are_recognised(unitless, tmp_path, data):
 def test_learners_are_listed(unitless):
     lines = unitless("learners").out
     assert "coordinate" in lines
+    assert "Blend(" not in lines.replace("`Blend(", "")  # a sentence, not a signature
     assert "scale-invariant" in lines
     assert "adagrad" not in lines
     assert "adagrad" in unitless("learners", "--all").out

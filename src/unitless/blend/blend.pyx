@@ -1,3 +1,4 @@
+# cython: embedsignature=False
 """The Blend: a scale-invariant ensemble whose loss is close to that of its best member, untuned.
 
 Five steps per row (docs/explanation/blend.md has the reasons and what each part is worth)::
