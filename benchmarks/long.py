@@ -38,6 +38,7 @@ MADE = HERE.parent / "build" / "long"
 ROWS = 300_000
 LENGTHS = (1_000, 10_000, 100_000)
 KEYS = (*map(str, LENGTHS), "all", "last half")
+MEANS = ["task", "streams without an order", "last half: geometric mean", "worst"]
 TIMES = ["stream", "Blend", "LightGBM", "Blend before", "over LightGBM", "over before"]
 PICTURE = HERE.parent / "docs" / "explanation" / "long-streams.svg"
 WRONG = 0.1
@@ -200,7 +201,7 @@ def markdown(kept: dict[str, Any]) -> str:
     note = f"Measured on {kept['blend']['date']}, LightGBM {kept['lightgbm']['version']}."
     return "\n\n".join(
         [
-            in_markdown(["task", "streams without an order", "last half: geometric mean", "worst"], means),
+            in_markdown(MEANS, means),
             note,
             in_markdown(head, rows),
             "CPU seconds for the whole stream, in one thread:",

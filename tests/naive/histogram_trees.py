@@ -162,7 +162,7 @@ class HistogramTrees:
     def make_room(self):
         """60 % of the memory is for rows: numbers, target, weight, chance, bins, scores, slopes."""
         a_row = 4 * self.width + 24 + len(self.order) + 8 * (self.classes + self.lanes) + 8
-        while len(self.rows) > 1 and (len(self.rows) + 1) * a_row > 0.6e6 * self.memory:
+        while len(self.rows) > 1 and (len(self.rows) + 1) * a_row > 0.5e6 * self.memory:
             self.share /= 2
             self.halvings += 1
             kept = []
