@@ -189,7 +189,7 @@ def markdown(kept: dict[str, Any]) -> str:
         cells += [f"{ratio:.3f}" for ratio in ratios]
         cells += [f"{old['last half'] / other['last half']:.3f}" if old else ""]
         cells += [f"{own['last half']:.5f}"]
-        cells += [f"{forests[name]['last half']:.5f}" if name in forests else "stopped"]
+        cells += [f"{forests[name]['last half']:.5f}" if name in forests else ""]
         rows.append(cells)
         seconds = [own["seconds"], other["seconds"], old["seconds"] if old else np.nan]
         times.append([name, *(f"{spent:.1f}" for spent in seconds)])
