@@ -81,14 +81,15 @@ cdef class Forest(Stateful):
         cdef const double* value
         cdef Py_ssize_t trees = self.roots.size
         cdef Py_ssize_t classes = self.classes
-        cdef Py_ssize_t first, c
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t c
         cdef int count, k, at
         cdef int[TOGETHER] found
         cdef bint walks
         for c in range(classes):
             scores[c] = self.base.at[c]
-        for first in range(0, trees, 8):  # TOGETHER
-            count = <int>min(trees - first, 8)
+        while first < trees:
+            count = <int>min(trees - first, <Py_ssize_t>TOGETHER)
             for k in range(count):
                 found[k] = roots[first + k]
             walks = True
@@ -102,6 +103,7 @@ cdef class Forest(Stateful):
                 value = self.values.at + found[k] * classes
                 for c in range(classes):
                     scores[c] += value[c]
+            first += TOGETHER
 
     cdef Py_ssize_t add_tree(self, Py_ssize_t nodes) except -1 nogil:
         """Make room for one more tree; returns its first node."""

@@ -21,7 +21,7 @@ from unitless.core.arithmetic cimport Room, Values, prefetch
 from unitless.core.array cimport Array, numbers, records
 
 cdef enum:
-    ROWS_AHEAD = 16         # a row is fetched so many rows before it is counted
+    ROWS_AHEAD = 16         # how early a row is fetched, in rows
 
 cdef double MORE = 1.0 + 2.0**-40   # times: by less, two sums differ by rounding
 
